@@ -1,0 +1,47 @@
+# Everything a newcomer or a CI machine needs. Each target makes what it stands on.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test check lint types format bench campaign clean
+
+help: ## show the targets
+	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+# Stamps: reinstall only where pyproject.toml has changed.
+$(VENV)/.demo: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[local]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.demo pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+demo: $(VENV)/.demo ## run the demo experiment on the sample data with real models, write demo-report.html
+	$(BIN)/ragstone models fetch
+	$(BIN)/ragstone run examples/demo.yaml
+	$(BIN)/ragstone report examples/demo.yaml --output demo-report.html
+
+test: $(VENV)/.dev ## run all tests
+	$(BIN)/ragstone models fetch
+	$(BIN)/python -m pytest --numprocesses auto --quiet
+
+lint: $(VENV)/.dev ## check format and lint rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev ## check types, strictly
+	$(BIN)/mypy
+
+check: lint types test ## everything that CI runs
+
+format: $(VENV)/.dev ## put the code in the house's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove what was made here; models stay in the cache
+	rm -rf $(VENV) .ragstone demo-report.html

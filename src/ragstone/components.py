@@ -1,0 +1,44 @@
+"""The built-in components: kind -> name -> "module:Class". Nothing is imported until it is asked for.
+
+Installed packages add to a kind through the entry-point group `ragstone.<kind>`; see
+`ragstone.registry` for how a name is resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
+    "datasets": {
+        "ragstone": "ragstone.datasets.folder:FolderReader",
+        "mirage": "ragstone.datasets.mirage:MirageReader",
+        "squad": "ragstone.datasets.squad:SquadReader",
+    },
+    "queries": {
+        "as-given": "ragstone.queries.as_given:AsGiven",
+        "rewrite": "ragstone.queries.rewrite:Rewrite",
+    },
+    "embedders": {
+        "minilm": "ragstone.embedders.minilm:MiniLM",
+    },
+    "retrievers": {
+        "bm25": "ragstone.retrievers.bm25:BM25",
+        "dense": "ragstone.retrievers.dense:Dense",
+        "oracle": "ragstone.retrievers.oracle:Oracle",
+        "run-file": "ragstone.retrievers.run_file:RunFile",
+    },
+    "rerankers": {},
+    "contexts": {
+        "none": "ragstone.contexts.none:NoContext",
+        "gold": "ragstone.contexts.gold:Gold",
+        "gold+noise": "ragstone.contexts.gold_noise:GoldNoise",
+        "retrieved": "ragstone.contexts.retrieved:Retrieved",
+    },
+    "generators": {
+        "local": "ragstone.generators.local:Local",
+        "chat": "ragstone.generators.chat:Chat",
+        "recorded": "ragstone.generators.recorded:Recorded",
+        "gold": "ragstone.generators.gold:Gold",
+    },
+}

@@ -1,0 +1,1 @@
+"""Data sets: one reader a file layout, one type for all of them."""

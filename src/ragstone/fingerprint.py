@@ -1,0 +1,95 @@
+"""Digests of everything that could change a result: plain data, components and tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.protocols import NOT_IN_KEY
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+_IN_KEY_MARK = next(iter(NOT_IN_KEY))
+
+
+def fingerprint(value: object) -> str:
+    """Return the SHA-256 of plain data, the same in every process and on every machine.
+
+    Raises `TypeError` for anything that is not None, bool, int, finite float, str, or a list,
+    tuple or string-keyed mapping of those: an object whose text changes from run to run (a memory
+    address, a set) would make a key that never hits, or worse, one that hits by accident.
+
+    >>> fingerprint({"a": 1, "b": [True, None]}) == fingerprint({"b": (True, None), "a": 1})
+    True
+    """
+    text = json.dumps(_plain(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise TypeError(f"cannot fingerprint the number {value!r}: not finite")
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {key: _plain(item) for key, item in value.items()}
+        raise TypeError(f"cannot fingerprint a mapping with keys that are not text: {value!r}")
+    if is_component(value):
+        return recipe(value)
+    raise TypeError(f"cannot fingerprint a {type(value).__name__}: not plain data")
+
+
+def is_component(value: object) -> bool:
+    """Say whether the value is a component, that is an instance of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def recipe(component: object) -> dict[str, Any]:
+    """Return what makes a component's output: its class, version, parameters and revision."""
+    if not dataclasses.is_dataclass(component) or isinstance(component, type):
+        raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")
+    kind = type(component)
+    made: dict[str, Any] = {
+        "component": f"{kind.__module__}:{kind.__qualname__}",
+        "version": getattr(kind, "version", 1),
+        "parameters": {
+            f.name: _plain(getattr(component, f.name))
+            for f in dataclasses.fields(component)
+            if not f.metadata.get(_IN_KEY_MARK)
+        },
+    }
+    revision = getattr(component, "revision", None)
+    if revision is not None:
+        made["revision"] = _plain(revision)
+    return made
+
+
+def digest_table(table: Table) -> str:
+    """Return the SHA-256 of a table's Arrow IPC stream, in one batch.
+
+    Parquet bytes will not do: they change with the writer. The stream of the combined table does
+    not, whichever way the table was written and read.
+    """
+    from arro3.io import write_ipc_stream
+
+    buffer = io.BytesIO()
+    write_ipc_stream(table.combine_chunks(), buffer)
+    return hashlib.sha256(buffer.getbuffer()).hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,153 @@
+"""The verbs of Ragstone: what each kind of component does.
+
+A component is a frozen dataclass with one verb. Its fields are its configuration and its cache key;
+heavy state is a `cached_property`, so that a result already kept loads no model.
+
+- `version: ClassVar[int]` goes up when the output changes.
+- A field that cannot change the output (device, concurrency, time-out) is declared with
+  `field(metadata=NOT_IN_KEY)` and stays out of the key.
+- A component whose output depends on bytes outside its fields (a model file, a file of answers)
+  says which through a `revision` property (a string); it is part of the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ragstone.calls import Calls
+    from ragstone.datasets.corpus import Corpus
+    from ragstone.datasets.dataset import Dataset
+    from ragstone.types import (
+        Context,
+        GoldPassages,
+        NoisePassages,
+        Prediction,
+        Query,
+        Ranking,
+        RetrievedPassages,
+        Score,
+        Search,
+        Task,
+    )
+
+NOT_IN_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
+"""Metadata of a dataclass field that cannot change the component's output."""
+
+
+@runtime_checkable
+class DatasetReader(Protocol):
+    """Reads one file layout into a data set."""
+
+    def read(self) -> Dataset:
+        """Return the data set; raise `DatasetError` with file and line where it is malformed."""
+        ...
+
+
+@runtime_checkable
+class QueryFormer(Protocol):
+    """Turns a query and its history into the text that is searched for."""
+
+    def form(self, queries: Sequence[Query]) -> list[str]:
+        """Return one search text per query, in order."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Finds passages for search texts."""
+
+    top_k: int
+    """Length of a ranking; a field of the component."""
+
+    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> Sequence[Ranking]:
+        """Return one ranking per search, in order, of at most `top_k` passages each.
+
+        An empty ranking is a legal answer: a query without hits stays in every metric.
+        """
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Orders the head of a ranking anew."""
+
+    top_k: int
+
+    def rerank(
+        self, searches: Sequence[Search], rankings: Sequence[Ranking], corpus: Corpus
+    ) -> Sequence[Ranking]:
+        """Return one ranking per search, in order, of at most `top_k` passages each."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors; queries and passages may be prefixed differently."""
+
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return an array of shape (len(texts), dimension)."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return an array of shape (len(texts), dimension)."""
+        ...
+
+
+@runtime_checkable
+class ContextBuilder(Protocol):
+    """The rule of one context setting: which passages a generator is shown, and in what order."""
+
+    uses: ClassVar[frozenset[str]]
+    """Of "gold", "noise" and "retrieved": what the rule reads. The rest is handed over empty."""
+
+    @property
+    def setting(self) -> str:
+        """The canonical name, for example `gold+noise(3)`."""
+        ...
+
+    def build(
+        self,
+        query: Query,
+        gold: GoldPassages,
+        noise: NoisePassages,
+        retrieved: RetrievedPassages,
+    ) -> Context:
+        """Return the context of one query under this setting."""
+        ...
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Answers queries from their contexts."""
+
+    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
+        """Yield one prediction per task, in order; a failure is a prediction with a reason."""
+        ...
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """What every metric has: a name that round-trips, and what it needs to be computed.
+
+    `ragstone.metrics` says how ranking metrics and answer metrics are called.
+    """
+
+    requires: ClassVar[frozenset[str]]
+    """Of "qrels", "gold_answers", "context", "history"."""
+
+    def __str__(self) -> str:
+        """The canonical name: `str(parse_metric(name)) == name`."""
+        ...
+
+
+class Judge(Protocol):
+    """A language model that grades."""
+
+    def judge(self, tasks: Sequence[Task], predictions: Sequence[Prediction]) -> Sequence[Score]:
+        """Return one score per prediction, in order."""
+        ...

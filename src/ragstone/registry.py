@@ -1,0 +1,189 @@
+"""Finding components by name: built in, installed as a plugin, or in the user's own file.
+
+Three spellings, one way in:
+
+- `bm25`: a name of the table in `ragstone.components`, or of an entry point in the group
+  `ragstone.<kind>` of an installed package;
+- `my_file:MyThing`: a class in a Python file next to the experiment file (or importable);
+- with parameters, `{name: bm25, k1: 0.9}` or `bm25(k1=0.9)`; the first parameter may stand without
+  its name: `retrieved(3)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+
+from ragstone.components import BUILT_IN
+from ragstone.errors import ConfigError, UnknownComponent, did_you_mean
+
+_CALL = re.compile(r"(?P<name>[^\s()]+)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A component as written: its name and its parameters, not yet checked."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def parse_spec(written: object, *, where: str) -> Spec:
+    """Return what a name, a call-like text or a mapping with the key `name` says.
+
+    >>> parse_spec("bm25(k1=0.9)", where="retriever")
+    Spec(name='bm25', parameters={'k1': 0.9})
+    >>> parse_spec({"name": "bm25", "k1": 0.9}, where="retriever").parameters
+    {'k1': 0.9}
+    """
+    if isinstance(written, str):
+        match = _CALL.fullmatch(written.strip())
+        if match:
+            return Spec(match["name"], _parse_arguments(match["arguments"] or "", where))
+    elif isinstance(written, Mapping) and isinstance(written.get("name"), str):
+        named = parse_spec(written["name"], where=where)
+        rest = {str(key): value for key, value in written.items() if key != "name"}
+        return Spec(named.name, {**named.parameters, **rest})
+    raise ConfigError(
+        f"{where}: expected a component's name or a mapping with the key 'name', found {written!r}"
+    )
+
+
+def _parse_arguments(text: str, where: str) -> dict[str, Any]:
+    """Read `3, position=last` as YAML values; a value without a name gets the key ''."""
+    parameters: dict[str, Any] = {}
+    for place, part in enumerate(filter(None, (p.strip() for p in text.split(",")))):
+        name, equals, value = part.partition("=")
+        if not equals and place > 0:
+            raise ConfigError(f"{where}: only the first parameter may stand without a name: {part!r}")
+        key, raw = (name.strip(), value) if equals else ("", part)
+        try:
+            parameters[key] = yaml.safe_load(raw)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"{where}: cannot read the parameter {part!r}") from error
+    return parameters
+
+
+def create(kind: str, written: object, *, where: str, folder: Path | None = None) -> Any:
+    """Return the component that `written` describes, its parameters checked against its fields.
+
+    `kind` is a key of `ragstone.components.BUILT_IN`, `where` the place to name in errors, `folder`
+    where a user's own file is looked for.
+    """
+    spec = parse_spec(written, where=where)
+    found = find(kind, spec.name, where=where, folder=folder)
+    return build(found, spec.parameters, where=f"{where} {spec.name!r}")
+
+
+def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> type:
+    """Return the class of a component; raise `UnknownComponent` with the nearest names."""
+    target = known(kind).get(name, name if ":" in name else None)
+    if target is None:
+        raise UnknownComponent(
+            f"{where}: unknown {kind.removesuffix('s')} {name!r}{did_you_mean(name, known(kind))}"
+        )
+    module_name, _, class_name = target.partition(":")
+    module = _load(module_name, folder if target == name else None, where)
+    found = getattr(module, class_name, None)
+    if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
+        raise UnknownComponent(
+            f"{where}: {module_name!r} has no dataclass {class_name!r}"
+            f"{did_you_mean(class_name, [n for n, v in vars(module).items() if isinstance(v, type)])}"
+        )
+    return found
+
+
+@cache
+def known(kind: str) -> Mapping[str, str]:
+    """Return name -> "module:Class" of one kind; a name owned twice is an error."""
+    table = dict(BUILT_IN[kind])
+    for point in entry_points(group=f"ragstone.{kind}"):
+        if point.name in table and table[point.name] != point.value:
+            raise ConfigError(
+                f"two {kind} are called {point.name!r}: {table[point.name]} and {point.value}; "
+                f"uninstall one of the packages"
+            )
+        table[point.name] = point.value
+    return table
+
+
+def _load(module_name: str, folder: Path | None, where: str) -> ModuleType:
+    """Import a module; a file of that name in `folder` comes first."""
+    path = (folder or Path()) / f"{module_name.removesuffix('.py')}.py"
+    if folder is not None and path.is_file():
+        return _load_file(path.resolve(), where)
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name != module_name.split(".")[0] and error.name != module_name:
+            raise
+        looked = f" nor is there a file {path}" if folder is not None else ""
+        raise UnknownComponent(f"{where}: no module {module_name!r} is installed,{looked}") from error
+
+
+def _load_file(path: Path, where: str) -> ModuleType:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    name = f"ragstone_user_{path.stem}_{digest[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UnknownComponent(f"{where}: cannot import {path}")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up here while they are being made.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ConfigError(f"{where}: {path} failed on import: {error!r}") from error
+    return module
+
+
+def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
+    """Return an instance of a component's dataclass; a wrong key or type is a `ConfigError`.
+
+    Values are checked in pydantic's lax mode ("3" and 3 are both an int), unknown keys are refused.
+    """
+    fields = [f for f in dataclasses.fields(kind) if f.init]
+    named = dict(parameters)
+    if "" in named:
+        if not fields:
+            raise ConfigError(f"{where}: takes no parameter, found {named['']!r}")
+        named[fields[0].name] = named.pop("")
+    unknown = sorted(set(named) - {f.name for f in fields})
+    if unknown:
+        raise ConfigError(
+            f"{where}: unknown key {unknown[0]!r}{did_you_mean(unknown[0], [f.name for f in fields])}"
+        )
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        checked = _adapter(kind, TypeAdapter).validate_python(named)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "?"
+        raise ConfigError(
+            f"{where}: key {key!r}: {first['msg'].lower()}, found {first['input']!r}"
+        ) from error
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from error
+    return checked
+
+
+@cache
+def _adapter(kind: type, adapter: Any) -> Any:
+    return adapter(kind)

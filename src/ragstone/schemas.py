@@ -1,0 +1,200 @@
+"""The Arrow schema of every table, and the ways between tables and records.
+
+Tables are kept as Parquet. Columns whose shape differs between data sets (labels, history) are
+JSON text: a schema that changed with the data could not be checked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, cast
+
+import numpy as np
+from arro3.core import Array, DataType, Field, Schema, Table, list_array
+
+from ragstone.types import Label, Message, Passage, Prediction, Query, Ranking, Role, Score
+
+_STR, _F64, _I64 = DataType.string(), DataType.float64(), DataType.int64()
+_STRS = DataType.list(Field("item", DataType.string(), nullable=True))
+
+
+def _schema(**columns: DataType) -> Schema:
+    return Schema([Field(name, kind, nullable=True) for name, kind in columns.items()])
+
+
+QUERIES: Final = _schema(
+    query_id=_STR, text=_STR, gold_answers=_STRS, history=_STR, rewrite=_STR, labels=_STR
+)
+CORPUS: Final = _schema(passage_id=_STR, text=_STR, title=_STR, document_id=_STR, labels=_STR)
+QRELS: Final = _schema(query_id=_STR, passage_id=_STR, relevance=_I64)
+SEARCHES: Final = _schema(query_id=_STR, text=_STR)
+RUN: Final = _schema(query_id=_STR, passage_id=_STR, score=_F64, rank=_I64)
+CONTEXTS: Final = _schema(
+    query_id=_STR, setting=_STR, passage_ids=_STRS, texts=_STRS, origins=_STRS
+)
+PREDICTIONS: Final = _schema(
+    query_id=_STR,
+    answer=_STR,
+    reason=_STR,
+    call_key=_STR,
+    tokens_in=_I64,
+    tokens_out=_I64,
+    seconds=_F64,
+    cost=_F64,
+    passage_ids=_STRS,
+)
+SCORES: Final = _schema(query_id=_STR, metric=_STR, value=_F64, status=_STR, reason=_STR)
+
+
+def to_table(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Table:
+    """Build a table of `schema` from one sequence per column, in the schema's order.
+
+    Always builds fresh arrays: the same values give the same bytes, hence the same digest.
+    """
+    return Table.from_arrays(
+        [_array(columns[field.name], field.type) for field in schema], schema=schema
+    )
+
+
+def _array(values: Sequence[Any], kind: DataType) -> Array:
+    if kind != _STRS:
+        return Array(list(values), type=kind)
+    lengths = [0 if value is None else len(value) for value in values]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    flat = [item for value in values if value is not None for item in value]
+    absent = np.array([value is None for value in values], dtype=bool)
+    mask = Array.from_numpy(absent) if absent.any() else None
+    return list_array(Array.from_numpy(offsets), Array(flat, type=_STR), type=_STRS, mask=mask)
+
+
+def columns(table: Table) -> dict[str, list[Any]]:
+    """Return the table's columns as Python lists."""
+    return {name: table.column(name).to_pylist() for name in table.column_names}
+
+
+def rows(table: Table) -> Iterable[dict[str, Any]]:
+    """Yield the table's rows as dictionaries."""
+    held = columns(table)
+    for values in zip(*held.values(), strict=True):
+        yield dict(zip(held, values, strict=True))
+
+
+def labels_to_json(labels: Mapping[str, Label]) -> str:
+    """Return labels as JSON text with sorted keys; the empty text where there are none."""
+    if not labels:
+        return ""
+    return json.dumps(dict(labels), ensure_ascii=False, sort_keys=True)
+
+
+def labels_from_json(text: str) -> dict[str, Label]:
+    """Return the labels that `labels_to_json` wrote; lists come back as tuples."""
+    held: dict[str, Any] = json.loads(text) if text else {}
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in held.items()}
+
+
+def queries_to_table(queries: Sequence[Query]) -> Table:
+    """Return the QUERIES table of some queries."""
+    history = [
+        json.dumps([[m.role, m.text] for m in q.history], ensure_ascii=False) if q.history else ""
+        for q in queries
+    ]
+    return to_table(
+        QUERIES,
+        {
+            "query_id": [q.query_id for q in queries],
+            "text": [q.text for q in queries],
+            "gold_answers": [q.gold_answers for q in queries],
+            "history": history,
+            "rewrite": [q.rewrite for q in queries],
+            "labels": [labels_to_json(q.labels) for q in queries],
+        },
+    )
+
+
+def table_to_queries(table: Table) -> list[Query]:
+    """Return the queries of a QUERIES table."""
+    return [
+        Query(
+            query_id=row["query_id"],
+            text=row["text"],
+            gold_answers=tuple(row["gold_answers"] or ()),
+            history=tuple(
+                Message(cast("Role", role), text)
+                for role, text in (json.loads(row["history"]) if row["history"] else ())
+            ),
+            rewrite=row["rewrite"],
+            labels=labels_from_json(row["labels"]),
+        )
+        for row in rows(table)
+    ]
+
+
+def passages_to_table(passages: Sequence[Passage]) -> Table:
+    """Return the CORPUS table of some passages."""
+    return to_table(
+        CORPUS,
+        {
+            "passage_id": [p.passage_id for p in passages],
+            "text": [p.text for p in passages],
+            "title": [p.title for p in passages],
+            "document_id": [p.document_id for p in passages],
+            "labels": [labels_to_json(p.labels) for p in passages],
+        },
+    )
+
+
+def rankings_to_table(query_ids: Sequence[str], rankings: Sequence[Ranking]) -> Table:
+    """Return the RUN table of one ranking per query; a query without hits has no row."""
+    return to_table(
+        RUN,
+        {
+            "query_id": [q for q, r in zip(query_ids, rankings, strict=True) for _ in range(len(r))],
+            "passage_id": [p for r in rankings for p in r.passage_ids],
+            "score": [float(s) for r in rankings for s in r.scores],
+            "rank": [rank for r in rankings for rank in range(1, len(r) + 1)],
+        },
+    )
+
+
+def table_to_rankings(table: Table) -> dict[str, Ranking]:
+    """Return query id -> ranking of a RUN table, whose rows stand in rank order."""
+    found: dict[str, tuple[list[str], list[float]]] = {}
+    held = columns(table)
+    for query_id, passage_id, score in zip(
+        held["query_id"], held["passage_id"], held["score"], strict=True
+    ):
+        ids, scores = found.setdefault(query_id, ([], []))
+        ids.append(passage_id)
+        scores.append(score)
+    return {query_id: Ranking(ids, scores) for query_id, (ids, scores) in found.items()}
+
+
+def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
+    """Return the PREDICTIONS table of some predictions."""
+    return to_table(
+        PREDICTIONS,
+        {field.name: [getattr(p, field.name) for p in predictions] for field in PREDICTIONS},
+    )
+
+
+def table_to_predictions(table: Table) -> list[Prediction]:
+    """Return the predictions of a PREDICTIONS table."""
+    return [
+        Prediction(**{**row, "passage_ids": _tuple_or_none(row["passage_ids"])})
+        for row in rows(table)
+    ]
+
+
+def _tuple_or_none(value: list[str] | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(value)
+
+
+def scores_to_table(scores: Sequence[Score]) -> Table:
+    """Return the SCORES table of some scores."""
+    return to_table(SCORES, {f.name: [getattr(s, f.name) for s in scores] for f in SCORES})
+
+
+def table_to_scores(table: Table) -> list[Score]:
+    """Return the scores of a SCORES table."""
+    return [Score(**row) for row in rows(table)]

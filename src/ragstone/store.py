@@ -1,0 +1,262 @@
+"""The store: one folder per finished step, named by everything that could change its result.
+
+    store/
+      steps/retrieve-1f0c9a.../table.parquet     the result
+                               manifest.json      what made it; written last: its presence means done
+      arrays/embed-77ab02.../array.npy, manifest.json
+      calls.sqlite                                every model reply (ragstone.calls)
+      experiments/NAME.json                       which steps an experiment's trials are made of
+
+A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
+step, and two processes that finish the same step keep one of the two equal results.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ragstone import __version__
+from ragstone.errors import StoreError
+from ragstone.fingerprint import digest_table, fingerprint, recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    import numpy.typing as npt
+    from arro3.core import Table
+
+MANIFEST: Final = "manifest.json"
+KEY_LENGTH: Final = 24
+"""Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A table with its digest; from the store it is read when it is first looked at."""
+
+    digest: str
+    folder: Path | None = None
+    held: Table | None = None
+
+    @classmethod
+    def of(cls, table: Table) -> Kept:
+        """Return a table that is in memory only, such as a data set's."""
+        return cls(digest_table(table), held=table)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table itself."""
+        if self.held is not None:
+            return self.held
+        from arro3.io import read_parquet
+
+        path = _existing(self.folder) / "table.parquet"
+        try:
+            return read_parquet(str(path)).read_all()
+        except Exception as error:  # the Parquet reader raises its own kinds
+            raise _unreadable(path, error) from error
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What made the table; empty for a table in memory."""
+        return {} if self.folder is None else _read_manifest(self.folder)
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of finished steps, safe for several processes at once."""
+
+    root: Path
+
+    def table(
+        self,
+        step: str,
+        component: object,
+        inputs: Mapping[str, Kept],
+        compute: Callable[..., Table],
+        **facts: Callable[[], Any],
+    ) -> Kept:
+        """Return the result of a step, computing it only where it is not kept.
+
+        `compute` is called with the component and with the input tables under their names: with
+        exactly what the key is made of, so that the key cannot forget an input. `facts` are asked
+        after it has run, and go into the manifest (tokens, failures), not into the key.
+        """
+        folder = self.folder(step, component, inputs)
+        if not (folder / MANIFEST).exists():
+            self._compute(folder, step, component, inputs, compute, facts)
+        return Kept(_read_manifest(folder)["digest"], folder=folder)
+
+    def has(self, step: str, component: object, inputs: Mapping[str, Kept]) -> bool:
+        """Say whether the result of a step is kept."""
+        return (self.folder(step, component, inputs) / MANIFEST).exists()
+
+    def folder(self, step: str, component: object, inputs: Mapping[str, Kept]) -> Path:
+        """Return the folder of a step's result, whether or not it exists."""
+        key = fingerprint({"step": step, **self._made_of(component, inputs)})
+        return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
+
+    def array(
+        self, step: str, made_of: Mapping[str, Any], compute: Callable[[], npt.NDArray[np.float32]]
+    ) -> npt.NDArray[np.float32]:
+        """Return an array kept under `made_of` (plain data, components), memory-mapped."""
+        import numpy as np
+
+        key = fingerprint({"step": step, **made_of})
+        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        if not (folder / MANIFEST).exists():
+            started = time.time()
+            values = compute()
+            with self._new_folder(folder) as temporary:
+                np.save(temporary / "array.npy", values, allow_pickle=False)
+                manifest = {"step": step, "made_of": fingerprint(made_of), "shape": values.shape}
+                _write_manifest(temporary, manifest | _run_facts(started))
+        try:
+            loaded: npt.NDArray[np.float32] = np.load(
+                folder / "array.npy", mmap_mode="r", allow_pickle=False
+            )
+        except (OSError, ValueError) as error:
+            raise _unreadable(folder / "array.npy", error) from error
+        return loaded
+
+    def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
+        """Replace one small document, `kind/name.json`, in one piece."""
+        path = self.root / kind / f"{name}.json"
+        with _store_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
+            temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
+            temporary.replace(path)
+        return path
+
+    def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
+        """Return the document written last under that name, or None."""
+        path = self.root / kind / f"{name}.json"
+        if not path.exists():
+            return None
+        try:
+            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from error
+        return document
+
+    def check_writable(self) -> None:
+        """Raise `StoreError` unless a folder can be made in the store."""
+        with _store_errors(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self.root):
+                pass
+
+    def _made_of(self, component: object, inputs: Mapping[str, Kept]) -> dict[str, Any]:
+        return {
+            "made_by": recipe(component),
+            "inputs": {name: kept.digest for name, kept in inputs.items()},
+        }
+
+    def _compute(
+        self,
+        folder: Path,
+        step: str,
+        component: object,
+        inputs: Mapping[str, Kept],
+        compute: Callable[..., Table],
+        facts: Mapping[str, Callable[[], Any]],
+    ) -> None:
+        from arro3.io import write_parquet
+
+        self.check_writable()
+        started = time.time()
+        table = compute(component, **{name: kept.table for name, kept in inputs.items()})
+        manifest = {
+            "step": step,
+            **self._made_of(component, inputs),
+            "digest": digest_table(table),
+            "rows": table.num_rows,
+            **{name: ask() for name, ask in facts.items()},
+            **_run_facts(started),
+        }
+        with self._new_folder(folder) as temporary:
+            write_parquet(table, str(temporary / "table.parquet"))
+            _write_manifest(temporary, manifest)
+
+    @contextmanager
+    def _new_folder(self, folder: Path) -> Iterator[Path]:
+        """Give a temporary folder that takes its place when the block ends well."""
+        with _store_errors(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=folder.parent))
+            try:
+                yield temporary
+                _sync_files(temporary)
+                temporary.rename(folder)
+            except OSError:
+                # Another process finished the same step first: its result is as good as ours.
+                if not (folder / MANIFEST).exists():
+                    raise
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _run_facts(started: float) -> dict[str, Any]:
+    return {
+        "started": dt.datetime.fromtimestamp(started, dt.UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - started, 3),
+        "ragstone": __version__,
+    }
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unreadable(folder / MANIFEST, error) from error
+    return manifest
+
+
+def _sync_files(folder: Path) -> None:
+    """Push the files to the disk before the rename makes them count as finished."""
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _existing(folder: Path | None) -> Path:
+    if folder is None:
+        raise StoreError("a table that is neither in memory nor in a store")
+    return folder
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"cannot read {path}: {error}. Nothing else is affected; remove the folder and run again: "
+        f"rm -r '{path.parent}'"
+    )
+
+
+@contextmanager
+def _store_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk or a missing permission into a `StoreError` that says what is kept."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}. Everything finished before is kept; "
+            f"make room or give another folder with store=PATH, and run the same command again"
+        ) from error

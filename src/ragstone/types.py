@@ -1,0 +1,180 @@
+"""The nouns of Ragstone: small frozen records for data in hand.
+
+Anything larger than one query's worth travels as an Arrow table (`ragstone.schemas`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Label: TypeAlias = str | int | float | bool | tuple[str, ...]
+"""The value of one label; a data set's unknown extra fields become labels of these kinds."""
+
+Role: TypeAlias = Literal["user", "agent"]
+Origin: TypeAlias = Literal["gold", "noise", "retrieved"]
+Status: TypeAlias = Literal["scored", "not_applicable", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One utterance of a conversation's history."""
+
+    role: Role
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked: a text, what was said before it, and what is known about it.
+
+    A turn of a conversation is a query whose `history` holds the turns before it and whose labels
+    include `conversation` and `turn` (from 1).
+    """
+
+    query_id: str
+    text: str
+    gold_answers: tuple[str, ...] = ()
+    """Acceptable answers, the preferred one first; empty where none exists or none is known."""
+    history: tuple[Message, ...] = ()
+    rewrite: str = ""
+    """The stand-alone form of `text`, where the data set has one."""
+    labels: Mapping[str, Label] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrievable unit of text."""
+
+    passage_id: str
+    text: str
+    title: str = ""
+    document_id: str = ""
+    """The document it was cut from; empty where the passage is the document."""
+    labels: Mapping[str, Label] = field(default_factory=dict)
+
+    @property
+    def full_text(self) -> str:
+        """Title and text on two lines, as retrievers and generators see a passage."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The text to be searched for on behalf of a query."""
+
+    query_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPassage:
+    """One place in a ranking; ranks count from 1."""
+
+    passage_id: str
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One query's passages, best first: ids and scores of equal length.
+
+    >>> list(Ranking(["b", "a"], [2.0, 1.5]))[0]
+    ScoredPassage(passage_id='b', score=2.0, rank=1)
+    """
+
+    passage_ids: Sequence[str] = ()
+    scores: Sequence[float] = ()
+
+    def __len__(self) -> int:
+        """Return the number of passages ranked."""
+        return len(self.passage_ids)
+
+    def __iter__(self) -> Iterator[ScoredPassage]:
+        """Yield the places from rank 1 on."""
+        pairs = zip(self.passage_ids, self.scores, strict=True)
+        return (ScoredPassage(p, float(s), rank) for rank, (p, s) in enumerate(pairs, start=1))
+
+
+@dataclass(frozen=True, slots=True)
+class GoldPassages:
+    """The passages that the qrels call relevant to a query, best grade first."""
+
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisePassages:
+    """Passages known not to be relevant to a query, the most misleading first."""
+
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedPassages:
+    """What a retriever returned for a query, best first. Never to be mistaken for gold."""
+
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPassage:
+    """One passage as the generator is shown it, and where it came from."""
+
+    passage_id: str
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The passages shown to the generator for one query under one setting, in order."""
+
+    query_id: str
+    setting: str
+    passages: tuple[ContextPassage, ...] = ()
+
+    @property
+    def passage_ids(self) -> tuple[str, ...]:
+        """Ids of the passages, in the order shown."""
+        return tuple(passage.passage_id for passage in self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a generator is given: a query and its context."""
+
+    query: Query
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a system returned for a query; `answer` is None where it failed, with the reason."""
+
+    query_id: str
+    answer: str | None
+    reason: str = ""
+    call_key: str = ""
+    """Key of the model call in the call log; empty where no model was asked."""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    seconds: float | None = None
+    """Latency of the call when it was made."""
+    cost: float | None = None
+    """In the currency of the price table; None where the price is unknown."""
+    passage_ids: tuple[str, ...] | None = None
+    """What the system itself retrieved, where it says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A metric's value for one query, or the reason why there is none."""
+
+    query_id: str
+    metric: str
+    value: float | None
+    status: Status = "scored"
+    reason: str = ""
