@@ -34,6 +34,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "gold": "ragstone.contexts.gold:Gold",
         "gold+noise": "ragstone.contexts.gold_noise:GoldNoise",
         "retrieved": "ragstone.contexts.retrieved:Retrieved",
+        "gold+retrieved": "ragstone.contexts.gold_retrieved:GoldRetrieved",
     },
     "generators": {
         "local": "ragstone.generators.local:Local",
