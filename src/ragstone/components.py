@@ -1,4 +1,4 @@
-"""The built-in components: kind -> name -> "module:Class". Nothing is imported until it is asked for.
+"""The built-in components: kind -> name -> "module:Class". None is imported until it is asked for.
 
 Installed packages add to a kind through the entry-point group `ragstone.<kind>`; see
 `ragstone.registry` for how a name is resolved.

@@ -56,7 +56,7 @@ class ExperimentFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    """The experiment's name; the file's name where absent. Letters, digits, dot, hyphen, underscore."""
+    """The file's name where absent. Letters, digits, dot, hyphen, underscore."""
     data: Written
     """`sample`, a path, or a reader with its parameters."""
     store: str = ".ragstone"
@@ -89,7 +89,9 @@ def read_experiment_file(path: Path, overrides: Sequence[str] = ()) -> Experimen
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not YAML: {error}") from error
     if not isinstance(document, dict):
-        raise ConfigError(f"{path}: expected keys such as data, systems and metrics, found {document!r}")
+        raise ConfigError(
+            f"{path}: expected keys such as data, systems and metrics, found {document!r}"
+        )
     for override in overrides:
         apply_override(document, override)
     return parse_experiment(document, where=str(path), default_name=path.stem)
@@ -145,7 +147,7 @@ def _position(place: list[Any], part: str, override: str) -> int:
     if part.isdigit() and int(part) < len(place):
         return int(part)
     raise ConfigError(
-        f"override {override!r}: {part!r} is no place in a list of {len(place)}; places count from 0"
+        f"override {override!r}: {part!r} is no place in a list of {len(place)}, counted from 0"
     )
 
 
@@ -222,6 +224,6 @@ def _first_error(error: ValidationError) -> str:
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:
-    models = {"systems": SystemEntry, "sample": Sample}
-    model: type[BaseModel] = models.get(str(place[0]), ExperimentFile) if len(place) > 1 else ExperimentFile
-    return model.model_fields
+    models: dict[str, type[BaseModel]] = {"systems": SystemEntry, "sample": Sample}
+    model = models.get(str(place[0]), ExperimentFile) if len(place) > 1 else ExperimentFile
+    return list(model.model_fields)

@@ -1,6 +1,6 @@
 """Every error that Ragstone raises on purpose.
 
-RagstoneError                  the root: printed without a traceback by the command line, exit code 1
+RagstoneError                  the root: printed without a traceback by the CLI, exit code 1
 + ConfigError                  an experiment file, option or name is wrong: exit code 2
 | + UnknownComponent           no component of that name
 | + UnknownMetric              no metric of that name

@@ -68,7 +68,9 @@ def _parse_arguments(text: str, where: str) -> dict[str, Any]:
     for place, part in enumerate(filter(None, (p.strip() for p in text.split(",")))):
         name, equals, value = part.partition("=")
         if not equals and place > 0:
-            raise ConfigError(f"{where}: only the first parameter may stand without a name: {part!r}")
+            raise ConfigError(
+                f"{where}: only the first parameter may stand without a name: {part!r}"
+            )
         key, raw = (name.strip(), value) if equals else ("", part)
         try:
             parameters[key] = yaml.safe_load(raw)
@@ -99,9 +101,10 @@ def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> typ
     module = _load(module_name, folder if target == name else None, where)
     found = getattr(module, class_name, None)
     if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
+        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
         raise UnknownComponent(
             f"{where}: {module_name!r} has no dataclass {class_name!r}"
-            f"{did_you_mean(class_name, [n for n, v in vars(module).items() if isinstance(v, type)])}"
+            f"{did_you_mean(class_name, classes)}"
         )
     return found
 
@@ -128,10 +131,12 @@ def _load(module_name: str, folder: Path | None, where: str) -> ModuleType:
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if error.name != module_name.split(".")[0] and error.name != module_name:
+        if error.name not in {module_name, module_name.partition(".")[0]}:
             raise
         looked = f" nor is there a file {path}" if folder is not None else ""
-        raise UnknownComponent(f"{where}: no module {module_name!r} is installed,{looked}") from error
+        raise UnknownComponent(
+            f"{where}: no module {module_name!r} is installed,{looked}"
+        ) from error
 
 
 def _load_file(path: Path, where: str) -> ModuleType:
@@ -164,11 +169,9 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
         if not fields:
             raise ConfigError(f"{where}: takes no parameter, found {named['']!r}")
         named[fields[0].name] = named.pop("")
-    unknown = sorted(set(named) - {f.name for f in fields})
-    if unknown:
-        raise ConfigError(
-            f"{where}: unknown key {unknown[0]!r}{did_you_mean(unknown[0], [f.name for f in fields])}"
-        )
+    legal = [f.name for f in fields]
+    for key in sorted(set(named) - set(legal)):
+        raise ConfigError(f"{where}: unknown key {key!r}{did_you_mean(key, legal)}")
     from pydantic import TypeAdapter, ValidationError
 
     try:

@@ -7,13 +7,24 @@ JSON text: a schema that changed with the data could not be checked.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
 from arro3.core import Array, DataType, Field, Schema, Table, list_array
 
-from ragstone.types import Label, Message, Passage, Prediction, Query, Ranking, Role, Score
+from ragstone.types import (
+    Context,
+    ContextPassage,
+    Label,
+    Message,
+    Passage,
+    Prediction,
+    Query,
+    Ranking,
+    Role,
+    Score,
+)
 
 _STR, _F64, _I64 = DataType.string(), DataType.float64(), DataType.int64()
 _STRS = DataType.list(Field("item", DataType.string(), nullable=True))
@@ -53,7 +64,7 @@ def to_table(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Table:
     Always builds fresh arrays: the same values give the same bytes, hence the same digest.
     """
     return Table.from_arrays(
-        [_array(columns[field.name], field.type) for field in schema], schema=schema
+        [_array(columns[name], schema.field(name).type) for name in schema.names], schema=schema
     )
 
 
@@ -70,7 +81,7 @@ def _array(values: Sequence[Any], kind: DataType) -> Array:
 
 def columns(table: Table) -> dict[str, list[Any]]:
     """Return the table's columns as Python lists."""
-    return {name: table.column(name).to_pylist() for name in table.column_names}
+    return {name: list(table.column(name).to_pylist()) for name in table.column_names}
 
 
 def rows(table: Table) -> Iterable[dict[str, Any]]:
@@ -149,7 +160,9 @@ def rankings_to_table(query_ids: Sequence[str], rankings: Sequence[Ranking]) -> 
     return to_table(
         RUN,
         {
-            "query_id": [q for q, r in zip(query_ids, rankings, strict=True) for _ in range(len(r))],
+            "query_id": [
+                q for q, r in zip(query_ids, rankings, strict=True) for _ in range(len(r))
+            ],
             "passage_id": [p for r in rankings for p in r.passage_ids],
             "score": [float(s) for r in rankings for s in r.scores],
             "rank": [rank for r in rankings for rank in range(1, len(r) + 1)],
@@ -174,7 +187,7 @@ def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
     """Return the PREDICTIONS table of some predictions."""
     return to_table(
         PREDICTIONS,
-        {field.name: [getattr(p, field.name) for p in predictions] for field in PREDICTIONS},
+        {name: [getattr(p, name) for p in predictions] for name in PREDICTIONS.names},
     )
 
 
@@ -192,9 +205,39 @@ def _tuple_or_none(value: list[str] | None) -> tuple[str, ...] | None:
 
 def scores_to_table(scores: Sequence[Score]) -> Table:
     """Return the SCORES table of some scores."""
-    return to_table(SCORES, {f.name: [getattr(s, f.name) for s in scores] for f in SCORES})
+    return to_table(SCORES, {name: [getattr(s, name) for s in scores] for name in SCORES.names})
 
 
 def table_to_scores(table: Table) -> list[Score]:
     """Return the scores of a SCORES table."""
     return [Score(**row) for row in rows(table)]
+
+
+def table_to_relevance(qrels: Table) -> dict[str, dict[str, int]]:
+    """Return query id -> passage id -> relevance of a QRELS table."""
+    found: dict[str, dict[str, int]] = {}
+    for row in rows(qrels):
+        found.setdefault(row["query_id"], {})[row["passage_id"]] = row["relevance"]
+    return found
+
+
+def contexts_to_table(contexts: Iterable[Context]) -> Table:
+    """Return the CONTEXTS table of some contexts."""
+    held = list(contexts)
+    return to_table(
+        CONTEXTS,
+        {
+            "query_id": [c.query_id for c in held],
+            "setting": [c.setting for c in held],
+            "passage_ids": [c.passage_ids for c in held],
+            "texts": [[p.text for p in c.passages] for c in held],
+            "origins": [[p.origin for p in c.passages] for c in held],
+        },
+    )
+
+
+def table_to_contexts(table: Table) -> Iterator[Context]:
+    """Yield the contexts of a CONTEXTS table."""
+    for row in rows(table):
+        shown = zip(row["passage_ids"], row["texts"], row["origins"], strict=True)
+        yield Context(row["query_id"], row["setting"], tuple(ContextPassage(*p) for p in shown))

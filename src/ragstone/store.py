@@ -2,7 +2,7 @@
 
     store/
       steps/retrieve-1f0c9a.../table.parquet     the result
-                               manifest.json      what made it; written last: its presence means done
+                               manifest.json      what made it; written last: it means finished
       arrays/embed-77ab02.../array.npy, manifest.json
       calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       which steps an experiment's trials are made of
@@ -86,26 +86,53 @@ class Store:
         component: object,
         inputs: Mapping[str, Kept],
         compute: Callable[..., Table],
-        **facts: Callable[[], Any],
+        *,
+        count_failed: Callable[[Table], int] | None = None,
+        facts: Callable[[], Mapping[str, Any]] | None = None,
     ) -> Kept:
         """Return the result of a step, computing it only where it is not kept.
 
         `compute` is called with the component and with the input tables under their names: with
-        exactly what the key is made of, so that the key cannot forget an input. `facts` are asked
-        after it has run, and go into the manifest (tokens, failures), not into the key.
+        exactly what the key is made of, so that the key cannot forget an input.
+
+        A result in which `count_failed` finds failed rows is kept, and computed again by the next
+        call: what succeeded comes from the call log, what failed is tried anew. What `facts`
+        returns after the computation goes into the manifest, not into the key.
         """
         folder = self.folder(step, component, inputs)
-        if not (folder / MANIFEST).exists():
-            self._compute(folder, step, component, inputs, compute, facts)
+        if not self.has(step, component, inputs):
+            self.check_writable()
+            started = time.time()
+            table = compute(component, **{name: kept.table for name, kept in inputs.items()})
+            manifest = {
+                "step": step,
+                **_made_of(component, inputs),
+                "digest": digest_table(table),
+                "rows": table.num_rows,
+                "failed": count_failed(table) if count_failed else 0,
+                **(facts() if facts else {}),
+                **_run_facts(started),
+            }
+            self._keep(folder, table, manifest)
         return Kept(_read_manifest(folder)["digest"], folder=folder)
 
+    def keep(self, step: str, table: Table) -> Kept:
+        """Keep a table that no component computed, such as a data set's queries."""
+        digest = digest_table(table)
+        folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
+        if not (folder / MANIFEST).exists():
+            manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
+            self._keep(folder, table, manifest | _run_facts(time.time()))
+        return Kept(digest, folder=folder)
+
     def has(self, step: str, component: object, inputs: Mapping[str, Kept]) -> bool:
-        """Say whether the result of a step is kept."""
-        return (self.folder(step, component, inputs) / MANIFEST).exists()
+        """Say whether the result of a step is kept, with no failed row in it."""
+        folder = self.folder(step, component, inputs)
+        return (folder / MANIFEST).exists() and _read_manifest(folder)["failed"] == 0
 
     def folder(self, step: str, component: object, inputs: Mapping[str, Kept]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
-        key = fingerprint({"step": step, **self._made_of(component, inputs)})
+        key = fingerprint({"step": step, **_made_of(component, inputs)})
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
 
     def array(
@@ -159,34 +186,9 @@ class Store:
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
 
-    def _made_of(self, component: object, inputs: Mapping[str, Kept]) -> dict[str, Any]:
-        return {
-            "made_by": recipe(component),
-            "inputs": {name: kept.digest for name, kept in inputs.items()},
-        }
-
-    def _compute(
-        self,
-        folder: Path,
-        step: str,
-        component: object,
-        inputs: Mapping[str, Kept],
-        compute: Callable[..., Table],
-        facts: Mapping[str, Callable[[], Any]],
-    ) -> None:
+    def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
         from arro3.io import write_parquet
 
-        self.check_writable()
-        started = time.time()
-        table = compute(component, **{name: kept.table for name, kept in inputs.items()})
-        manifest = {
-            "step": step,
-            **self._made_of(component, inputs),
-            "digest": digest_table(table),
-            "rows": table.num_rows,
-            **{name: ask() for name, ask in facts.items()},
-            **_run_facts(started),
-        }
         with self._new_folder(folder) as temporary:
             write_parquet(table, str(temporary / "table.parquet"))
             _write_manifest(temporary, manifest)
@@ -200,13 +202,30 @@ class Store:
             try:
                 yield temporary
                 _sync_files(temporary)
-                temporary.rename(folder)
-            except OSError:
-                # Another process finished the same step first: its result is as good as ours.
-                if not (folder / MANIFEST).exists():
-                    raise
+                _take_place(temporary, folder)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _made_of(component: object, inputs: Mapping[str, Kept]) -> dict[str, Any]:
+    return {
+        "made_by": recipe(component),
+        "inputs": {name: kept.digest for name, kept in inputs.items()},
+    }
+
+
+def _take_place(temporary: Path, folder: Path) -> None:
+    """Rename a finished folder to its name, replacing one with failed rows.
+
+    Where another process finished the same step in the meantime, its result is as good as ours.
+    """
+    if folder.exists() and (not (folder / MANIFEST).exists() or _read_manifest(folder)["failed"]):
+        shutil.rmtree(folder, ignore_errors=True)
+    try:
+        temporary.rename(folder)
+    except OSError:
+        if not (folder / MANIFEST).exists():
+            raise
 
 
 def _run_facts(started: float) -> dict[str, Any]:

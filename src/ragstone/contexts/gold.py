@@ -26,8 +26,8 @@ class Gold:
         self,
         query: Query,
         gold: GoldPassages,
-        noise: NoisePassages,  # noqa: ARG002  # the protocol hands all three to every rule
-        retrieved: RetrievedPassages,  # noqa: ARG002  # same
+        noise: NoisePassages,
+        retrieved: RetrievedPassages,
     ) -> Context:
         """Return the gold passages; an unanswerable query has none and gets an empty context."""
         return Context(query.query_id, self.setting, shown(gold.passages[: self.top_k], "gold"))

@@ -44,7 +44,7 @@ class GoldNoise:
         query: Query,
         gold: GoldPassages,
         noise: NoisePassages,
-        retrieved: RetrievedPassages,  # noqa: ARG002  # the protocol hands all three to every rule
+        retrieved: RetrievedPassages,
     ) -> Context:
         """Return gold and noise passages; fewer noise passages where there are no more."""
         others = shown(noise.passages[: self.noise], "noise")

@@ -12,7 +12,7 @@ from ragstone.types import Context, GoldPassages, NoisePassages, Query, Retrieve
 
 @dataclass(frozen=True)
 class GoldRetrieved:
-    """Shows `top_k` passages: the gold ones first, then the best retrieved ones that are not gold."""
+    """Shows `top_k` passages: the gold ones first, then the best retrieved others."""
 
     top_k: int = 5
 
@@ -31,7 +31,7 @@ class GoldRetrieved:
         self,
         query: Query,
         gold: GoldPassages,
-        noise: NoisePassages,  # noqa: ARG002  # the protocol hands all three to every rule
+        noise: NoisePassages,
         retrieved: RetrievedPassages,
     ) -> Context:
         """Return at most `top_k` passages, no passage twice."""

@@ -22,9 +22,9 @@ class NoContext:
     def build(
         self,
         query: Query,
-        gold: GoldPassages,  # noqa: ARG002  # the protocol hands all three to every rule
-        noise: NoisePassages,  # noqa: ARG002  # same
-        retrieved: RetrievedPassages,  # noqa: ARG002  # same
+        gold: GoldPassages,
+        noise: NoisePassages,
+        retrieved: RetrievedPassages,
     ) -> Context:
         """Return an empty context."""
         return Context(query.query_id, self.setting)

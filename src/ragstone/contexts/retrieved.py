@@ -30,8 +30,8 @@ class Retrieved:
     def build(
         self,
         query: Query,
-        gold: GoldPassages,  # noqa: ARG002  # the protocol hands all three to every rule
-        noise: NoisePassages,  # noqa: ARG002  # same
+        gold: GoldPassages,
+        noise: NoisePassages,
         retrieved: RetrievedPassages,
     ) -> Context:
         """Return the head of the ranking; an empty ranking gives an empty context."""

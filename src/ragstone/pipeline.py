@@ -1,0 +1,295 @@
+"""The steps of one trial: one system, under one context setting, on one data set.
+
+    form query -> retrieve -> rerank -> build context -> generate -> score
+
+Each step is a function from tables to a table, kept in the store under everything that could change
+it, so steps that trials have in common (a ranking, a closed-book answer) are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ragstone import metrics as metrics_
+from ragstone.fingerprint import recipe
+from ragstone.schemas import (
+    SEARCHES,
+    columns,
+    contexts_to_table,
+    predictions_to_table,
+    rankings_to_table,
+    rows,
+    table_to_contexts,
+    table_to_predictions,
+    table_to_queries,
+    table_to_rankings,
+    table_to_relevance,
+    to_table,
+)
+from ragstone.store import Kept, Store
+from ragstone.types import (
+    GoldPassages,
+    NoisePassages,
+    Passage,
+    Query,
+    Ranking,
+    RetrievedPassages,
+    Search,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+    from ragstone.calls import Calls
+    from ragstone.datasets.corpus import Corpus
+    from ragstone.protocols import (
+        ContextBuilder,
+        Generator,
+        Metric,
+        QueryFormer,
+        Reranker,
+        Retriever,
+    )
+
+
+@dataclass(frozen=True)
+class System:
+    """A pipeline under test: one component a step; a step that is None is left out."""
+
+    name: str
+    former: QueryFormer
+    retriever: Retriever | None = None
+    reranker: Reranker | None = None
+    generator: Generator | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the trials of an experiment share."""
+
+    store: Store
+    calls: Calls
+    corpus: Corpus
+    qrels: Kept
+    answered: Kept
+    """The queries that generators answer."""
+    ranked: Kept
+    """The queries that retrievers are measured on: the same ones, or all of the data set."""
+    noise: System
+    """Whose best irrelevant passages are the noise of `gold+noise`."""
+
+    @cached_property
+    def passages(self) -> Kept:
+        """The corpus as an input of steps."""
+        return Kept(self.corpus.digest, held=self.corpus.table)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The kept results of one system under one setting."""
+
+    system: str
+    setting: str
+    contexts: Kept
+    predictions: Kept
+    scores: Kept
+
+
+@dataclass(frozen=True)
+class MetricSet:
+    """Metrics that are computed in one pass over the same rows."""
+
+    names: tuple[str, ...]
+
+    @property
+    def revision(self) -> dict[str, Any]:
+        """What each metric computes, with its version."""
+        return {str(metric): recipe(metric) for metric in self.metrics}
+
+    @cached_property
+    def metrics(self) -> list[Metric]:
+        """The metrics themselves."""
+        return [metrics_.parse_metric(name) for name in self.names]
+
+
+def run_trial(
+    system: System, builder: ContextBuilder, metrics: MetricSet, run: Kept | None, bench: Bench
+) -> Trial:
+    """Return one trial; `run` is what `rank_queries` gave for the system, where it retrieves."""
+    contexts = build_contexts(builder, run, bench)
+    predictions = answer_queries(system, contexts, bench)
+    scores = score_answers(metrics, contexts, predictions, bench)
+    return Trial(system.name, builder.setting, contexts, predictions, scores)
+
+
+def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
+    """Return the RUN of a system that has a retriever."""
+    searches = bench.store.table("form", system.former, {"queries": queries}, _form)
+    inputs = {"searches": searches, "corpus": bench.passages}
+    if getattr(system.retriever, "uses_qrels", False):
+        inputs["qrels"] = bench.qrels
+
+    def retrieve(retriever: Retriever, searches: Table, **_tables: Table) -> Table:
+        return _retrieve(retriever, searches, bench)
+
+    run = bench.store.table("retrieve", system.retriever, inputs, retrieve)
+    if system.reranker is None:
+        return run
+
+    def rerank(reranker: Reranker, searches: Table, run: Table, **_tables: Table) -> Table:
+        asked = _searches(searches)
+        rankings = table_to_rankings(run)
+        given = [rankings.get(search.query_id, Ranking()) for search in asked]
+        return rankings_to_table(
+            [search.query_id for search in asked], reranker.rerank(asked, given, bench.corpus)
+        )
+
+    return bench.store.table("rerank", system.reranker, {**inputs, "run": run}, rerank)
+
+
+def score_rankings(metrics: MetricSet, queries: Kept, run: Kept, bench: Bench) -> Kept:
+    """Return the SCORES of a run against the qrels, one row per query and metric."""
+
+    def score(metric_set: MetricSet, queries: Table, run: Table, qrels: Table) -> Table:
+        return metrics_.score_rankings(
+            metric_set.metrics,
+            table_to_relevance(qrels),
+            table_to_rankings(run),
+            columns(queries)["query_id"],
+        )
+
+    inputs = {"queries": queries, "run": run, "qrels": bench.qrels}
+    return bench.store.table("score-ranking", metrics, inputs, score)
+
+
+def build_contexts(builder: ContextBuilder, run: Kept | None, bench: Bench) -> Kept:
+    """Return the CONTEXTS of a setting; its key holds only what the setting's rule reads."""
+    inputs = {"queries": bench.answered, "corpus": bench.passages}
+    if builder.uses & {"gold", "noise"}:
+        inputs["qrels"] = bench.qrels
+    if "noise" in builder.uses:
+        inputs["noise_run"] = rank_queries(bench.noise, bench.answered, bench)
+    if "retrieved" in builder.uses and run is not None:
+        inputs["run"] = run
+
+    def build(rule: ContextBuilder, queries: Table, **tables: Table) -> Table:
+        tables.pop("corpus")
+        sources = PassageSources(bench.corpus, **tables)
+        return contexts_to_table(
+            rule.build(query, sources.gold(query), sources.noise(query), sources.retrieved(query))
+            for query in table_to_queries(queries)
+        )
+
+    return bench.store.table("context", builder, inputs, build)
+
+
+def answer_queries(system: System, contexts: Kept, bench: Bench) -> Kept:
+    """Return the PREDICTIONS of a system's generator. Failed ones are asked again next time."""
+
+    def generate(generator: Generator, queries: Table, contexts: Table) -> Table:
+        tasks = to_tasks(queries, contexts)
+        return predictions_to_table(list(generator.generate(tasks, bench.calls)))
+
+    inputs = {"queries": bench.answered, "contexts": contexts}
+    return bench.store.table(
+        "generate", system.generator, inputs, generate, count_failed=count_failed_predictions
+    )
+
+
+def score_answers(metrics: MetricSet, contexts: Kept, predictions: Kept, bench: Bench) -> Kept:
+    """Return the SCORES of answers, one row per query and metric."""
+
+    def score(metric_set: MetricSet, queries: Table, contexts: Table, predictions: Table) -> Table:
+        by_query = {context.query_id: context for context in table_to_contexts(contexts)}
+        held = table_to_queries(queries)
+        return metrics_.score_answers(
+            metric_set.metrics,
+            held,
+            table_to_predictions(predictions),
+            [by_query[query.query_id] for query in held],
+        )
+
+    inputs = {"queries": bench.answered, "contexts": contexts, "predictions": predictions}
+    return bench.store.table("score-answer", metrics, inputs, score)
+
+
+@dataclass(frozen=True)
+class PassageSources:
+    """Where contexts take their passages from: three kinds that must never be mistaken."""
+
+    corpus: Corpus
+    qrels: Table | None = None
+    noise_run: Table | None = None
+    run: Table | None = None
+
+    def gold(self, query: Query) -> GoldPassages:
+        """Return the relevant passages, best grade first, equal grades in the file's order."""
+        graded = self._relevance.get(query.query_id, {}).items()
+        relevant = sorted(
+            (-grade, place, p) for place, (p, grade) in enumerate(graded) if grade > 0
+        )
+        return GoldPassages(self._passages(p for _, _, p in relevant))
+
+    def noise(self, query: Query) -> NoisePassages:
+        """Return passages judged not relevant; where there are none, the noise run's best others.
+
+        A passage with the text of a gold one is no noise, whatever its id.
+        """
+        grades = self._relevance.get(query.query_id, {})
+        judged = [p for p, grade in grades.items() if grade <= 0]
+        found = judged or self._noise_run.get(query.query_id, Ranking()).passage_ids
+        gold_texts = {passage.text for passage in self.gold(query).passages}
+        others = self._passages(p for p in found if grades.get(p, 0) <= 0)
+        return NoisePassages(tuple(p for p in others if p.text not in gold_texts))
+
+    def retrieved(self, query: Query) -> RetrievedPassages:
+        """Return the system's own ranking."""
+        return RetrievedPassages(
+            self._passages(self._run.get(query.query_id, Ranking()).passage_ids)
+        )
+
+    def _passages(self, passage_ids: Iterable[str]) -> tuple[Passage, ...]:
+        return tuple(self.corpus[passage_id] for passage_id in passage_ids)
+
+    @cached_property
+    def _relevance(self) -> Mapping[str, Mapping[str, int]]:
+        return {} if self.qrels is None else table_to_relevance(self.qrels)
+
+    @cached_property
+    def _noise_run(self) -> Mapping[str, Ranking]:
+        return {} if self.noise_run is None else table_to_rankings(self.noise_run)
+
+    @cached_property
+    def _run(self) -> Mapping[str, Ranking]:
+        return {} if self.run is None else table_to_rankings(self.run)
+
+
+def to_tasks(queries: Table, contexts: Table) -> list[Task]:
+    """Return each query with its context, joined by query id."""
+    by_query = {context.query_id: context for context in table_to_contexts(contexts)}
+    return [Task(query, by_query[query.query_id]) for query in table_to_queries(queries)]
+
+
+def count_failed_predictions(predictions: Table) -> int:
+    """Return how many predictions have no answer."""
+    return sum(answer is None for answer in columns(predictions)["answer"])
+
+
+def _form(former: QueryFormer, queries: Table) -> Table:
+    held = table_to_queries(queries)
+    texts = former.form(held)
+    return to_table(SEARCHES, {"query_id": [q.query_id for q in held], "text": texts})
+
+
+def _searches(table: Table) -> list[Search]:
+    return [Search(row["query_id"], row["text"]) for row in rows(table)]
+
+
+def _retrieve(retriever: Retriever, searches: Table, bench: Bench) -> Table:
+    asked = _searches(searches)
+    rankings = retriever.retrieve(asked, bench.corpus)
+    return rankings_to_table([search.query_id for search in asked], rankings)
