@@ -60,7 +60,7 @@ class Corpus:
     @cached_property
     def passage_ids(self) -> list[str]:
         """Ids in order."""
-        return self.table.column("passage_id").to_pylist()
+        return list(self.table.column("passage_id").to_pylist())
 
     @cached_property
     def digest(self) -> str:
@@ -68,11 +68,13 @@ class Corpus:
         return digest_table(self.table)
 
     def full_texts(self, start: int = 0, stop: int | None = None) -> list[str]:
-        """Return title and text of the passages from `start` up to `stop`, as retrievers see them."""
+        """Return title and text of passages `start` up to `stop`, as retrievers see them."""
         length = (len(self) if stop is None else min(stop, len(self))) - start
         part = self.table.slice(start, length)
         titles, texts = part.column("title").to_pylist(), part.column("text").to_pylist()
-        return [f"{title}\n{text}" if title else text for title, text in zip(titles, texts, strict=True)]
+        return [
+            f"{title}\n{text}" if title else text for title, text in zip(titles, texts, strict=True)
+        ]
 
     @cached_property
     def _positions(self) -> dict[str, int]:

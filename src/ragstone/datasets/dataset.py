@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragstone.schemas import columns, queries_to_table, table_to_queries
+from arro3.core import Array, DataType, Table
+
+from ragstone.schemas import columns, table_to_queries
 from ragstone.types import Query
 
 if TYPE_CHECKING:
-    from arro3.core import Table
+    from collections.abc import Sequence
 
     from ragstone.datasets.corpus import Corpus
 
@@ -48,7 +50,15 @@ class Dataset:
         The same limit and seed give the same queries, whatever is measured on them. A limit at or
         above the number of queries changes nothing.
         """
-        if limit >= len(self.queries):
+        total = self.query_table.num_rows
+        if limit >= total:
             return self
-        chosen = sorted(random.Random(seed).sample(range(len(self.queries)), limit))  # noqa: S311
-        return replace(self, query_table=queries_to_table([self.queries[i] for i in chosen]))
+        return self.select(sorted(random.Random(seed).sample(range(total), limit)))  # noqa: S311
+
+    def select(self, positions: Sequence[int]) -> Dataset:
+        """Return the data set with the queries at some positions (from 0), in the order given."""
+        whole = self.query_table.combine_chunks().to_batches()[0]
+        chosen = whole.take(Array(list(positions), type=DataType.int64()))
+        return replace(
+            self, query_table=Table.from_batches([chosen], schema=self.query_table.schema)
+        )

@@ -1,0 +1,117 @@
+"""From what an experiment file or a command line says to a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ragstone import registry
+from ragstone.datasets.dataset import Dataset
+from ragstone.errors import ConfigError, DatasetError
+
+SAMPLE: Final = Path(__file__).parent / "sample"
+"""The data set that comes with Ragstone."""
+
+_LOOKED_FOR: Final = (
+    "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
+    "dataset.json (MIRAGE), one .json file of the SQuAD form, or .parquet files (MIRAGE's hub "
+    "copy); the .json and .jsonl may be .gz"
+)
+
+
+def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = None) -> Dataset:
+    """Return the data set that `sample`, a path, or a reader with parameters says.
+
+    Args:
+        written: `sample`; a path, whose layout is known by the files there; a reader such as
+            `{name: mirage, path: ...}` or `mirage(path)`; or `{path: ..., <parameters>}`.
+        folder: Where relative paths are looked for that are not found from the current folder,
+            and where a user's own reader file is.
+
+    Raises:
+        DatasetError: Nothing is there, its layout is not known, or a file is malformed.
+        ConfigError: The reader or one of its parameters is unknown.
+    """
+    where = "data"
+    spec = (
+        registry.Spec("", {"path": written}) if _is_path(written, folder) else _spec(written, where)
+    )
+    parameters = dict(spec.parameters)
+    key = "path" if "path" in parameters else ""
+    if isinstance(parameters.get(key), str | Path):
+        parameters[key] = str(_resolve(Path(parameters[key]), folder))
+    name = spec.name or layout(Path(parameters[key]))
+    reader = registry.create("datasets", {"name": name, **parameters}, where=where, folder=folder)
+    dataset = reader.read()
+    if not isinstance(dataset, Dataset):
+        raise ConfigError(f"{where}: the reader {name!r} returned {dataset!r}, not a Dataset")
+    return dataset
+
+
+def _is_path(written: object, folder: Path | None) -> bool:
+    """Say whether a text is a path: there, or written like one, and not a reader's name."""
+    if isinstance(written, Path) or written == "sample":
+        return True
+    if not isinstance(written, str):
+        return False
+    name = written.partition("(")[0].strip()
+    is_reader = name in registry.known("datasets") or (":" in name and "/" not in name)
+    return _found(Path(written), folder) is not None or not is_reader
+
+
+def _spec(written: object, where: str) -> registry.Spec:
+    if isinstance(written, Mapping) and "name" not in written and "path" in written:
+        return registry.Spec("", {str(key): value for key, value in written.items()})
+    return registry.parse_spec(written, where=where)
+
+
+def _found(path: Path, folder: Path | None) -> Path | None:
+    path = path.expanduser()
+    candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
+    return next((candidate for candidate in candidates if candidate.exists()), None)
+
+
+def _resolve(path: Path, folder: Path | None) -> Path:
+    if path == Path("sample"):
+        return SAMPLE
+    found = _found(path, folder)
+    if found is None:
+        also = "" if folder is None or path.is_absolute() else f", nor in {folder.resolve()}"
+        raise DatasetError(
+            f"no data set {str(path)!r}: there is no such file or folder in {Path.cwd()}{also}; "
+            f"write a path, 'sample', or a reader such as {{name: mirage, path: ...}}"
+        )
+    return found
+
+
+def layout(path: Path) -> str:
+    """Return the name of the reader for a path, known by the files there."""
+    if path.is_file():
+        return _layout_of_file(path)
+    names = {entry.name.removesuffix(".gz") for entry in path.iterdir() if entry.is_file()}
+    if names & {"queries.jsonl", "conversations.jsonl", "corpus.jsonl"}:
+        return "ragstone"
+    if "dataset.json" in names or any(path.rglob("*.parquet")):
+        return "mirage"
+    documents = sorted(name for name in names if name.endswith(".json"))
+    if len(documents) == 1:
+        return "squad"
+    if documents:
+        raise DatasetError(
+            f"{path} holds {len(documents)} JSON files; name one of them: {', '.join(documents)}"
+        )
+    there = ", ".join(sorted(names)) or "nothing"
+    raise DatasetError(f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}")
+
+
+def _layout_of_file(path: Path) -> str:
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".json"):
+        return "mirage" if name == "dataset.json" else "squad"
+    if name.endswith((".jsonl", ".parquet")):
+        return "mirage"
+    raise DatasetError(
+        f"{path} is no data set by its name: a file ends with .json (SQuAD form) or with "
+        f".parquet or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
+    )
