@@ -1,0 +1,1 @@
+"""Statistics, agreement, correlation and adaptability: pure functions over scores."""

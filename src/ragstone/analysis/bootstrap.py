@@ -1,0 +1,164 @@
+"""The bootstrap distribution of a mean, computed instead of sampled.
+
+Drawing n clusters with replacement and summing them is adding n independent draws from the
+observed values, so the distribution of the sum is an n-fold convolution: one Fourier transform, a
+power, and the transform back. What 10,000 resamples approximate to about 1.4 % of an interval's
+width comes out without sampling error, without a seed, and in milliseconds for 10,000 values.
+
+Values stand on an even grid; one that falls between two points is split between them so that its
+mean is kept. The grid's number of steps is divisible by the small numbers, so 0/1 labels, ratings
+and most recalls fall on it exactly; for others the standard error grows by less than 1 in 1,000.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_NORMAL: Final = NormalDist()
+_STEPS: Final = (27720, 5040, 2520, 840, 420, 240, 120, 60)
+"""Grid steps over the range of the values: the finest that the transform's length allows."""
+_LENGTH: Final = 2**16
+_RATIO_LENGTH: Final = 2**13
+"""Shorter where the transform is repeated to find a ratio's quantile."""
+_TOLERANCE: Final = 1e-4
+"""In standard errors: a hundredth of the noise of 10,000 resamples."""
+_MOST_STEPS: Final = 60
+_WIDTH: Final = 20.0
+"""Standard deviations of the sum that the transform covers; the rest wraps round, below 1e-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumDistribution:
+    """Probabilities of a sum at the evenly spaced points `origin + (first + i) / density`."""
+
+    origin: float
+    first: int
+    density: float
+    probabilities: Floats
+
+    def quantile(self, level: float) -> float:
+        """Return the least point that the sum does not exceed with probability `level`."""
+        reached = np.cumsum(self.probabilities)
+        place = int(np.searchsorted(reached, level * reached[-1]))
+        return self.origin + (self.first + min(place, len(reached) - 1)) / self.density
+
+    def below(self, point: float) -> float:
+        """Return P(sum < point) + P(sum = point) / 2, linear between the grid's points."""
+        place = (point - self.origin) * self.density - self.first
+        if place <= 0 or place >= len(self.probabilities) - 1:
+            return 0.0 if place <= 0 else 1.0
+        whole = math.floor(place + 1e-9)
+        before = float(self.probabilities[:whole].sum())
+        here, after = self.probabilities[whole : whole + 2]
+        part = max(place - whole, 0.0)
+        return before + float(here * (1 + part) + after * part) / 2
+
+
+def sum_of_draws(values: Floats, *, length: int = _LENGTH) -> SumDistribution:
+    """Return the distribution of the sum of n draws, with replacement, from n finite values.
+
+    `length` is that of the transform; more is taken where the grid would be too coarse.
+    """
+    n, low, span = len(values), float(values.min()), float(np.ptp(values))
+    if span == 0.0:
+        return SumDistribution(n * low, -1, 1.0, np.array([0.0, 1.0, 0.0]))
+    steps, length = _grid(n, float(values.std()) / span, length)
+    place = (values - low) * (steps / span)
+    floor = np.floor(place).astype(np.int64)
+    part = place - floor
+    single = np.bincount(floor, 1.0 - part, length) + np.bincount(floor + 1, part, length)
+    summed = np.fft.irfft(np.fft.rfft(single / n) ** n, length)
+    # Sums are known modulo `length`: the window of that length round their mean holds them all.
+    first = 0 if n * steps < length else math.floor(float(place.sum())) - length // 2
+    probabilities = np.maximum(np.roll(summed, -(first % length)), 0.0)
+    return SumDistribution(n * low, first, steps / span, probabilities)
+
+
+def _grid(n: int, deviation: float, length: int) -> tuple[int, int]:
+    """Return the number of steps over the values' range, and the transform's length.
+
+    `deviation` is the standard deviation of one draw in units of that range.
+    """
+    reach = max(1.0, min(float(n), _WIDTH * math.sqrt(n) * deviation))
+    for steps in _STEPS:
+        if reach * steps + 2 <= length:
+            return steps, length
+    return _STEPS[-1], 2 ** math.ceil(math.log2(reach * _STEPS[-1] + 2))
+
+
+def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[float, float]:
+    """Return the BCa bootstrap interval of `sums.sum() / sizes.sum()`, drawing clusters.
+
+    `sums` and `sizes` have shape (clusters,), at least two clusters. Efron, "Better bootstrap
+    confidence intervals", JASA 82 (1987): percentiles corrected for bias and for skewness, the
+    latter by the jackknife over clusters.
+    """
+    mean = float(sums.sum() / sizes.sum())
+    residuals = sums - mean * sizes
+    if np.ptp(residuals) <= 1e-12 * max(1.0, float(np.abs(sums).max())):
+        return mean, mean
+    even = bool(np.all(sizes == sizes[0]))
+    drawn = sum_of_draws(sums if even else residuals)
+    bias = _NORMAL.inv_cdf(drawn.below(float(sums.sum()) if even else 0.0))
+    levels = _bca_levels(bias, _acceleration(sums, sizes), confidence)
+    if even:
+        low, high = (drawn.quantile(level) / float(sizes.sum()) for level in levels)
+    else:
+        low, high = (_ratio_quantile(sums, sizes, level) for level in levels)
+    return low, high
+
+
+def _acceleration(sums: Floats, sizes: Floats) -> float:
+    left = (sums.sum() - sums) / (sizes.sum() - sizes)
+    gaps = left.mean() - left
+    return float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
+
+
+def _bca_levels(bias: float, acceleration: float, confidence: float) -> tuple[float, float]:
+    def corrected(level: float) -> float:
+        shifted = bias + _NORMAL.inv_cdf(level)
+        return _NORMAL.cdf(bias + shifted / (1 - acceleration * shifted))
+
+    tail = (1 - confidence) / 2
+    return corrected(tail), corrected(1 - tail)
+
+
+def _ratio_quantile(sums: Floats, sizes: Floats, level: float) -> float:
+    """Return t with P(ratio < t) = level; the ratio is below t where the sum of s - t m is below 0.
+
+    False position on the normal scale, where the distribution of a mean is nearly a straight line.
+    """
+
+    def gap(point: float) -> float:
+        below = sum_of_draws(sums - point * sizes, length=_RATIO_LENGTH).below(0.0)
+        return _NORMAL.inv_cdf(min(max(below, 1e-12), 1 - 1e-12)) - aim
+
+    aim = _NORMAL.inv_cdf(level)
+    mean = float(sums.sum() / sizes.sum())
+    error = float(np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum())
+    low = max(mean - 6 * error, float((sums / sizes).min()))
+    high = min(mean + 6 * error, float((sums / sizes).max()))
+    at_low, at_high = gap(low), gap(high)
+    if at_low >= 0 or at_high <= 0:
+        return low if at_low >= 0 else high
+    for _ in range(_MOST_STEPS):
+        if high - low < _TOLERANCE * error:
+            break
+        middle = low - at_low * (high - low) / (at_high - at_low)
+        at_middle = gap(middle)
+        if abs(at_middle) < _TOLERANCE:
+            return middle
+        # Halving the value at the end that stays is what makes false position converge (Illinois).
+        if at_middle < 0:
+            low, at_low, at_high = middle, at_middle, at_high / 2
+        else:
+            high, at_high, at_low = middle, at_middle, at_low / 2
+    return (low + high) / 2
