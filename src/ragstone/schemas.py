@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
+import orjson
 from arro3.core import Array, DataType, Field, Schema, Table, list_array
 
 from ragstone.types import (
@@ -39,6 +40,7 @@ QUERIES: Final = _schema(
 )
 CORPUS: Final = _schema(passage_id=_STR, text=_STR, title=_STR, document_id=_STR, labels=_STR)
 QRELS: Final = _schema(query_id=_STR, passage_id=_STR, relevance=_I64)
+CLUSTERS: Final = _schema(query_id=_STR, cluster=_STR)
 SEARCHES: Final = _schema(query_id=_STR, text=_STR)
 RUN: Final = _schema(query_id=_STR, passage_id=_STR, score=_F64, rank=_I64)
 CONTEXTS: Final = _schema(
@@ -95,12 +97,12 @@ def labels_to_json(labels: Mapping[str, Label]) -> str:
     """Return labels as JSON text with sorted keys; the empty text where there are none."""
     if not labels:
         return ""
-    return json.dumps(dict(labels), ensure_ascii=False, sort_keys=True)
+    return orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode()
 
 
 def labels_from_json(text: str) -> dict[str, Label]:
     """Return the labels that `labels_to_json` wrote; lists come back as tuples."""
-    held: dict[str, Any] = json.loads(text) if text else {}
+    held: dict[str, Any] = orjson.loads(text) if text else {}
     return {key: tuple(v) if isinstance(v, list) else v for key, v in held.items()}
 
 

@@ -179,7 +179,7 @@ def take_labels(row: dict[str, Any]) -> str:
     flattened; a null is no label; anything else is kept as the text of its JSON.
 
     >>> take_labels({"domain": "law", "metadata": {"year": 1999, "ref": {"a": 1}}, "note": None})
-    '{"domain": "law", "ref": "{\\"a\\":1}", "year": 1999}'
+    '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
     """
     if not row:
         return ""
