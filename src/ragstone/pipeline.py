@@ -8,6 +8,7 @@ it, so steps that trials have in common (a ranking, a closed-book answer) are co
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -194,9 +195,14 @@ def answer_queries(system: System, contexts: Kept, bench: Bench) -> Kept:
         tasks = to_tasks(queries, contexts)
         return predictions_to_table(list(generator.generate(tasks, bench.calls)))
 
-    inputs = {"queries": bench.answered, "contexts": contexts}
+    before = bench.calls.usage
     return bench.store.table(
-        "generate", system.generator, inputs, generate, count_failed=count_failed_predictions
+        "generate",
+        system.generator,
+        {"queries": bench.answered, "contexts": contexts},
+        generate,
+        count_failed=count_failed_predictions,
+        facts=lambda: {"calls": dataclasses.asdict(bench.calls.usage - before)},
     )
 
 

@@ -65,8 +65,11 @@ class Kept:
         path = _existing(self.folder) / "table.parquet"
         try:
             return read_parquet(str(path)).read_all()
-        except Exception as error:  # the Parquet reader raises its own kinds
-            raise _unreadable(path, error) from error
+        except BaseException as error:
+            # A damaged file can make the Rust reader panic, which is no `Exception`.
+            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+                raise _unreadable(path, error) from error
+            raise
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -262,7 +265,7 @@ def _existing(folder: Path | None) -> Path:
     return folder
 
 
-def _unreadable(path: Path, error: Exception) -> StoreError:
+def _unreadable(path: Path, error: BaseException) -> StoreError:
     return StoreError(
         f"cannot read {path}: {error}. Nothing else is affected; remove the folder and run again: "
         f"rm -r '{path.parent}'"

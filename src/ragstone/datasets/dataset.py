@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from arro3.core import Array, DataType, Table
 
-from ragstone.schemas import columns, table_to_queries
+from ragstone.schemas import table_to_queries, table_to_relevance
 from ragstone.types import Query
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ class Dataset:
     @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
-        held = columns(self.qrel_table)
-        found: dict[str, dict[str, int]] = {}
-        for query_id, passage_id, relevance in zip(
-            held["query_id"], held["passage_id"], held["relevance"], strict=True
-        ):
-            found.setdefault(query_id, {})[passage_id] = relevance
-        return found
+        return table_to_relevance(self.qrel_table)
 
     def sample(self, limit: int, seed: int) -> Dataset:
         """Return the data set with a random sample of `limit` of its queries, in file order.

@@ -1,0 +1,118 @@
+"""What is checked before anything is spent: settings, depths and metrics against the data."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ragstone.errors import ConfigError
+from ragstone.metrics.kinds import RankingMetric
+
+if TYPE_CHECKING:
+    from ragstone.datasets.dataset import Dataset
+    from ragstone.pipeline import System
+    from ragstone.protocols import ContextBuilder, Metric
+
+
+def check_settings(
+    builders: Sequence[ContextBuilder], systems: Sequence[System], dataset: Dataset
+) -> None:
+    """Raise `ConfigError` where a setting cannot be built from this data or by these systems."""
+    names = [builder.setting for builder in builders]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"the setting {name!r} is listed twice")
+    generating = [system for system in systems if system.generator]
+    if generating and not builders:
+        raise ConfigError(
+            f"system {generating[0].name!r} has a generator, but there are no 'settings'; "
+            f"for example: settings: [none, gold, retrieved(5)]"
+        )
+    if builders and not generating:
+        raise ConfigError("there are 'settings', but no system has a generator")
+    for builder in builders:
+        _check_setting(builder, generating, dataset)
+
+
+def _check_setting(builder: ContextBuilder, generating: Sequence[System], dataset: Dataset) -> None:
+    if builder.uses and not len(dataset.corpus):
+        raise ConfigError(
+            f"setting {builder.setting!r} shows passages, but the data set {dataset.name!r} has no "
+            f"corpus; use the setting 'none'"
+        )
+    if builder.uses & {"gold", "noise"} and not dataset.qrels:
+        raise ConfigError(
+            f"setting {builder.setting!r} needs qrels, and the data set {dataset.name!r} has none; "
+            f"use settings such as none and retrieved(5)"
+        )
+    if "retrieved" in builder.uses and not any(system.retriever for system in generating):
+        raise ConfigError(
+            f"setting {builder.setting!r} needs a retriever; no system with a generator has one"
+        )
+
+
+def check_depths(
+    builders: Sequence[ContextBuilder], systems: Sequence[System], dataset: Dataset
+) -> None:
+    """Raise `ConfigError` unless `top_k` falls from step to step and the corpus is deep enough."""
+    shown = max(
+        (getattr(builder, "top_k", 0) for builder in builders if "retrieved" in builder.uses),
+        default=0,
+    )
+    size = len(dataset.corpus)
+    if shown > size:
+        raise ConfigError(
+            f"a setting shows {shown} passages; the corpus of {dataset.name!r} has only {size}; "
+            f"lower the number in retrieved({shown})"
+        )
+    for system in systems:
+        _check_depth(system, shown if system.generator else 0)
+
+
+def _check_depth(system: System, shown: int) -> None:
+    """Check that each step hands on at least as many passages as the next one takes."""
+    steps = [
+        (name, step.top_k)
+        for name, step in (("retriever", system.retriever), ("reranker", system.reranker))
+        if step is not None
+    ]
+    if shown:
+        steps.append(("setting", shown))
+    for (before, wide), (after, narrow) in itertools.pairwise(steps):
+        if narrow > wide:
+            raise ConfigError(
+                f"system {system.name!r}: the {after} takes {narrow} passages, but the {before} "
+                f"hands on only {wide}; raise the {before}'s top_k or lower the {after}'s"
+            )
+
+
+def check_metrics(
+    metrics: Sequence[Metric], systems: Sequence[System], dataset: Dataset, correct: str
+) -> None:
+    """Raise `ConfigError` for metrics that the data or the systems cannot give."""
+    answers = any(query.gold_answers for query in dataset.queries)
+    for metric in metrics:
+        if "qrels" in metric.requires and not dataset.qrels:
+            raise ConfigError(
+                f"metric {str(metric)!r} needs qrels, and the data set {dataset.name!r} has none; "
+                f"remove it from 'metrics'"
+            )
+        if "gold_answers" in metric.requires and not answers:
+            raise ConfigError(
+                f"metric {str(metric)!r} needs gold answers, and no query of {dataset.name!r} has "
+                f"any; remove it from 'metrics'"
+            )
+        _check_measured(metric, systems)
+    if any(s.generator for s in systems) and correct not in [str(m) for m in metrics]:
+        raise ConfigError(
+            f"'correct' is {correct!r}, which is not among the metrics; add it, or set "
+            f"'correct' to the metric whose value 1 means a right answer"
+        )
+
+
+def _check_measured(metric: Metric, systems: Sequence[System]) -> None:
+    """Check that some system makes what the metric measures."""
+    needed = "retriever" if isinstance(metric, RankingMetric) else "generator"
+    if not any(getattr(system, needed) for system in systems):
+        raise ConfigError(f"metric {str(metric)!r} needs a system with a {needed}; none has one")

@@ -1,0 +1,26 @@
+"""`ragstone config`: the JSON Schema of an experiment file, for editors."""
+
+from __future__ import annotations
+
+import click
+
+from ragstone.cli.options import print_json
+
+
+@click.group("config")
+def command() -> None:
+    """What may stand in an experiment file."""
+
+
+@command.command(
+    "schema",
+    epilog="""\b
+Example:
+  ragstone config schema > experiment.schema.json
+""",
+)
+def schema() -> None:
+    """Print the JSON Schema of an experiment file."""
+    from ragstone.config import ExperimentFile
+
+    print_json(ExperimentFile.model_json_schema())

@@ -1,0 +1,72 @@
+"""`ragstone run`: run an experiment, or go on with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ragstone.cli.options import experiment_arguments, json_option, print_json
+
+if TYPE_CHECKING:
+    from ragstone.plan import Plan
+
+
+@click.command(
+    "run",
+    epilog="""\b
+Examples:
+  ragstone run examples/demo.yaml
+  ragstone run examples/demo.yaml --limit 20 --seed 1
+  ragstone run examples/demo.yaml --plan
+  ragstone run my.yaml data=../my-data systems.0.retriever.k1=0.9
+""",
+)
+@experiment_arguments
+@click.option("--plan", is_flag=True, help="Say what is kept, what is to do and what it takes.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Answer a random sample of this many queries."
+)
+@click.option("--seed", type=int, help="Seed of the sample.")
+@json_option
+def command(
+    *,
+    experiment: Path,
+    overrides: tuple[str, ...],
+    plan: bool,
+    limit: int | None,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Run EXPERIMENT, a YAML file, after key=value OVERRIDES.
+
+    What is kept is not run again: after Ctrl-C or a crash, the same command goes on.
+    """
+    from ragstone.cli.bars import open_bar
+    from ragstone.experiment import load_experiment
+    from ragstone.progress import shown_by
+
+    options = {"sample.limit": limit, "sample.seed": seed}
+    given = [f"{key}={value}" for key, value in options.items() if value is not None]
+    loaded = load_experiment(experiment, [*overrides, *given])
+    if plan:
+        _print_plan(loaded.plan(), as_json=as_json)
+        return
+    with shown_by(open_bar):
+        results = loaded.run()
+    if as_json:
+        from ragstone.views import results_document
+
+        print_json(results_document(results))
+        return
+    from ragstone.views import leaderboard_text
+
+    click.echo(leaderboard_text(results))
+
+
+def _print_plan(plan: Plan, *, as_json: bool) -> None:
+    if as_json:
+        print_json(plan.document())
+    else:
+        click.echo(plan.text())

@@ -1,0 +1,229 @@
+"""Many systems under many settings on one data set: checked, planned, run, recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.calls import Calls
+from ragstone.checks import check_depths, check_metrics, check_settings
+from ragstone.config import ExperimentFile, Sample, SystemEntry, read_experiment_file, short_name
+from ragstone.datasets.loading import load_dataset
+from ragstone.errors import ConfigError, did_you_mean
+from ragstone.metrics import parse_metric
+from ragstone.metrics.kinds import RankingMetric
+from ragstone.pipeline import (
+    Bench,
+    MetricSet,
+    System,
+    rank_queries,
+    run_trial,
+    score_rankings,
+)
+from ragstone.plan import Plan, PlanningStore
+from ragstone.record import Record
+from ragstone.registry import create
+from ragstone.store import Kept, Store
+
+if TYPE_CHECKING:
+    from ragstone.datasets.dataset import Dataset
+    from ragstone.protocols import ContextBuilder
+    from ragstone.results import Results
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is to be measured. Making one costs nothing; `check` reads the data and every name."""
+
+    file: ExperimentFile
+    folder: Path = Path()
+    """Where the experiment file lies: the user's own components are looked for there."""
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The whole data set, its derived arrays kept in the experiment's store."""
+        loaded = load_dataset(self.file.data, folder=self.folder)
+        corpus = dataclasses.replace(loaded.corpus, store=self.store)
+        return dataclasses.replace(loaded, corpus=corpus)
+
+    @cached_property
+    def store(self) -> Store:
+        """Where everything is kept."""
+        return Store(Path(self.file.store))
+
+    @cached_property
+    def systems(self) -> list[System]:
+        """The systems, each with its components made."""
+        made = [self._system(entry) for entry in self.file.systems]
+        names = [system.name for system in made]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(
+                    f"two systems are called {name!r}; give each a name of its own with 'name'"
+                )
+        return made
+
+    @cached_property
+    def builders(self) -> list[ContextBuilder]:
+        """The context settings."""
+        return [
+            create("contexts", written, where="setting", folder=self.folder)
+            for written in self.file.settings
+        ]
+
+    @cached_property
+    def metrics(self) -> tuple[MetricSet, MetricSet]:
+        """The ranking metrics and the answer metrics."""
+        parsed = [parse_metric(name) for name in self.file.metrics]
+        ranking = tuple(str(m) for m in parsed if isinstance(m, RankingMetric))
+        return MetricSet(ranking), MetricSet(tuple(str(m) for m in parsed if str(m) not in ranking))
+
+    def check(self) -> None:
+        """Raise a `ConfigError` or `DatasetError` for anything that would fail later on."""
+        ranking, answer = self.metrics
+        check_settings(self.builders, self.systems, self.dataset)
+        check_depths(self.builders, self.systems, self.dataset)
+        metrics = [*ranking.metrics, *answer.metrics]
+        check_metrics(metrics, self.systems, self.dataset, self.file.correct)
+        self.store.check_writable()
+        for component in self._components():
+            check = getattr(component, "check", None)
+            if check is not None:
+                check()
+
+    def run(self, calls: Calls | None = None) -> Results:
+        """Check everything, run what is not kept, and return the results."""
+        from ragstone.results import Results
+
+        self.check()
+        if calls is not None:
+            self._run(calls)
+        else:
+            with self._open_calls() as own:
+                self._run(own)
+        return Results.load(self.store, self.file.name)
+
+    def _run(self, calls: Calls) -> None:
+        bench = self.bench(calls)
+        before = calls.usage
+        record = Record(self.file, self.dataset, self.systems, bench)
+        runs = {s.name: self._rank(s, bench, record) for s in self.systems if s.retriever}
+        for system, builder in self.trials():
+            trial = run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
+            record.add_trial(trial)
+        record.finish(dataclasses.asdict(calls.usage - before))
+
+    def _open_calls(self) -> Calls:
+        self.store.check_writable()
+        return Calls.at(self.store.root / "calls.sqlite")
+
+    def plan(self) -> Plan:
+        """Check everything and return what a run would do, doing none of it."""
+        self.check()
+        store = PlanningStore(self.store.root)
+        with self._open_calls() as calls:
+            bench = dataclasses.replace(self.bench(calls), store=store)
+            runs = {
+                s.name: rank_queries(s, bench.ranked, bench) for s in self.systems if s.retriever
+            }
+            for run in runs.values():
+                score_rankings(self.metrics[0], bench.ranked, run, bench)
+            for system, builder in self.trials():
+                run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
+        return Plan(bench.answered.table.num_rows, len(self.trials()), tuple(store.steps))
+
+    def trials(self) -> list[tuple[System, ContextBuilder]]:
+        """Return every system with every setting it can be run under, cheap settings first."""
+        return [
+            (system, builder)
+            for builder in self.builders
+            for system in self.systems
+            if system.generator and ("retrieved" not in builder.uses or system.retriever)
+        ]
+
+    def bench(self, calls: Calls) -> Bench:
+        """Return what the trials share."""
+        dataset = _only(self.dataset, self.file.sample)
+        answered = dataset
+        if self.file.sample.limit is not None:
+            answered = dataset.sample(self.file.sample.limit, self.file.sample.seed)
+        ranked = dataset if self.file.sample.retrieval == "all" else answered
+        noise = System(
+            "noise", former=create("queries", "rewrite", where="noise"), retriever=self._noise()
+        )
+        return Bench(
+            store=self.store,
+            calls=calls,
+            corpus=dataset.corpus,
+            qrels=self.store.keep("qrels", dataset.qrel_table),
+            answered=self.store.keep("queries", answered.query_table),
+            ranked=self.store.keep("queries", ranked.query_table),
+            noise=noise,
+        )
+
+    def _rank(self, system: System, bench: Bench, record: Record) -> Kept:
+        """Return the run over the answered queries, after scoring the one over the ranked ones."""
+        run = rank_queries(system, bench.ranked, bench)
+        record.add_ranking(system, run, score_rankings(self.metrics[0], bench.ranked, run, bench))
+        return run
+
+    def _noise(self) -> Any:
+        return create("retrievers", self.file.noise, where="noise", folder=self.folder)
+
+    def _system(self, entry: SystemEntry) -> System:
+        parts = {
+            "former": ("queries", entry.query),
+            "retriever": ("retrievers", entry.retriever),
+            "reranker": ("rerankers", entry.reranker),
+            "generator": ("generators", entry.generator),
+        }
+        name = entry.name or _system_name(entry)
+        if entry.retriever is None and entry.generator is None:
+            raise ConfigError(f"system {name!r} has neither a retriever nor a generator")
+        made = {
+            step: create(kind, written, where=f"system {name!r}, {step}", folder=self.folder)
+            for step, (kind, written) in parts.items()
+            if written is not None
+        }
+        return System(name=name, **made)
+
+    def _components(self) -> list[object]:
+        parts = [(s.former, s.retriever, s.reranker, s.generator) for s in self.systems]
+        return [component for group in parts for component in group if component is not None]
+
+
+def load_experiment(path: str | Path, overrides: Sequence[str] = ()) -> Experiment:
+    """Return the experiment of a file, with `key=value` overrides as on the command line."""
+    place = Path(path)
+    return Experiment(read_experiment_file(place, overrides), folder=place.parent)
+
+
+def _system_name(entry: SystemEntry) -> str:
+    parts = [entry.retriever, entry.reranker, entry.generator]
+    former = [] if entry.query == "as-given" else [entry.query]
+    return " + ".join(short_name(part) for part in (*former, *parts) if part is not None)
+
+
+def _only(dataset: Dataset, sample: Sample) -> Dataset:
+    """Return the data set with the queries that have the labels asked for."""
+    if not sample.where:
+        return dataset
+    wanted = {k: v if isinstance(v, list) else [v] for k, v in sample.where.items()}
+    known = {label for query in dataset.queries for label in query.labels}
+    for label in wanted:
+        if label not in known:
+            raise ConfigError(
+                f"sample.where: no query has the label {label!r}{did_you_mean(label, known)}"
+            )
+    kept = [
+        position
+        for position, query in enumerate(dataset.queries)
+        if all(query.labels.get(label) in values for label, values in wanted.items())
+    ]
+    if not kept:
+        raise ConfigError(f"sample.where: no query has the labels {sample.where!r}")
+    return dataset.select(kept)
