@@ -6,6 +6,8 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
@@ -16,6 +18,7 @@ from ragstone.schemas import labels_to_json
 
 _BOM: Final = b"\xef\xbb\xbf"
 _SHOWN: Final = 60
+_BREAKS: Final = frozenset("\t\r\n")
 _UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
@@ -148,11 +151,12 @@ def _quoted(value: object) -> str:
 
 
 def take_id(row: dict[str, Any], name: str = "_id") -> str:
-    """Take an id out of a row: text that is neither empty nor broken over lines or tabs."""
+    """Take an id out of a row: text on one line, neither empty nor with tabs, as qrels need it."""
     value = take_text(row, name)
-    if not value.strip() or "\t" in value or "\n" in value:
+    if not value.strip() or _BREAKS.intersection(value):
         raise FieldError(
-            f"the field {name!r} must be text without tabs and not empty, found {value!r}"
+            f"the field {name!r} must be text on one line, without tabs and not empty, "
+            f"found {show(value)}"
         )
     return value
 
@@ -170,6 +174,31 @@ def take_texts(row: dict[str, Any], name: str) -> list[str] | None:
         if type(item) is not str:
             raise FieldError(f"the field {name!r} must hold texts only, found {show(item)}")
     return value
+
+
+def take_list(row: dict[str, Any], name: str, *, optional: bool = False) -> list[Any]:
+    """Take a list out of a row; an optional one may be absent or null: the empty list."""
+    value = row.pop(name, None)
+    if type(value) is list:
+        return value
+    if value is None and optional:
+        return []
+    raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return the value, which must be a JSON object."""
+    if type(value) is not dict:
+        raise FieldError(f"expected a JSON object, found {show(value)}")
+    return value
+
+
+def take_question(row: dict[str, Any], name: str) -> str:
+    """Take the text of a query out of a row; it must not be empty."""
+    text = take_text(row, name)
+    if not text.strip():
+        raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
+    return text
 
 
 def take_labels(row: dict[str, Any]) -> str:
@@ -199,9 +228,51 @@ def _label(value: Any) -> Any:
     return value
 
 
-def row_error(path: Path, number: int, error: FieldError) -> DatasetError:
-    """Return a row's fault with the place where it was found."""
-    return DatasetError(f"{path}, line {number}: {error}")
+def row_error(path: Path, place: int | str, error: FieldError) -> DatasetError:
+    """Return a row's fault with its file and its line, or another place, where it was found."""
+    line = f"line {place}" if isinstance(place, int) else place
+    return DatasetError(f"{path}, {line}: {error}")
+
+
+@contextmanager
+def reading(path: Path, place: int | str) -> Iterator[None]:
+    """Add file and place to what is wrong with a field within the block."""
+    try:
+        yield
+    except FieldError as error:
+        raise row_error(path, place, error) from error
+
+
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """Add a place, such as "turn 3", to what is wrong with a field within the block."""
+    try:
+        yield
+    except FieldError as error:
+        raise FieldError(f"{place}: {error}") from error
+
+
+class Ids:
+    """The ids seen so far and where, so that the second of two can name the first."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        """Return the number of ids."""
+        return len(self._places)
+
+    def add(self, row_id: str, place: str) -> None:
+        """Note an id; raise `FieldError` where it was seen before."""
+        before = self._places.setdefault(row_id, place)
+        if before is not place:
+            raise FieldError(
+                f"the query id {row_id!r} stands in {before} already; give each query its own"
+            )
+
+    def all(self) -> AbstractSet[str]:
+        """Return the ids."""
+        return self._places.keys()
 
 
 def listed(values: Sequence[str], limit: int = 5) -> str:

@@ -12,26 +12,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from ragstone.datasets.corpus import Corpus
 from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.files import (
     FieldError,
+    Ids,
+    as_object,
     find_file,
     json_rows,
     row_error,
     show,
     take_id,
     take_labels,
+    take_list,
+    take_question,
     take_text,
     take_texts,
+    within,
 )
 from ragstone.datasets.qrels import Known, read_qrels
 from ragstone.datasets.tables import passages, qrels, queries
 from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    from arro3.core import Table
 
 _ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
 _Row = tuple[str, str, list[str], str, str, str]
@@ -97,7 +106,7 @@ def _judged_only(dataset: Dataset) -> Dataset:
     return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])
 
 
-def _read_corpus(path: Path) -> tuple[Any, set[str]]:
+def _read_corpus(path: Path) -> tuple[Table, set[str]]:
     builder, seen = passages(), set[str]()
     for number, row in json_rows(path):
         try:
@@ -123,7 +132,7 @@ def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
     seen.add(passage_id)
 
 
-def _read_queries(folder: Path) -> tuple[Any, set[str]]:
+def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
     queries_file = find_file(folder, "queries.jsonl")
     conversations_file = find_file(folder, "conversations.jsonl")
     if not (queries_file or conversations_file):
@@ -131,12 +140,12 @@ def _read_queries(folder: Path) -> tuple[Any, set[str]]:
             f"{folder} holds neither queries.jsonl nor conversations.jsonl (or .gz); "
             f"a data set needs queries"
         )
-    builder, seen = queries(), dict[str, str]()
+    builder, seen = queries(), Ids()
     for path in filter(None, (queries_file, conversations_file)):
         for number, row in json_rows(path):
             try:
                 for made in _turns(row) if path is conversations_file else [_query(row)]:
-                    _place_once(made[0], f"{path.name}, line {number}", seen)
+                    seen.add(made[0], f"{path.name}, line {number}")
                     builder.add(made)
             except FieldError as error:
                 raise row_error(path, number, error) from error
@@ -144,41 +153,31 @@ def _read_queries(folder: Path) -> tuple[Any, set[str]]:
         raise DatasetError(
             f"{folder} holds no query: {queries_file or conversations_file} is empty"
         )
-    return builder.finish(), set(seen)
-
-
-def _place_once(query_id: str, place: str, seen: dict[str, str]) -> None:
-    if query_id in seen:
-        raise FieldError(
-            f"the query id {query_id!r} stands in {seen[query_id]} already; give each query its own"
-        )
-    seen[query_id] = place
+    return builder.finish(), seen.all()
 
 
 def _query(row: dict[str, Any]) -> _Row:
-    query_id, text = take_id(row), _asked(row, "text")
-    answers = take_texts(row, "answers") or []
-    rewrite, history = take_text(row, "rewrite", optional=True), row.pop("history", None)
-    said = [_message(message) for message in _list(history, "history")]
+    query_id, text = take_id(row), take_question(row, "text")
+    answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
+    said = [_message(message) for message in take_list(row, "history", optional=True)]
     return query_id, text, answers, _history(said), rewrite, take_labels(row)
 
 
 def _turns(row: dict[str, Any]) -> Iterator[_Row]:
     """Yield one query a turn, each with all that was said before it."""
-    conversation, turns = take_id(row), _list(row.pop("turns", None), "turns")
+    conversation, turns = take_id(row), take_list(row, "turns")
     if not turns:
-        raise FieldError('the field \'turns\' must list at least one turn {"user", "agent"}')
+        raise FieldError("the field 'turns' must list at least one turn, found []")
     said: list[list[str]] = []
     for number, turn in enumerate(turns, start=1):
-        if type(turn) is not dict:
-            raise FieldError(f"turn {number} must be an object, found {show(turn)}")
-        try:
-            text, agent = _asked(turn, "user"), take_text(turn, "agent", optional=True)
-            answers = take_texts(turn, "answers")
-            rewrite = take_text(turn, "rewrite", optional=True)
-            labels = take_labels(_placed({**row, **turn}, conversation, number))
-        except FieldError as error:
-            raise FieldError(f"turn {number}: {error}") from error
+        with within(f"turn {number}"):
+            fields = as_object(turn)
+            text, agent = take_question(fields, "user"), take_text(fields, "agent", optional=True)
+            answers, rewrite = (
+                take_texts(fields, "answers"),
+                take_text(fields, "rewrite", optional=True),
+            )
+            labels = take_labels(_placed({**row, **fields}, conversation, number))
         gold = answers if answers is not None else [agent] if agent else []
         yield f"{conversation}::{number}", text, gold, _history(said), rewrite, labels
         said.append(["user", text])
@@ -195,21 +194,6 @@ def _placed(extras: dict[str, Any], conversation: str, turn: int) -> dict[str, A
                 f"rename the field"
             )
     return extras
-
-
-def _asked(row: dict[str, Any], name: str) -> str:
-    text = take_text(row, name)
-    if not text.strip():
-        raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
-    return text
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    if value is None:
-        return []
-    if type(value) is not list:
-        raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
-    return value
 
 
 def _message(value: Any) -> list[str]:

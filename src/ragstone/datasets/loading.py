@@ -89,17 +89,19 @@ def layout(path: Path) -> str:
     """Return the name of the reader for a path, known by the files there."""
     if path.is_file():
         return _layout_of_file(path)
-    names = {entry.name.removesuffix(".gz") for entry in path.iterdir() if entry.is_file()}
+    entries = sorted(entry for entry in path.iterdir() if entry.is_file())
+    names = {entry.name.removesuffix(".gz") for entry in entries}
     if names & {"queries.jsonl", "conversations.jsonl", "corpus.jsonl"}:
         return "ragstone"
     if "dataset.json" in names or any(path.rglob("*.parquet")):
         return "mirage"
-    documents = sorted(name for name in names if name.endswith(".json"))
+    documents = [entry.name for entry in entries if entry.name.endswith((".json", ".json.gz"))]
     if len(documents) == 1:
         return "squad"
     if documents:
         raise DatasetError(
-            f"{path} holds {len(documents)} JSON files; name one of them: {', '.join(documents)}"
+            f"{path} holds {len(documents)} JSON files; name one of them, for example "
+            f"{path / documents[0]}; there are {', '.join(documents)}"
         )
     there = ", ".join(sorted(names)) or "nothing"
     raise DatasetError(f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}")

@@ -74,15 +74,15 @@ def read_qrels(path: Path, known: Known, *, dangling: Literal["error", "drop"]) 
         if before[0] == number and not found.holds(number, query_id, passage_id, known):
             builder.add((query_id, passage_id, relevance))
     if found.rows:
-        _report(path, found, total, dangling)
+        report_dangling(f"{path}: of {total:,} judgements {found}", dangling)
     return builder.finish()
 
 
-def _report(path: Path, found: _Dangling, total: int, dangling: Literal["error", "drop"]) -> None:
-    told = f"{path}: of {total:,} judgements {found}"
+def report_dangling(told: str, dangling: Literal["error", "drop"]) -> None:
+    """Raise what was found to be without a counterpart, or warn that it is left out."""
     if dangling == "error":
         raise DatasetError(
-            f"{told}. Add what is missing, take the lines out, or go on without them by "
+            f"{told}. Add what is missing, take the rest out, or go on without them by "
             f"dangling_qrels: drop in the data set's section"
         )
     _LOG.warning("%s. Left out, as dangling_qrels: drop says", told)
@@ -99,7 +99,7 @@ def _judgements(path: Path) -> Iterator[tuple[int, str, str, int]]:
             _malformed(path, number, text)
         if place == 0 and cells[-1].strip().lower() in _HEADS:
             continue
-        query_id, passage_id = cells[0].strip(), cells[-2].strip()
+        query_id, passage_id = cells[0], cells[-2]
         try:
             grade = int(cells[-1])
         except ValueError as error:
