@@ -1,0 +1,54 @@
+"""EM: whether the answer is one of the gold answers, after normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from ragstone.metrics.kinds import AnswerMetric
+from ragstone.metrics.pairs import Pairs
+from ragstone.metrics.published import squad_normal
+from ragstone.metrics.text import words
+
+if TYPE_CHECKING:
+    from ragstone.metrics.kinds import Values
+
+
+@dataclass(frozen=True)
+class ExactMatch(AnswerMetric):
+    """1 where answer and a gold answer have the same words, else 0.
+
+    Variants: "squad" is SQuAD's script (BERGEN's EM is the same), "mirage" the released scorer's
+    strict form, which only lowers case.
+    """
+
+    variant: Literal["corrected", "squad", "mirage"] = "corrected"
+
+    name: ClassVar[str] = "EM"
+    synonyms: ClassVar[dict[str, str]] = {"paper": "squad", "bergen": "squad"}
+
+    def values(self, pairs: Pairs) -> Values:
+        """Return 1 or 0 per pair."""
+        return np.array(list(map(self._one, pairs.answers, pairs.gold, pairs.languages)), float)
+
+    def _one(self, answer: str, gold: Sequence[str], language: str) -> bool:
+        if self.variant == "mirage":
+            return answer.lower() in [label.lower() for label in gold]
+        if self.variant == "squad":
+            return squad_normal(answer) in [squad_normal(label) for label in gold]
+        said = words(answer, language)
+        return bool(said) and any(said == words(label, language) for label in gold)
+
+
+def exact_match(answer: str, gold_answers: Sequence[str], *, language: str = "") -> float:
+    """Return 1 where the answer has the same words as a gold answer, else 0.
+
+    Rajpurkar et al., EMNLP 2016, with `ragstone.metrics.text`'s words. An empty answer gives 0.
+
+    >>> exact_match("the Eiffel Tower!", ["Eiffel tower"]), exact_match("東京", ["「東京」。"])
+    (1.0, 1.0)
+    """
+    return float(ExactMatch().values(Pairs.of(answer, gold_answers, language=language))[0])

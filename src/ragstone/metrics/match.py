@@ -1,0 +1,91 @@
+"""Match: whether a gold answer occurs in the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
+
+import numpy as np
+
+from ragstone.metrics.kinds import AnswerMetric
+from ragstone.metrics.pairs import Pairs
+from ragstone.metrics.published import squad_normal
+from ragstone.metrics.text import contains, pieces_without_articles, words
+
+if TYPE_CHECKING:
+    from ragstone.metrics.kinds import Values
+
+SHORT: Final = 2
+"""A gold answer of so few characters must be a whole word: "s" is not in "Newton's"."""
+
+ECHO_WORDS: Final = 3
+"""A query of so many words or more, repeated in the answer, is taken out of it."""
+
+
+@dataclass(frozen=True)
+class Match(AnswerMetric):
+    """1 where the words of a gold answer stand in the answer without a gap, else 0.
+
+    Words are compared with their punctuation deleted ("1,000" in "1000 men") and, for gold answers
+    of more than two characters, split at it ("Newton" in "Newton's law"). A verbatim repetition of
+    the query is taken out of the answer first, lest an echo score.
+
+    Variants: "bergen" and "mirage" look for the gold answer's characters, wherever they stand
+    ("Art" in "Martha"): after SQuAD's normalisation, and in lower case alone (MIRAGE's EM_loose).
+    """
+
+    variant: Literal["corrected", "bergen", "mirage"] = "corrected"
+
+    name: ClassVar[str] = "Match"
+    synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
+
+    def values(self, pairs: Pairs) -> Values:
+        """Return 1 or 0 per pair."""
+        columns = (pairs.answers, pairs.gold, pairs.query_texts, pairs.languages)
+        return np.array(list(map(self._one, *columns)), float)
+
+    def _one(self, answer: str, gold: Sequence[str], query: str, language: str) -> bool:
+        if self.variant == "mirage":
+            return any(label.lower() in answer.lower() for label in gold)
+        if self.variant == "bergen":
+            said = squad_normal(answer)
+            return any(squad_normal(label) in said for label in gold)
+        return occurs(without_echo(answer, query), gold, language)
+
+
+def occurs(text: str, gold: Sequence[str], language: str = "") -> bool:
+    """Say whether the words of any gold answer stand in the text without a gap."""
+    said, split = words(text, language), pieces_without_articles(text, language)
+    return any(
+        contains(said, wanted)
+        or (
+            sum(map(len, wanted)) > SHORT
+            and contains(split, pieces_without_articles(label, language))
+        )
+        for label, wanted in ((label, words(label, language)) for label in gold)
+    )
+
+
+def without_echo(answer: str, query: str) -> str:
+    """Return the answer less a verbatim repetition of the query.
+
+    >>> without_echo("Is it red or blue? Red.", "Is it red or blue?")
+    '  Red.'
+    """
+    if query in answer and len(query.split()) >= ECHO_WORDS:
+        return answer.replace(query, " ")
+    return answer
+
+
+def match(
+    answer: str, gold_answers: Sequence[str], *, query: str = "", language: str = ""
+) -> float:
+    """Return 1 where a gold answer occurs in the answer as whole words, else 0.
+
+    Mallen et al., ACL 2023, with word borders. An empty answer gives 0.
+
+    >>> match("It was Newton's law.", ["Newton"]), match("He is famous.", ["U.S."])
+    (1.0, 0.0)
+    """
+    return float(Match().values(Pairs.of(answer, gold_answers, query, language))[0])

@@ -1,0 +1,154 @@
+"""From a metric's name to the metric: `NAME(option=value,...)@CUTOFF`."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
+from ragstone.metrics.kinds import AnswerMetric, RankingMetric
+
+RANKING: Final[Mapping[str, str]] = {
+    "nDCG": "ragstone.metrics.ndcg:NDCG",
+    "R": "ragstone.metrics.recall:RecallAt",
+    "P": "ragstone.metrics.precision:PrecisionAt",
+    "F1": "ragstone.metrics.f1:F1At",
+    "hit": "ragstone.metrics.hit:Hit",
+    "success": "ragstone.metrics.success:Success",
+    "MRR": "ragstone.metrics.mrr:MRR",
+    "MAP": "ragstone.metrics.average_precision:MAP",
+    "Rprec": "ragstone.metrics.rprec:RPrec",
+    "judged": "ragstone.metrics.judged:Judged",
+}
+"""Ranking metrics; those that share a name with an answer metric are told apart by their cutoff."""
+
+ANSWERS: Final[Mapping[str, str]] = {
+    "Match": "ragstone.metrics.match:Match",
+    "EM": "ragstone.metrics.exact_match:ExactMatch",
+    "F1": "ragstone.metrics.token_f1:TokenF1",
+    "Precision": "ragstone.metrics.token_precision:TokenPrecision",
+    "Recall": "ragstone.metrics.token_recall:TokenRecall",
+}
+
+SYNONYMS: Final[Mapping[str, str]] = {
+    "recall@": "R",
+    "precision@": "P",
+    "rr@": "MRR",
+    "rr": "MRR",
+    "ap": "MAP",
+    "ap@": "MAP",
+    "hits@": "hit",
+    "r-precision": "Rprec",
+    "exact-match": "EM",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougel": "ROUGE-L",
+}
+"""Lower-case spellings that are understood; a trailing @ stands for any cutoff."""
+
+_FORM: Final = re.compile(r"([^()@]+)(?:\(([^()]*)\))?(?:@(.*))?")
+
+
+@lru_cache(maxsize=1024)
+def parse_metric(name: str) -> RankingMetric | AnswerMetric:
+    """Return the metric of that name.
+
+    Upper and lower case and common spellings are understood; `str` of the metric is the canonical
+    name.
+
+    >>> str(parse_metric("ndcg@10")), str(parse_metric("nDCG(gains=exponential)@10"))
+    ('nDCG@10', 'nDCG(gains=exponential)@10')
+
+    Raises:
+        UnknownMetric: no metric has that name.
+        ConfigError: the cutoff or an option is not one that the metric takes.
+    """
+    found = _FORM.fullmatch(name.strip())
+    if found is None:
+        raise UnknownMetric(f"{name!r} is no metric name; the form is NAME(option=value)@CUTOFF")
+    kind = _load(found[1].strip(), with_cutoff=found[3] is not None, name=name)
+    options = _options(kind, found[2] or "", name)
+    if found[3] is not None:
+        options["k"] = _cutoff(found[3], name)
+    if "k" in options and kind.cutoff == "none":
+        raise ConfigError(f"{kind.name} takes no cutoff; write {kind.name} instead of {name!r}")
+    return kind(**options)
+
+
+def _load(stem: str, *, with_cutoff: bool, name: str) -> type[RankingMetric | AnswerMetric]:
+    wanted = stem.lower()
+    stem = SYNONYMS.get(wanted + "@" if with_cutoff else wanted, stem)
+    tables = (RANKING, ANSWERS) if with_cutoff else (ANSWERS, RANKING)
+    for table in tables:
+        for known, place in table.items():
+            if known.lower() == stem.lower():
+                module, _, attribute = place.partition(":")
+                kind: type[RankingMetric | AnswerMetric] = getattr(
+                    importlib.import_module(module), attribute
+                )
+                return kind
+    spelt = {known.lower(): known for table in tables for known in table}
+    close = difflib.get_close_matches(stem.lower(), spelt, n=1)
+    hint = f"; did you mean {_shown(spelt[close[0]], with_cutoff=with_cutoff)!r}?" if close else "."
+    known_names = ", ".join([*(_shown(n, with_cutoff=True) for n in RANKING), *ANSWERS])
+    raise UnknownMetric(f"unknown metric {name!r}{hint} Known: {known_names}")
+
+
+def _shown(known: str, *, with_cutoff: bool) -> str:
+    return f"{known}@10" if with_cutoff and known in RANKING and known != "Rprec" else known
+
+
+def _cutoff(text: str, name: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
+        raise ConfigError(
+            f"the cutoff of {name!r} is {text!r}; it must be a whole number from 1 on"
+        )
+    return int(text)
+
+
+def _options(kind: type[RankingMetric | AnswerMetric], text: str, name: str) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    known = {field.name: hints[field.name] for field in fields(kind) if field.name != "k"}
+    options: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or key not in known:
+            raise ConfigError(f"{name!r} has no option {key!r}{did_you_mean(key, known)}")
+        options[key] = _value(kind, key, value, known[key])
+    return options
+
+
+def _value(kind: type[RankingMetric | AnswerMetric], key: str, text: str, hint: Any) -> Any:
+    if get_origin(hint) is Literal:
+        value = kind.synonyms.get(text, text) if key == "variant" else text
+        if value not in get_args(hint):
+            allowed = [*get_args(hint), *(kind.synonyms if key == "variant" else ())]
+            raise ConfigError(f"{kind.name}: {key}={text}{did_you_mean(text, allowed)}")
+        return value
+    if hint is int and re.fullmatch(r"-?[0-9]+", text):
+        return int(text)
+    if hint is bool and text in {"true", "false"}:
+        return text == "true"
+    if hint is str and text:
+        return text
+    raise ConfigError(f"{kind.name}: {key}={text!r} is not a value of type {hint.__name__}")
+
+
+def with_variant(metric: str, variant: Literal["paper", "corrected"]) -> str:
+    """Return the name of a metric's published or corrected form.
+
+    A metric that has a single form, or a name that already says which form, is left as it is.
+
+    >>> with_variant("F1", "paper"), with_variant("MAP", "paper"), with_variant("EM", "corrected")
+    ('F1(variant=mirage)', 'MAP', 'EM')
+    """
+    parsed = parse_metric(metric)
+    if variant == "corrected" or "paper" not in parsed.synonyms or "variant=" in metric:
+        return str(parsed)
+    given = {field.name: getattr(parsed, field.name) for field in fields(parsed)}
+    return str(type(parsed)(**{**given, "variant": parsed.synonyms["paper"]}))

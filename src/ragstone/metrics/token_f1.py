@@ -1,0 +1,65 @@
+"""F1: the words that answer and gold answer share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from ragstone.metrics.kinds import AnswerMetric
+from ragstone.metrics.overlap import Overlap, best, overlap
+from ragstone.metrics.pairs import Pairs
+from ragstone.metrics.published import mirage_overlap, squad_words
+from ragstone.metrics.text import words
+
+if TYPE_CHECKING:
+    from ragstone.metrics.kinds import Values
+
+
+@dataclass(frozen=True)
+class TokenF1(AnswerMetric):
+    """F1 of the answer's words against those of the gold answer that gives the highest F1.
+
+    Variants: "squad" uses SQuAD's normalisation (BERGEN's F1 is the same), "mirage" compares the
+    set of the answer's words with the united set of all gold answers', so that a gold answer
+    itself scores below 1 where there are several.
+    """
+
+    variant: Literal["corrected", "squad", "mirage"] = "corrected"
+
+    name: ClassVar[str] = "F1"
+    synonyms: ClassVar[dict[str, str]] = {"paper": "mirage", "bergen": "squad"}
+
+    def values(self, pairs: Pairs) -> Values:
+        """Return F1 per pair."""
+        if self.variant == "corrected":
+            return np.array([found.f1 for found in overlaps(pairs)], float)
+        one = mirage_overlap if self.variant == "mirage" else _squad
+        return np.array([one(a, g).f1 for a, g in zip(pairs.answers, pairs.gold, strict=True)])
+
+
+def _squad(answer: str, gold: Sequence[str]) -> Overlap:
+    said = squad_words(answer)
+    return best(overlap(said, squad_words(label)) for label in gold)
+
+
+def overlaps(pairs: Pairs) -> list[Overlap]:
+    """Return each answer's overlap with the gold answer that gives the highest F1."""
+    found = []
+    for answer, gold, language in zip(pairs.answers, pairs.gold, pairs.languages, strict=True):
+        said = words(answer, language)
+        found.append(best(overlap(said, words(label, language)) for label in gold))
+    return found
+
+
+def token_f1(answer: str, gold_answers: Sequence[str], *, language: str = "") -> float:
+    """Return the highest F1 of the answer's words against a gold answer's.
+
+    Rajpurkar et al., EMNLP 2016, with `ragstone.metrics.text`'s words. An empty answer gives 0.
+
+    >>> token_f1("the capital is Paris", ["Paris", "Paris, France"])
+    0.5
+    """
+    return float(TokenF1().values(Pairs.of(answer, gold_answers, language=language))[0])
