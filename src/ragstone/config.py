@@ -33,9 +33,9 @@ class Sample(BaseModel):
     """Answer a random sample of this many queries; all where absent. The same for every system."""
     seed: int = 0
     where: dict[str, Any] = Field(default_factory=dict)
-    """Label -> value or list of values: only queries with those labels take part."""
-    retrieval: Literal["sample", "all"] = "sample"
-    """Whether retrieval is measured on the sampled queries or on all of them."""
+    """Label -> value or list of values (null: without the label): which queries may be answered."""
+    retrieval: Literal["sample", "matching", "all"] = "sample"
+    """What retrieval is measured on: the answered queries, all that `where` lets through, or all."""
 
 
 class SystemEntry(BaseModel):

@@ -151,7 +151,7 @@ class Experiment:
         answered = dataset
         if self.file.sample.limit is not None:
             answered = dataset.sample(self.file.sample.limit, self.file.sample.seed)
-        ranked = dataset if self.file.sample.retrieval == "all" else answered
+        ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         noise = System(
             "noise", former=create("queries", "rewrite", where="noise"), retriever=self._noise()
         )
@@ -161,7 +161,7 @@ class Experiment:
             corpus=dataset.corpus,
             qrels=self.store.keep("qrels", dataset.qrel_table),
             answered=self.store.keep("queries", answered.query_table),
-            ranked=self.store.keep("queries", ranked.query_table),
+            ranked=self.store.keep("queries", ranked[self.file.sample.retrieval].query_table),
             noise=noise,
         )
 
