@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragstone.calls import Calls
 from ragstone.checks import check_depths, check_metrics, check_settings
@@ -74,6 +74,14 @@ class Experiment:
             create("contexts", written, where="setting", folder=self.folder)
             for written in self.file.settings
         ]
+
+    @cached_property
+    def noise(self) -> System | None:
+        """The system that finds the noise of `gold+noise`, where a setting asks for any."""
+        if not any("noise" in builder.uses for builder in self.builders):
+            return None
+        retriever = create("retrievers", self.file.noise, where="noise", folder=self.folder)
+        return System("noise", create("queries", "rewrite", where="noise"), retriever)
 
     @cached_property
     def metrics(self) -> tuple[MetricSet, MetricSet]:
@@ -152,9 +160,6 @@ class Experiment:
         if self.file.sample.limit is not None:
             answered = dataset.sample(self.file.sample.limit, self.file.sample.seed)
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
-        noise = System(
-            "noise", former=create("queries", "rewrite", where="noise"), retriever=self._noise()
-        )
         return Bench(
             store=self.store,
             calls=calls,
@@ -162,7 +167,7 @@ class Experiment:
             qrels=self.store.keep("qrels", dataset.qrel_table),
             answered=self.store.keep("queries", answered.query_table),
             ranked=self.store.keep("queries", ranked[self.file.sample.retrieval].query_table),
-            noise=noise,
+            noise=self.noise,
         )
 
     def _rank(self, system: System, bench: Bench, record: Record) -> Kept:
@@ -170,9 +175,6 @@ class Experiment:
         run = rank_queries(system, bench.ranked, bench)
         record.add_ranking(system, run, score_rankings(self.metrics[0], bench.ranked, run, bench))
         return run
-
-    def _noise(self) -> Any:
-        return create("retrievers", self.file.noise, where="noise", folder=self.folder)
 
     def _system(self, entry: SystemEntry) -> System:
         parts = {
@@ -192,7 +194,8 @@ class Experiment:
         return System(name=name, **made)
 
     def _components(self) -> list[object]:
-        parts = [(s.former, s.retriever, s.reranker, s.generator) for s in self.systems]
+        systems = [*self.systems, *([self.noise] if self.noise else [])]
+        parts = [(s.former, s.retriever, s.reranker, s.generator) for s in systems]
         return [component for group in parts for component in group if component is not None]
 
 

@@ -9,12 +9,13 @@ it, so steps that trials have in common (a ranking, a closed-book answer) are co
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragstone import metrics as metrics_
+from ragstone.errors import RagstoneError
 from ragstone.fingerprint import recipe
 from ragstone.schemas import (
     SEARCHES,
@@ -80,7 +81,7 @@ class Bench:
     """The queries that generators answer."""
     ranked: Kept
     """The queries that retrievers are measured on: the same ones, or all of the data set."""
-    noise: System
+    noise: System | None = None
     """Whose best irrelevant passages are the noise of `gold+noise`."""
 
     @cached_property
@@ -134,20 +135,21 @@ def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
     if getattr(system.retriever, "uses_qrels", False):
         inputs["qrels"] = bench.qrels
 
-    def retrieve(retriever: Retriever, searches: Table, **_tables: Table) -> Table:
-        return _retrieve(retriever, searches, bench)
+    def retrieve(retriever: Retriever, searches: Table, **tables: Table) -> Table:
+        asked = _searches(searches)
+        if "qrels" in tables:
+            retriever = retriever.with_qrels(table_to_relevance(tables["qrels"]))
+        return _run_of(asked, retriever.retrieve(asked, bench.corpus), system, bench)
 
     run = bench.store.table("retrieve", system.retriever, inputs, retrieve)
     if system.reranker is None:
         return run
 
-    def rerank(reranker: Reranker, searches: Table, run: Table, **_tables: Table) -> Table:
+    def rerank(reranker: Reranker, searches: Table, run: Table, **_: Table) -> Table:
         asked = _searches(searches)
-        rankings = table_to_rankings(run)
-        given = [rankings.get(search.query_id, Ranking()) for search in asked]
-        return rankings_to_table(
-            [search.query_id for search in asked], reranker.rerank(asked, given, bench.corpus)
-        )
+        found = table_to_rankings(run)
+        given = [found.get(search.query_id, Ranking()) for search in asked]
+        return _run_of(asked, reranker.rerank(asked, given, bench.corpus), system, bench)
 
     return bench.store.table("rerank", system.reranker, {**inputs, "run": run}, rerank)
 
@@ -172,7 +174,7 @@ def build_contexts(builder: ContextBuilder, run: Kept | None, bench: Bench) -> K
     inputs = {"queries": bench.answered, "corpus": bench.passages}
     if builder.uses & {"gold", "noise"}:
         inputs["qrels"] = bench.qrels
-    if "noise" in builder.uses:
+    if "noise" in builder.uses and bench.noise is not None:
         inputs["noise_run"] = rank_queries(bench.noise, bench.answered, bench)
     if "retrieved" in builder.uses and run is not None:
         inputs["run"] = run
@@ -295,7 +297,22 @@ def _searches(table: Table) -> list[Search]:
     return [Search(row["query_id"], row["text"]) for row in rows(table)]
 
 
-def _retrieve(retriever: Retriever, searches: Table, bench: Bench) -> Table:
-    asked = _searches(searches)
-    rankings = retriever.retrieve(asked, bench.corpus)
-    return rankings_to_table([search.query_id for search in asked], rankings)
+def _run_of(
+    searches: Sequence[Search], rankings: Iterable[Ranking], system: System, bench: Bench
+) -> Table:
+    """Return the RUN of some rankings; raise `RagstoneError` where they break the contract."""
+    held = list(rankings)
+    who = f"system {system.name!r}"
+    if len(held) != len(searches):
+        raise RagstoneError(f"{who} returned {len(held)} rankings for {len(searches)} searches")
+    for search, ranking in zip(searches, held, strict=True):
+        ids = ranking.passage_ids
+        strange = [passage_id for passage_id in ids if passage_id not in bench.corpus]
+        if strange:
+            raise RagstoneError(
+                f"{who} ranked {strange[0]!r} for query {search.query_id!r}, which is no passage "
+                f"of the corpus ({len(strange)} such of {len(ids)})"
+            )
+        if len(set(ids)) < len(ids):
+            raise RagstoneError(f"{who} ranked a passage twice for query {search.query_id!r}")
+    return rankings_to_table([search.query_id for search in searches], held)
