@@ -1,0 +1,1 @@
+"""Generators: what answers a query from its context."""

@@ -1,0 +1,49 @@
+"""From tasks to requests to predictions: what all generators that ask a model have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ragstone.calls import Calls, Endpoint, Failure, Outcome, Request, Sampling
+from ragstone.prompts import RagPrompts
+from ragstone.types import Prediction, Task
+
+
+def ask_all(
+    tasks: Sequence[Task],
+    prompts: RagPrompts,
+    sampling: Sampling,
+    endpoint: Endpoint,
+    calls: Calls,
+) -> Iterator[Prediction]:
+    """Yield one prediction per task, in order.
+
+    A prompt longer than the model's context is refused by the server and becomes a failure that
+    says so. Passages are never dropped to make it fit: the answer would then count for a context
+    that was not shown.
+    """
+    requests = [Request(prompts.render(task), sampling) for task in tasks]
+    outcomes = calls.ask(endpoint, requests, title=f"answers of {endpoint.model}")
+    for task, outcome in zip(tasks, outcomes, strict=True):
+        yield predicted(task.query.query_id, outcome)
+
+
+def predicted(query_id: str, outcome: Outcome) -> Prediction:
+    """Return the prediction that a call's outcome amounts to."""
+    if isinstance(outcome, Failure):
+        return Prediction(
+            query_id,
+            None,
+            reason=outcome.reason,
+            call_key=outcome.key,
+            seconds=outcome.seconds,
+        )
+    return Prediction(
+        query_id,
+        outcome.text.strip(),
+        call_key=outcome.key,
+        tokens_in=outcome.tokens_in,
+        tokens_out=outcome.tokens_out,
+        seconds=outcome.seconds,
+        passage_ids=outcome.passage_ids,
+    )

@@ -1,0 +1,80 @@
+"""A model on this machine: the bundled one, or any GGUF file, served by llama.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from ragstone.calls import Calls, Endpoint, HasUrls, Sampling
+from ragstone.generators.asking import ask_all
+from ragstone.models import model_digest
+from ragstone.prompts import (
+    CLOSED_BOOK_SYSTEM,
+    CLOSED_BOOK_USER,
+    WITH_CONTEXT_SYSTEM,
+    WITH_CONTEXT_USER,
+    RagPrompts,
+)
+from ragstone.protocols import NOT_IN_KEY
+from ragstone.types import Prediction, Task
+
+
+@dataclass(frozen=True)
+class Local:
+    """Answers with a model file on this machine, greedily: the same prompt, the same answer.
+
+    Servers are started when the first reply is wanted that is not kept, one worker process of one
+    thread per core by default.
+
+    Args:
+        model: a bundled model's name, or the path of a GGUF file with a chat template.
+        max_tokens: length of an answer at most.
+        context_tokens: room for prompt and answer; a longer prompt is a failure that says so.
+        workers: model processes; as many as the machine bears where it is None.
+    """
+
+    model: str = "smollm2-135m-instruct"
+    max_tokens: int = 48
+    stop: tuple[str, ...] = ()
+    system: str = WITH_CONTEXT_SYSTEM
+    user: str = WITH_CONTEXT_USER
+    closed_book_system: str = CLOSED_BOOK_SYSTEM
+    closed_book_user: str = CLOSED_BOOK_USER
+    context_tokens: int = 4096
+    workers: int | None = field(default=None, metadata=NOT_IN_KEY)
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Check the templates before anything is run."""
+        self.prompts.check()
+
+    @cached_property
+    def revision(self) -> str:
+        """SHA-256 of the model file."""
+        return model_digest(self.model)
+
+    @cached_property
+    def prompts(self) -> RagPrompts:
+        """The prompts with and without context."""
+        return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """How replies are drawn: greedily."""
+        return Sampling(temperature=0.0, max_tokens=self.max_tokens, stop=self.stop)
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """The model, known by its file's bytes wherever it is served."""
+        return Endpoint(self.model, identity=f"gguf:{self.revision}", serve=self._serve)
+
+    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
+        """Yield one prediction per task, in order."""
+        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls)
+
+    def _serve(self) -> HasUrls:
+        from ragstone.local_server import local_servers
+
+        return local_servers(self.model, workers=self.workers, context_tokens=self.context_tokens)
