@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from ragstone.compare import compare
+    from ragstone.comparison import compare
     from ragstone.datasets.loading import load_dataset
     from ragstone.evaluate import evaluate_answers, evaluate_run
     from ragstone.experiment import load_experiment
     from ragstone.metrics import parse_metric
 
 _HOMES = {
-    "compare": "ragstone.compare",
+    "compare": "ragstone.comparison",
     "evaluate_answers": "ragstone.evaluate",
     "evaluate_run": "ragstone.evaluate",
     "load_dataset": "ragstone.datasets.loading",

@@ -164,7 +164,8 @@ def _lines(found: Comparison, label: str) -> Iterator[str]:
         yield f"{metric} is not compared: {', '.join(lacking)} lacks it."
     for one in found.metrics:
         yield ""
-        yield f"{one.metric}: {one.n:,} queries that all have{_clustered(one, label)}{_left_out(one)}"
+        rest = f"{_clustered(one, label)}{_left_out(one)}"
+        yield f"{one.metric}: {one.n:,} queries that all have{rest}"
         rows = [_row(name, summary, one) for name, summary in one.summaries.items()]
         yield tabulate(rows, headers=_headers(one), disable_numparse=True)
         if not one.pairs:
