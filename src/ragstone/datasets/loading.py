@@ -39,11 +39,19 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
     )
     parameters = dict(spec.parameters)
     key = "path" if "path" in parameters else ""
-    if isinstance(parameters.get(key), str | Path):
-        parameters[key] = str(_resolve(Path(parameters[key]), folder))
-    name = spec.name or layout(Path(parameters[key]))
-    reader = registry.create("datasets", {"name": name, **parameters}, where=where, folder=folder)
-    dataset = reader.read()
+    path = parameters.get(key)
+    if isinstance(path, str | Path):
+        parameters[key] = str(_resolve(Path(path), folder))
+    elif not spec.name:
+        raise ConfigError(f"{where}: key 'path' must be a path, found {path!r}")
+    try:
+        name = spec.name or layout(Path(parameters[key]))
+        reader = registry.create(
+            "datasets", {"name": name, **parameters}, where=where, folder=folder
+        )
+        dataset = reader.read()
+    except OSError as error:
+        raise DatasetError(f"cannot read the data set {parameters.get(key)}: {error}") from error
     if not isinstance(dataset, Dataset):
         raise ConfigError(f"{where}: the reader {name!r} returned {dataset!r}, not a Dataset")
     return dataset

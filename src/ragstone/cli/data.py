@@ -1,0 +1,131 @@
+"""`ragstone data`: look at data sets and convert them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ragstone.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from ragstone.datasets.describing import Description
+
+_VALUES_SHOWN, _FEW_SHOWN, _MANY_VALUES = 8, 3, 50
+_TEXT_SHOWN: Final = 160
+
+
+@click.group()
+def command() -> None:
+    """Look at data sets and convert them.
+
+    SOURCE is `sample` (the set that comes with Ragstone), a path, or a reader with its parameters.
+
+    \b
+    Examples:
+      ragstone data show sample                     what is in it
+      ragstone data show ../scifact                 a folder: its files say which layout it has
+      ragstone data show "ragstone(../nfcorpus, split=dev)"
+      ragstone data convert dev-v2.0.json.gz squad  SQuAD's form into Ragstone's own layout
+    """
+
+
+@command.command("show")
+@click.argument("source")
+@json_option
+def show_command(source: str, *, as_json: bool) -> None:
+    """Say what is in a data set: counts, labels, lengths, what is lacking, and a few rows.
+
+    \b
+    Examples:
+      ragstone data show sample
+      ragstone data show ../scifact --json
+    """
+    from ragstone.datasets.describing import describe
+    from ragstone.datasets.loading import load_dataset
+
+    found = describe(load_dataset(source))
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+@command.command("convert")
+@click.argument("source")
+@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
+@json_option
+def convert_command(source: str, target: Path, *, as_json: bool) -> None:
+    """Write a data set into a folder, in Ragstone's own layout; nothing there is overwritten.
+
+    \b
+    Example:
+      ragstone data convert sample my-copy
+    """
+    from ragstone.datasets.loading import load_dataset
+    from ragstone.datasets.writing import write_dataset
+
+    dataset = load_dataset(source)
+    files = write_dataset(dataset, target)
+    if as_json:
+        print_json({"name": dataset.name, "files": [str(path) for path in files]})
+    else:
+        click.echo("\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in files))
+
+
+def _lines(found: Description) -> Iterator[str]:
+    yield f"{found.name}\n"
+    yield f"  passages       {found.passages:>9,}"
+    yield f"  queries        {found.queries:>9,}{_notes(found)}"
+    yield f"  conversations  {found.conversations:>9,}"
+    grades = ", ".join(f"grade {grade}: {count:,}" for grade, count in found.relevance.items())
+    yield f"  qrels          {found.qrels:>9,}{'   ' if grades else ''}{grades}"
+    if found.answerability:
+        yield f"  answerability  {_counts(found.answerability)}"
+    yield "\nLengths in words    texts   shortest    median      mean   longest"
+    for name, held in found.words.items():
+        yield (
+            f"  {name:<12}{held.texts:>11,}{held.shortest:>11,}{held.median:>10,.1f}"
+            f"{held.mean:>10,.1f}{held.longest:>10,}"
+        )
+    for title, labels in (("queries", found.query_labels), ("passages", found.passage_labels)):
+        if labels:
+            yield f"\nLabels of {title}"
+            yield from (f"  {n}: {_counts(held.counts, held.values)}" for n, held in labels.items())
+    yield from _examples(found)
+
+
+def _notes(found: Description) -> str:
+    notes = {
+        "without gold answers": found.without_answers,
+        "without a relevant passage": found.without_relevant,
+        "with history": found.with_history,
+        "with a rewrite": found.with_rewrite,
+    }
+    said = ", ".join(f"{count:,} {what}" for what, count in notes.items() if count)
+    return f"   {said}" if said else ""
+
+
+def _counts(counts: Mapping[str, int], values: int = 0) -> str:
+    first = list(counts.items())[: _VALUES_SHOWN if values <= _MANY_VALUES else _FEW_SHOWN]
+    more = values - len(first)
+    shown = ", ".join(f"{_cut(value)} {count:,}" for value, count in first)
+    return f"{shown} and {more:,} more values" if more > 0 else shown
+
+
+def _examples(found: Description) -> Iterator[str]:
+    if found.example_passages:
+        yield "\nFirst passages"
+    for passage in found.example_passages:
+        yield f"  {passage.passage_id}: {_cut(passage.full_text)}"
+    yield "\nFirst queries"
+    for query in found.example_queries:
+        answers = " | ".join(query.gold_answers) or "(none)"
+        yield f"  {query.query_id}: {_cut(query.text)}\n    gold answers: {_cut(answers)}"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT_SHOWN else f"{line[:_TEXT_SHOWN]}..."
