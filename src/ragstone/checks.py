@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from ragstone.errors import ConfigError
 from ragstone.metrics.kinds import RankingMetric
+from ragstone.registry import parse_spec
 
 if TYPE_CHECKING:
+    from ragstone.config import SystemEntry
     from ragstone.datasets.dataset import Dataset
     from ragstone.pipeline import System
     from ragstone.protocols import ContextBuilder, Metric
@@ -84,6 +86,22 @@ def _check_depth(system: System, shown: int) -> None:
             raise ConfigError(
                 f"system {system.name!r}: the {after} takes {narrow} passages, but the {before} "
                 f"hands on only {wide}; raise the {before}'s top_k or lower the {after}'s"
+            )
+
+
+def check_written_depth(entry: SystemEntry, size: int) -> None:
+    """Raise `ConfigError` where a `top_k` as written is more than the corpus has.
+
+    A default may be more: nobody asked for it, and rankings then hold the whole corpus.
+    """
+    for step, written in (("retriever", entry.retriever), ("reranker", entry.reranker)):
+        if written is None:
+            continue
+        spec = parse_spec(written, where=step)
+        top_k = spec.parameters.get("top_k")
+        if isinstance(top_k, int) and top_k > size:
+            raise ConfigError(
+                f"{step} {spec.name!r}: top_k is {top_k}, and the corpus has only {size} passages"
             )
 
 

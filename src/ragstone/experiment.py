@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.calls import Calls
-from ragstone.checks import check_depths, check_metrics, check_settings
+from ragstone.checks import check_depths, check_metrics, check_settings, check_written_depth
 from ragstone.config import ExperimentFile, Sample, SystemEntry, read_experiment_file, short_name
 from ragstone.datasets.loading import load_dataset
 from ragstone.errors import ConfigError, did_you_mean
@@ -95,6 +95,8 @@ class Experiment:
         ranking, answer = self.metrics
         check_settings(self.builders, self.systems, self.dataset)
         check_depths(self.builders, self.systems, self.dataset)
+        for entry in self.file.systems:
+            check_written_depth(entry, len(self.dataset.corpus))
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correct)
         self.store.check_writable()
@@ -116,7 +118,7 @@ class Experiment:
         return Results.load(self.store, self.file.name)
 
     def _run(self, calls: Calls) -> None:
-        bench = self.bench(calls)
+        bench = self.bench(calls, self.store)
         before = calls.usage
         record = Record(self.file, self.dataset, self.systems, bench)
         runs = {s.name: self._rank(s, bench, record) for s in self.systems if s.retriever}
@@ -134,10 +136,9 @@ class Experiment:
         self.check()
         store = PlanningStore(self.store.root)
         with self._open_calls() as calls:
-            bench = dataclasses.replace(self.bench(calls), store=store)
-            runs = {
-                s.name: rank_queries(s, bench.ranked, bench) for s in self.systems if s.retriever
-            }
+            bench = self.bench(calls, store)
+            retrieving = [system for system in self.systems if system.retriever]
+            runs = {s.name: rank_queries(s, bench.ranked, bench) for s in retrieving}
             for run in runs.values():
                 score_rankings(self.metrics[0], bench.ranked, run, bench)
             for system, builder in self.trials():
@@ -153,20 +154,20 @@ class Experiment:
             if system.generator and ("retrieved" not in builder.uses or system.retriever)
         ]
 
-    def bench(self, calls: Calls) -> Bench:
-        """Return what the trials share."""
+    def bench(self, calls: Calls, store: Store) -> Bench:
+        """Return what the trials share, its tables kept in `store`."""
         dataset = _only(self.dataset, self.file.sample)
         answered = dataset
         if self.file.sample.limit is not None:
             answered = dataset.sample(self.file.sample.limit, self.file.sample.seed)
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         return Bench(
-            store=self.store,
+            store=store,
             calls=calls,
             corpus=dataset.corpus,
-            qrels=self.store.keep("qrels", dataset.qrel_table),
-            answered=self.store.keep("queries", answered.query_table),
-            ranked=self.store.keep("queries", ranked[self.file.sample.retrieval].query_table),
+            qrels=store.keep("qrels", dataset.qrel_table),
+            answered=store.keep("queries", answered.query_table),
+            ranked=store.keep("queries", ranked[self.file.sample.retrieval].query_table),
             noise=self.noise,
         )
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone import metrics as metrics_
 from ragstone.errors import RagstoneError
 from ragstone.fingerprint import recipe
+from ragstone.protocols import JudgedRetriever
 from ragstone.schemas import (
     SEARCHES,
     columns,
@@ -48,10 +49,10 @@ if TYPE_CHECKING:
 
     from ragstone.calls import Calls
     from ragstone.datasets.corpus import Corpus
+    from ragstone.metrics.kinds import AnswerMetric, RankingMetric
     from ragstone.protocols import (
         ContextBuilder,
         Generator,
-        Metric,
         QueryFormer,
         Reranker,
         Retriever,
@@ -113,7 +114,7 @@ class MetricSet:
         return {str(metric): recipe(metric) for metric in self.metrics}
 
     @cached_property
-    def metrics(self) -> list[Metric]:
+    def metrics(self) -> list[RankingMetric | AnswerMetric]:
         """The metrics themselves."""
         return [metrics_.parse_metric(name) for name in self.names]
 
@@ -132,12 +133,12 @@ def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
     """Return the RUN of a system that has a retriever."""
     searches = bench.store.table("form", system.former, {"queries": queries}, _form)
     inputs = {"searches": searches, "corpus": bench.passages}
-    if getattr(system.retriever, "uses_qrels", False):
+    if isinstance(system.retriever, JudgedRetriever):
         inputs["qrels"] = bench.qrels
 
     def retrieve(retriever: Retriever, searches: Table, **tables: Table) -> Table:
         asked = _searches(searches)
-        if "qrels" in tables:
+        if isinstance(retriever, JudgedRetriever):
             retriever = retriever.with_qrels(table_to_relevance(tables["qrels"]))
         return _run_of(asked, retriever.retrieve(asked, bench.corpus), system, bench)
 

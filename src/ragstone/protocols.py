@@ -12,7 +12,7 @@ heavy state is a `cached_property`, so that a result already kept loads no model
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -64,11 +64,20 @@ class Retriever(Protocol):
     top_k: int
     """Length of a ranking; a field of the component."""
 
-    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> Sequence[Ranking]:
+    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> Iterable[Ranking]:
         """Return one ranking per search, in order, of at most `top_k` passages each.
 
         An empty ranking is a legal answer: a query without hits stays in every metric.
         """
+        ...
+
+
+@runtime_checkable
+class JudgedRetriever(Retriever, Protocol):
+    """A retriever that may look at the relevance judgements, as an upper bound must."""
+
+    def with_qrels(self, qrels: Mapping[str, Mapping[str, int]]) -> Retriever:
+        """Return the retriever with the judgements of a data set."""
         ...
 
 
@@ -80,7 +89,7 @@ class Reranker(Protocol):
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], corpus: Corpus
-    ) -> Sequence[Ranking]:
+    ) -> Iterable[Ranking]:
         """Return one ranking per search, in order, of at most `top_k` passages each."""
         ...
 
