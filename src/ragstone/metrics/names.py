@@ -33,6 +33,13 @@ ANSWERS: Final[Mapping[str, str]] = {
     "F1": "ragstone.metrics.token_f1:TokenF1",
     "Precision": "ragstone.metrics.token_precision:TokenPrecision",
     "Recall": "ragstone.metrics.token_recall:TokenRecall",
+    "ROUGE-1": "ragstone.metrics.rouge_n:Rouge1",
+    "ROUGE-2": "ragstone.metrics.rouge_n:Rouge2",
+    "ROUGE-L": "ragstone.metrics.rouge_l:RougeL",
+    "char3-recall": "ragstone.metrics.char3_recall:Char3Recall",
+    "answer-in-context": "ragstone.metrics.answer_in_context:AnswerInContext",
+    "language-match": "ragstone.metrics.language_match:LanguageMatch",
+    "refusal": "ragstone.metrics.refusal:Refusal",
 }
 
 SYNONYMS: Final[Mapping[str, str]] = {

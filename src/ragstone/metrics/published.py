@@ -14,6 +14,7 @@ from ragstone.metrics.overlap import Overlap
 
 _SIGNS: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
+_ASCII_RUN: Final = re.compile("[a-z0-9]+")
 
 
 def squad_normal(text: str) -> str:
@@ -43,3 +44,26 @@ def mirage_overlap(answer: str, gold: Sequence[str]) -> Overlap:
         return Overlap()
     precision, recall = shared / len(said), shared / len(wanted)
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def ascii_pieces(text: str) -> list[str]:
+    """Return Google's ROUGE tokens: runs of ASCII letters and digits, in lower case, unstemmed.
+
+    >>> ascii_pieces("Café, 北京!")
+    ['caf']
+    """
+    return _ASCII_RUN.findall(text.lower())
+
+
+def squad_char3(text: str) -> list[str]:
+    """Return BERGEN's 3-grams: inside the words of the normalised text, short words whole.
+
+    >>> squad_char3("The Seine is")
+    ['sei', 'ein', 'ine', 'is']
+    """
+    return [gram for word in squad_words(text) for gram in char_grams(word, 3)]
+
+
+def char_grams(word: str, n: int) -> list[str]:
+    """Return the character n-grams of a word; a word that is shorter, whole."""
+    return [word[i : i + n] for i in range(max(1, len(word) - n + 1))]

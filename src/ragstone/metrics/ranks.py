@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Ints = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
+    Floats = npt.NDArray[np.floating]
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 Run: TypeAlias = Mapping[str, "Ranking | Mapping[str, float]"]
@@ -96,9 +96,10 @@ def one_ranking(passage_ids: Sequence[str], relevance: Mapping[str, int]) -> Ran
 def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> Ranks:
     """Return the ranks of some queries' judged passages in trec_eval's order.
 
-    That order is: score descending, ties by passage id descending. A ranking without scores is
-    taken in the order given; a passage that is listed twice counts at its better place; a query
-    that the run lacks has an empty ranking.
+    That order is: score descending, ties by passage id descending, where scores are compared in
+    single precision, as trec_eval keeps them. A ranking without scores is taken in the order
+    given; a passage that is listed twice counts at its better place; a query that the run lacks
+    has an empty ranking.
 
     Raises:
         DatasetError: a score is not a finite number, or ids and scores differ in number.
@@ -168,6 +169,8 @@ def _places(
     own = np.fromiter(
         (held[p] for held, ids in zip(scored, found, strict=True) for p in ids), np.float64
     )
+    with np.errstate(over="ignore"):
+        flat, own = flat.astype(np.float32), own.astype(np.float32)
     starts = np.cumsum(lengths) - lengths
     ordered = _sorted_within(-flat, lengths, starts)
     first, last = starts[owner], (starts + lengths)[owner]
@@ -177,8 +180,8 @@ def _places(
     for i in np.flatnonzero(through - before > 1):
         q = int(owner[i])
         passage = found[q][int(i - np.searchsorted(owner, q))]
-        score = scored[q][passage]
-        rank[i] += sum(s == score and p > passage for p, s in scored[q].items())
+        ids, tied = list(scored[q]), flat[starts[q] : starts[q] + lengths[q]] == own[i]
+        rank[i] += sum(ids[place] > passage for place in np.flatnonzero(tied))
     return rank
 
 

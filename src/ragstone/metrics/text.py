@@ -34,8 +34,8 @@ NOT_ENGLISH: Final = frozenset(
     re.findall(
         r"\w+",
         "il elle y est et le la les des du une dans ans qui que ont été el los las en un una de "
-        "por con para según ha dos da do em não os ao à di che del della ed è ai al per si din și este "
-        "az és egy nem der die das und ist am von w z na się jest i v",
+        "por con para según ha dos da do em não os ao à di che del della ed è ai al per si din "
+        "și este az és egy nem der die das und ist am von w z na się jest i v",
     )
 )
 """Function words of languages in which `a` or `an` is another word than the article."""

@@ -1,0 +1,85 @@
+"""ROUGE-1 and ROUGE-2: the n-grams that answer and gold answer share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from ragstone.metrics.kinds import AnswerMetric
+from ragstone.metrics.overlap import Overlap, best, overlap
+from ragstone.metrics.pairs import Pairs
+from ragstone.metrics.published import ascii_pieces
+from ragstone.metrics.published_rouge import pltrdy_rouge
+from ragstone.metrics.text import pieces
+
+if TYPE_CHECKING:
+    from ragstone.metrics.kinds import Values
+
+
+@dataclass(frozen=True)
+class RougeN(AnswerMetric):
+    """F1 of the n-grams of pieces, against the gold answer that gives the highest.
+
+    Variants: "mtrag" is Google's `rouge_score` without stemmer against the first gold answer
+    alone (pieces are ASCII letters and digits, so 北京 has none); "bergen" is the package `rouge`.
+    """
+
+    variant: Literal["corrected", "mtrag", "bergen"] = "corrected"
+
+    n: ClassVar[int]
+    synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
+
+    def values(self, pairs: Pairs) -> Values:
+        """Return F1 per pair."""
+        return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
+
+    def _one(self, answer: str, gold: Sequence[str]) -> float:
+        if self.variant == "bergen":
+            return max(pltrdy_rouge(answer, label, self.n) for label in gold)
+        if self.variant == "mtrag":
+            return self._overlap(ascii_pieces(answer), ascii_pieces(gold[0])).f1
+        said = pieces(answer)
+        return best(self._overlap(said, pieces(label)) for label in gold).f1
+
+    def _overlap(self, said: list[str], wanted: list[str]) -> Overlap:
+        return overlap(grams(said, self.n), grams(wanted, self.n))
+
+
+def grams(tokens: list[str], n: int) -> list[str]:
+    """Return the n-grams of tokens that hold no space.
+
+    >>> grams(["new", "york", "city"], 2)
+    ['new york', 'york city']
+    """
+    return [" ".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
+@dataclass(frozen=True)
+class Rouge1(RougeN):
+    """ROUGE-1: single pieces."""
+
+    name: ClassVar[str] = "ROUGE-1"
+    n: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Rouge2(RougeN):
+    """ROUGE-2: pairs of neighbouring pieces; 0 where either text has a single piece."""
+
+    name: ClassVar[str] = "ROUGE-2"
+    n: ClassVar[int] = 2
+
+
+def rouge_n(answer: str, gold_answers: Sequence[str], n: Literal[1, 2]) -> float:
+    """Return the highest F1 of the answer's n-grams against a gold answer's.
+
+    Lin, ACL 2004 workshop. An empty answer gives 0.
+
+    >>> rouge_n("in New York", ["New York", "NYC"], 1), rouge_n("in New York", ["New York"], 2)
+    (0.8, 0.6666666666666666)
+    """
+    kind = Rouge1 if n == 1 else Rouge2
+    return float(kind().values(Pairs.of(answer, gold_answers))[0])
