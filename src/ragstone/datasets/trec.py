@@ -1,0 +1,82 @@
+"""TREC's files: runs (six columns) and qrels, plain or gzip, with file and line in every error."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Final
+
+from ragstone.datasets.files import lines, show, text_of
+from ragstone.datasets.qrels import Known
+from ragstone.datasets.qrels import read_qrels as read_qrel_table
+from ragstone.errors import DatasetError
+from ragstone.schemas import table_to_relevance
+from ragstone.types import Ranking
+
+_RUN_COLUMNS: Final = 6
+
+
+class _AnyId(frozenset[str]):
+    """Holds every id: qrels that stand alone have no queries to be checked against."""
+
+    __slots__ = ()
+
+    def __contains__(self, _query_id: object) -> bool:
+        return True
+
+
+def read_run(path: Path) -> dict[str, Ranking]:
+    """Return query id -> ranking of a run file: query id, Q0, passage id, rank, score, tag.
+
+    As trec_eval does, the order is made from the scores, highest first; equal scores are ordered by
+    passage id, descending. The rank column is not read.
+
+    Raises:
+        DatasetError: a line is not six columns, a score is no finite number, or a passage stands
+            twice in a ranking.
+    """
+    scores: dict[str, dict[str, float]] = {}
+    for number, line in lines(path):
+        columns = text_of(path, number, line).split()
+        if len(columns) != _RUN_COLUMNS:
+            raise DatasetError(
+                f"{path}, line {number}: expected the six columns of a TREC run (query id, Q0, "
+                f"passage id, rank, score, tag), found {len(columns)}: {show(' '.join(columns))}"
+            )
+        query_id, passage_id = columns[0], columns[2]
+        ranked = scores.setdefault(query_id, {})
+        if passage_id in ranked:
+            raise DatasetError(
+                f"{path}, line {number}: the passage {passage_id!r} stands twice in the ranking of "
+                f"query {query_id!r}; keep one of the two lines"
+            )
+        ranked[passage_id] = _score(path, number, columns[4])
+    return {query_id: _ranking(ranked) for query_id, ranked in scores.items()}
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Return query id -> passage id -> relevance of a qrels file that stands alone.
+
+    TREC's four columns (query id, iteration, passage id, relevance) or BEIR's three, with or
+    without a header line.
+    """
+    table = read_qrel_table(path, Known(_AnyId(), None), dangling="error")
+    return {query_id: dict(grades) for query_id, grades in table_to_relevance(table).items()}
+
+
+def _score(path: Path, number: int, written: str) -> float:
+    try:
+        score = float(written)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise DatasetError(
+            f"{path}, line {number}: the score (column 5) must be a finite number, "
+            f"found {written!r}"
+        )
+    return score
+
+
+def _ranking(scores: dict[str, float]) -> Ranking:
+    ordered = sorted(((score, p) for p, score in scores.items()), reverse=True)
+    return Ranking([p for _, p in ordered], [score for score, _ in ordered])

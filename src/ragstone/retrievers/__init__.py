@@ -1,0 +1,1 @@
+"""Retrievers: what finds passages for a query. One retriever, one file."""
