@@ -37,11 +37,12 @@ class Pace:
     _best: float = field(default=float("inf"), repr=False)
     _round_seconds: float = field(default=0.0, repr=False)
     _round_calls: int = field(default=0, repr=False)
+    _round_size: int = field(default=0, repr=False)
     _crowded: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         """Start no higher than the bound."""
-        self.limit = max(1, min(self.limit, self.most))
+        self.limit = self._round_size = max(1, min(self.limit, self.most))
 
     def succeeded(self, seconds: float) -> None:
         """Count a reply that took so long, and grow if the server keeps up."""
@@ -49,7 +50,7 @@ class Pace:
         self._round_seconds += seconds
         if self._doubling and not self._crowded and self.limit < self.most:
             self.limit += 1
-        if self._round_calls >= max(self.limit, _ROUND):
+        if self._round_calls >= max(self._round_size, _ROUND):
             self._end_round()
 
     def hold(self, pause: float, now: float) -> None:
@@ -65,7 +66,7 @@ class Pace:
         self.limit = max(1, self.limit // 2)
         self._doubling = False
         self._halved_at = now
-        self._round_calls, self._round_seconds = 0, 0.0
+        self._begin_round()
 
     def _end_round(self) -> None:
         mean = self._round_seconds / self._round_calls
@@ -75,7 +76,10 @@ class Pace:
             self._doubling = False
         elif not self._doubling and self.limit < self.most:
             self.limit += 1
-        self._round_calls, self._round_seconds = 0, 0.0
+        self._begin_round()
+
+    def _begin_round(self) -> None:
+        self._round_size, self._round_calls, self._round_seconds = self.limit, 0, 0.0
 
 
 def pause_wanted(headers: Mapping[str, str], now: dt.datetime) -> float | None:

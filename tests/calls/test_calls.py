@@ -119,7 +119,20 @@ def test_every_part_of_a_request_is_in_its_key() -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    ["429", "429-retry-after", "500", "503", "hang", "cut", "cut-body", "truncated-json", "invalid-json", "empty-choices", "wrong-type", "huge"],
+    [
+        "429",
+        "429-retry-after",
+        "500",
+        "503",
+        "hang",
+        "cut",
+        "cut-body",
+        "truncated-json",
+        "invalid-json",
+        "empty-choices",
+        "wrong-type",
+        "huge",
+    ],
 )
 def test_what_can_pass_is_tried_again(calls: Calls, fault: str) -> None:
     """A fault of the moment costs another attempt, not the call."""
