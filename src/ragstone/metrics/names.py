@@ -146,16 +146,46 @@ def _value(kind: type[RankingMetric | AnswerMetric], key: str, text: str, hint: 
     raise ConfigError(f"{kind.name}: {key}={text!r} is not a value of type {hint.__name__}")
 
 
-def with_variant(metric: str, variant: Literal["paper", "corrected"]) -> str:
-    """Return the name of a metric's published or corrected form.
+def with_variant(metric: str, variant: str) -> str:
+    """Return the name of a metric's variant: "corrected", "paper", or a paper's by name.
 
-    A metric that has a single form, or a name that already says which form, is left as it is.
+    A metric that has no such variant, or a name that already says which, is left as it is.
 
-    >>> with_variant("F1", "paper"), with_variant("MAP", "paper"), with_variant("EM", "corrected")
-    ('F1(variant=mirage)', 'MAP', 'EM')
+    >>> with_variant("F1", "paper"), with_variant("F1", "squad"), with_variant("MAP", "paper")
+    ('F1(variant=mirage)', 'F1(variant=squad)', 'MAP')
     """
     parsed = parse_metric(metric)
-    if variant == "corrected" or "paper" not in parsed.synonyms or "variant=" in metric:
+    hint = get_type_hints(type(parsed)).get("variant")
+    chosen = parsed.synonyms.get(variant, variant)
+    if "variant=" in metric or hint is None or chosen not in get_args(hint):
         return str(parsed)
     given = {field.name: getattr(parsed, field.name) for field in fields(parsed)}
-    return str(type(parsed)(**{**given, "variant": parsed.synonyms["paper"]}))
+    return str(type(parsed)(**{**given, "variant": chosen}))
+
+
+def variant_names() -> list[str]:
+    """Return every variant that some metric has."""
+    kinds = [
+        _load(name, with_cutoff=table is RANKING, name=name)
+        for table in (RANKING, ANSWERS)
+        for name in table
+    ]
+    hints = [get_type_hints(kind).get("variant") for kind in kinds]
+    known = {variant for hint in hints if hint is not None for variant in get_args(hint)}
+    return ["corrected", "paper", *sorted(known - {"corrected"})]
+
+
+def check_variant(variant: str) -> None:
+    """Raise `ConfigError` where no metric has a variant of that name."""
+    known = variant_names()
+    if variant not in known:
+        raise ConfigError(f"unknown variant {variant!r}{did_you_mean(variant, known)}")
+
+
+def split_names(text: str) -> list[str]:
+    """Return the metric names of a list with commas between, those in parentheses aside.
+
+    >>> split_names("EM, F1(variant=squad), nDCG(gains=exponential,variant=mirage)@5")
+    ['EM', 'F1(variant=squad)', 'nDCG(gains=exponential,variant=mirage)@5']
+    """
+    return [name.strip() for name in re.split(r",(?![^(]*\))", text) if name.strip()]

@@ -88,11 +88,14 @@ def score_rankings(
     ranks = rank_judged(qrels, rankings, wanted)
     blank = _Blank("not_applicable", "the qrels hold no relevant passage for this query")
     blanks = {int(i): blank for i in np.flatnonzero(ranks.relevant() == 0)}
+    absent = [i for i, query_id in enumerate(wanted) if query_id not in rankings]
     found = []
     for metric in chosen:
         values = dict(enumerate(metric.values(ranks).tolist()))
         column = _Column(str(metric))
         column.extend({i: v for i, v in values.items() if i not in blanks}, blanks, len(wanted))
+        for i in absent:
+            column.reason[i] = column.reason[i] or "the run lacks this query: it counts 0"
         found.append(column)
     return _table(wanted, found)
 

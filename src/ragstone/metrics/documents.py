@@ -1,0 +1,64 @@
+"""Rankings of passages against judgements of documents (KILT's Wikipedia pages, say)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from ragstone.types import Ranking
+
+
+def rank_documents(
+    rankings: Mapping[str, Ranking],
+    document_of: Callable[[str], str],
+    variant: Literal["corrected", "bergen"] = "corrected",
+) -> dict[str, Ranking]:
+    """Return rankings whose ids are documents, to be scored against judgements of documents.
+
+    "corrected" keeps the places of the passages, so that R@5 is of the five passages that a
+    generator was shown: a document stands where its best passage stood, and its further passages
+    hold their places without counting again. "bergen" drops them first, so that R@5 is of the five
+    best documents of the whole list, however many passages that takes: more than was shown.
+
+    Args:
+        rankings: query id -> passages, best first.
+        document_of: passage id -> document id.
+        variant: which of the two.
+
+    >>> run = {"q": Ranking(["A_1", "A_2", "B_1"])}
+    >>> rank_documents(run, before("_"))["q"].passage_ids
+    ['A', 'A_2 (again)', 'B']
+    >>> rank_documents(run, before("_"), "bergen")["q"].passage_ids
+    ['A', 'B']
+    """
+    return {
+        query_id: _collapse(ranking, document_of, keep_places=variant == "corrected")
+        for query_id, ranking in rankings.items()
+    }
+
+
+def _collapse(ranking: Ranking, document_of: Callable[[str], str], *, keep_places: bool) -> Ranking:
+    ids: list[str] = []
+    seen: set[str] = set()
+    for passage_id in ranking.passage_ids:
+        document = document_of(passage_id)
+        if document not in seen:
+            seen.add(document)
+            ids.append(document)
+        elif keep_places:
+            ids.append(f"{passage_id} (again)")
+    return Ranking(ids)
+
+
+def before(mark: str) -> Callable[[str], str]:
+    """Return the function that takes an id's part before the last `mark`, or all of it.
+
+    >>> before("_")("290_12"), before("_")("290")
+    ('290', '290')
+    """
+
+    def document(passage_id: str) -> str:
+        head, found, _ = passage_id.rpartition(mark)
+        return head if found else passage_id
+
+    return document
