@@ -48,10 +48,15 @@ def _by_frequency(
         yield generator.multinomial(n, frequencies / n, size=size) @ rows
 
 
-def resampled_counts(n: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield, in chunks of shape (some resamples, n), how often each of n clusters was drawn."""
+def resampled_counts(
+    n: int, resamples: int, seed: int, *, width: int = 0
+) -> Iterator[NDArray[np.int64]]:
+    """Yield, in chunks of shape (some resamples, n), how often each of n clusters was drawn.
+
+    `width` is that of what the caller makes of a row, where it is more than n.
+    """
     generator = np.random.default_rng(seed)
-    for size in _chunks(resamples, n):
+    for size in _chunks(resamples, max(n, width)):
         drawn = generator.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
 
