@@ -264,11 +264,12 @@ class Ids:
 
     def add(self, row_id: str, place: str) -> None:
         """Note an id; raise `FieldError` where it was seen before."""
-        before = self._places.setdefault(row_id, place)
-        if before is not place:
+        if row_id in self._places:
             raise FieldError(
-                f"the query id {row_id!r} stands in {before} already; give each query its own"
+                f"the query id {row_id!r} stands in {self._places[row_id]} already; "
+                f"give each query its own"
             )
+        self._places[row_id] = place
 
     def all(self) -> AbstractSet[str]:
         """Return the ids."""

@@ -41,7 +41,7 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
     key = "path" if "path" in parameters else ""
     path = parameters.get(key)
     if isinstance(path, str | Path):
-        parameters[key] = str(_resolve(Path(path), folder))
+        parameters[key] = str(_resolve(path, folder))
     elif not spec.name:
         raise ConfigError(f"{where}: key 'path' must be a path, found {path!r}")
     try:
@@ -80,9 +80,10 @@ def _found(path: Path, folder: Path | None) -> Path | None:
     return next((candidate for candidate in candidates if candidate.exists()), None)
 
 
-def _resolve(path: Path, folder: Path | None) -> Path:
-    if path == Path("sample"):
+def _resolve(written: str | Path, folder: Path | None) -> Path:
+    if written == "sample":
         return SAMPLE
+    path = Path(written)
     found = _found(path, folder)
     if found is None:
         also = "" if folder is None or path.is_absolute() else f", nor in {folder.resolve()}"

@@ -93,13 +93,12 @@ class _Tables:
             self.passages.add((passage_id, text, shown, document_id, take_labels(paragraph)))
         for place, question in enumerate(questions, start=1):
             with within(f"question {place}"):
-                self._add_question(
-                    as_object(question), passage_id, f"article {at[0]}, paragraph {at[1]}"
-                )
+                where = f"article {at[0]}, paragraph {at[1]}, question {place}"
+                self._add_question(as_object(question), passage_id, where)
 
     def _add_question(self, row: dict[str, Any], passage_id: str, place: str) -> None:
         query_id, text = take_id(row, "id"), take_question(row, "question")
-        self.query_ids.add(query_id, f"{place} ({query_id})")
+        self.query_ids.add(query_id, place)
         impossible = row.pop("is_impossible", None)
         if impossible is not None:
             row.setdefault("answerability", "unanswerable" if impossible else "answerable")

@@ -38,9 +38,8 @@ def write_dataset(dataset: Dataset, folder: Path) -> list[Path]:
         "qrels.tsv": (dataset.qrel_table, _judgements(dataset.qrel_table)),
     }
     wanted = {folder / name: lines for name, (table, lines) in made.items() if table.num_rows}
-    there = [
-        str(path) for path in wanted if path.exists() or path.with_name(f"{path.name}.gz").exists()
-    ]
+    named = [file for path in wanted for file in (path, path.with_name(f"{path.name}.gz"))]
+    there = [str(file) for file in named if file.exists()]
     if there:
         raise DatasetError(f"{there[0]} is there already; choose another folder, or remove it")
     try:

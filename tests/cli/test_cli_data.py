@@ -1,0 +1,69 @@
+"""`ragstone data` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ragstone.cli import main
+from ragstone.cli.data import command
+from ragstone.datasets.loading import load_dataset
+
+
+def test_show_says_what_is_in_the_sample() -> None:
+    """Counts, labels, lengths and rows of the set that comes along."""
+    result = CliRunner().invoke(command, ["show", "sample"])
+    assert result.exit_code == 0
+    sample = load_dataset("sample")
+    assert f"passages       {len(sample.corpus):>9,}" in result.output
+    assert f"queries        {len(sample.queries):>9,}" in result.output
+    assert "answerability  answerable" in result.output
+    assert sample.queries[0].text in result.output
+
+
+def test_show_prints_json_for_machines() -> None:
+    """The same numbers, as one object."""
+    found = json.loads(CliRunner().invoke(command, ["show", "sample", "--json"]).output)
+    sample = load_dataset("sample")
+    assert found["queries"] == len(sample.queries)
+    assert found["example_queries"][0]["query_id"] == sample.queries[0].query_id
+    assert sum(found["answerability"].values()) <= found["queries"]
+    assert found["words"]["passage"]["texts"] == found["passages"]
+
+
+def test_convert_writes_the_own_layout_once(tmp_path: Path) -> None:
+    """The files are named with their sizes; a second time nothing is overwritten."""
+    target = tmp_path / "copy"
+    result = CliRunner().invoke(command, ["convert", "sample", str(target)])
+    assert result.exit_code == 0
+    assert f"{(target / 'corpus.jsonl').stat().st_size:,} bytes" in result.output
+    assert load_dataset(target).queries == load_dataset("sample").queries
+    again = CliRunner().invoke(command, ["convert", "sample", str(target)])
+    assert "is there already" in str(again.exception)
+    other = CliRunner().invoke(command, ["convert", "sample", str(tmp_path / "b"), "--json"])
+    assert json.loads(other.output)["files"][0] == str(tmp_path / "b" / "corpus.jsonl")
+
+
+def test_a_wrong_path_exits_with_2_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message goes to standard error and says what may be written instead."""
+    monkeypatch.setattr("sys.argv", ["ragstone", "data", "show", "no-such-set"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("Error: no data set 'no-such-set'")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["show", "--help"], ["convert", "--help"]])
+def test_help_has_an_example(arguments: list[str]) -> None:
+    """Every level of the command shows how it is used."""
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0
+    assert "Example" in result.output
+    assert "ragstone data" in result.output
