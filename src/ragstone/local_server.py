@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
+from ragstone.cores import usable_cores
 from ragstone.errors import CallError, MissingDependency
 from ragstone.local_worker import WorkerSettings
 from ragstone.models import is_local, model_file
@@ -54,12 +55,6 @@ class Pool:
 
 _pools: dict[tuple[str, int, int], Pool] = {}
 _lock = threading.Lock()
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def local_servers(
