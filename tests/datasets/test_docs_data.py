@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from ragstone.cli.data import command
 from ragstone.datasets.describing import describe
 from ragstone.datasets.loading import load_dataset
+from ragstone.errors import DatasetError
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "data.md"
 
@@ -51,3 +52,35 @@ def test_the_keys_of_the_json_are_documented(examples: Path) -> None:
     table = DOCS.read_text().split("--json` prints one object:")[1].split("\n\n`ragstone")[0]
     for key in vars(describe(load_dataset(examples / "my-set"))):
         assert f"`{key}`" in table
+
+
+FAULTS: dict[str, tuple[str, str | bytes]] = {
+    "a line that is not JSON": ("corpus.jsonl", '{"_id": "p1", "text": "a"}\n{"_id": '),
+    "not UTF-8": ("corpus.jsonl", b'{"_id": "p", "text": "ca\xe9"}'),
+    "a field that is missing or of the wrong type": ("queries.jsonl", '{"_id": 7, "text": "a"}'),
+    "an id twice": ("corpus.jsonl", '{"_id": "p1", "text": "a"}\n{"_id": "p1", "text": "b"}'),
+    "a query without a text": ("queries.jsonl", '{"_id": "q1", "text": " "}'),
+    "an empty corpus": ("corpus.jsonl", ""),
+    "a score that is no whole number": ("qrels.tsv", "q1\tp1\t1\nq1\tp2\t0.5\n"),
+    "qrels that name what is not there": (
+        "qrels.tsv",
+        "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq1\tp2\t0\nc1::1\tp1\t1\nc1::2\tp9\t1\n",
+    ),
+    "no data set": ("notes.txt", "nothing"),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_the_messages_shown_are_those_given(what: str, examples: Path) -> None:
+    """Each row of the table of faults is what happens when a file is made so."""
+    row = next(line for line in DOCS.read_text().splitlines() if line.startswith(f"| {what} |"))
+    name, content = FAULTS[what]
+    folder = examples / "my-set"
+    if what == "no data set":
+        for file in folder.iterdir():
+            file.unlink()
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(folder)
+    shown = row.split("| `")[1].removesuffix("` |")
+    assert all(part in str(caught.value) for part in shown.split("..."))
