@@ -1,0 +1,68 @@
+"""ROUGE against google's rouge_score and the package rouge, on random texts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge import Rouge
+from rouge_score.rouge_scorer import RougeScorer
+
+from ragstone.metrics import parse_metric
+from ragstone.metrics.pairs import Pairs
+
+GOOGLE = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
+PLTRDY = Rouge()
+WORDS = ["the", "cat", "Cat", "sat", "mat", "a", "1,000", "U.S.", "don't", "x_y", "-", "...", "é"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(max_size=30)
+ASCII_TEXTS = st.lists(st.sampled_from(WORDS[:-1]), max_size=25).map(" ".join) | st.text(
+    st.characters(max_codepoint=126, min_codepoint=32), max_size=30
+)
+
+
+def value(metric: str, answer: str, gold: list[str]) -> float:
+    """Return the value of one pair."""
+    found = parse_metric(metric).values(Pairs.of(answer, gold))  # type: ignore[arg-type]
+    return float(found[0])
+
+
+@given(TEXTS, TEXTS)
+def test_the_mtrag_variant_is_googles(answer: str, gold: str) -> None:
+    """Any text at all: ROUGE-1, ROUGE-2 and ROUGE-L of a pair are equal."""
+    if not gold.strip():
+        return
+    theirs = GOOGLE.score(gold, answer)
+
+    for ours, name in (("ROUGE-1", "rouge1"), ("ROUGE-2", "rouge2"), ("ROUGE-L", "rougeL")):
+        expected = theirs[name].fmeasure
+        assert value(f"{ours}(variant=mtrag)", answer, [gold]) == pytest.approx(expected, abs=1e-12)
+
+
+@given(ASCII_TEXTS, st.lists(ASCII_TEXTS, min_size=1, max_size=4))
+def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> None:
+    """The best of several gold answers, where every token is ASCII and holds a letter or digit."""
+    gold = [text for text in gold if any(map(str.isalnum, text))]
+    if not gold or not any(map(str.isalnum, answer)):
+        return
+    theirs = [GOOGLE.score(label, answer) for label in gold]
+
+    for ours, name in (("ROUGE-1", "rouge1"), ("ROUGE-2", "rouge2"), ("ROUGE-L", "rougeL")):
+        expected = max(scores[name].fmeasure for scores in theirs)
+        assert value(ours, answer, gold) == pytest.approx(expected, abs=1e-12)
+
+
+@given(ASCII_TEXTS, ASCII_TEXTS)
+def test_the_bergen_variant_is_the_package_rouges(answer: str, gold: str) -> None:
+    """Where the package raises, BERGEN counts 0."""
+    if not gold.strip():
+        return
+    try:
+        theirs = PLTRDY.get_scores(answer, gold)[0]
+    except ValueError:
+        theirs = {name: {"f": 0.0} for name in ("rouge-1", "rouge-2", "rouge-l")}
+
+    for ours, name in (("ROUGE-1", "rouge-1"), ("ROUGE-2", "rouge-2"), ("ROUGE-L", "rouge-l")):
+        expected = theirs[name]["f"]
+        assert value(f"{ours}(variant=bergen)", answer, [gold]) == pytest.approx(
+            expected, abs=1e-12
+        )
