@@ -15,12 +15,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+_Kind = TypeVar("_Kind", np.float64, np.complex128)
 
 _NORMAL: Final = NormalDist()
 _STEPS: Final = (27720, 5040, 2520, 840, 420, 240, 120, 60)
@@ -30,6 +31,8 @@ _RATIO_LENGTH: Final = 2**13
 """Shorter where the transform is repeated to find a ratio's quantile."""
 _TOLERANCE: Final = 1e-4
 """In standard errors: a hundredth of the noise of 10,000 resamples."""
+_ROUNDING: Final = 1e-12
+"""Differences between clusters, relative to the largest sum, that are taken for rounding."""
 _MOST_STEPS: Final = 60
 _WIDTH: Final = 20.0
 """Standard deviations of the sum that the transform covers; the rest wraps round, below 1e-8."""
@@ -70,16 +73,29 @@ def sum_of_draws(values: Floats, *, length: int = _LENGTH) -> SumDistribution:
     n, low, span = len(values), float(values.min()), float(np.ptp(values))
     if span == 0.0:
         return SumDistribution(n * low, -1, 1.0, np.array([0.0, 1.0, 0.0]))
-    steps, length = _grid(n, float(values.std()) / span, length)
-    place = (values - low) * (steps / span)
+    relative = (values - low) / span
+    steps, length = _grid(n, float(relative.std()), length)
+    place = relative * steps
     floor = np.floor(place).astype(np.int64)
     part = place - floor
     single = np.bincount(floor, 1.0 - part, length) + np.bincount(floor + 1, part, length)
-    summed = np.fft.irfft(np.fft.rfft(single / n) ** n, length)
+    summed = np.fft.irfft(power(np.fft.rfft(single / n), n), length)
     # Sums are known modulo `length`: the window of that length round their mean holds them all.
     first = 0 if n * steps < length else math.floor(float(place.sum())) - length // 2
     probabilities = np.maximum(np.roll(summed, -(first % length)), 0.0)
     return SumDistribution(n * low, first, steps / span, probabilities)
+
+
+def power(base: NDArray[_Kind], exponent: int) -> NDArray[_Kind]:
+    """Return each entry to a power of 1 or more by repeated squaring, much faster than numpy's."""
+    result = np.ones_like(base)
+    while True:
+        if exponent % 2:
+            result *= base
+        exponent //= 2
+        if not exponent:
+            return result
+        base = base * base
 
 
 def _grid(n: int, deviation: float, length: int) -> tuple[int, int]:
@@ -101,10 +117,13 @@ def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[floa
     confidence intervals", JASA 82 (1987): percentiles corrected for bias and for skewness, the
     latter by the jackknife over clusters.
     """
+    # A power of two scales without rounding; squares of tiny or huge values stay in range.
+    scale = 2.0 ** max(math.frexp(float(np.abs(sums).max()))[1] - 1, -1000)
+    sums = sums / scale
     mean = float(sums.sum() / sizes.sum())
     residuals = sums - mean * sizes
-    if np.ptp(residuals) <= 1e-12 * max(1.0, float(np.abs(sums).max())):
-        return mean, mean
+    if np.ptp(residuals) <= _ROUNDING:
+        return mean * scale, mean * scale
     even = bool(np.all(sizes == sizes[0]))
     drawn = sum_of_draws(sums if even else residuals)
     bias = _NORMAL.inv_cdf(drawn.below(float(sums.sum()) if even else 0.0))
@@ -113,7 +132,7 @@ def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[floa
         low, high = (drawn.quantile(level) / float(sizes.sum()) for level in levels)
     else:
         low, high = (_ratio_quantile(sums, sizes, level) for level in levels)
-    return low, high
+    return low * scale, high * scale
 
 
 def _acceleration(sums: Floats, sizes: Floats) -> float:

@@ -119,9 +119,8 @@ def cohens_d(differences: Floats) -> float | None:
     """
     if not differences.any():
         return 0.0
-    if np.ptp(differences) == 0:
-        return None
-    return float(differences.mean() / differences.std(ddof=1))
+    spread = float(differences.std(ddof=1)) if np.ptp(differences) > 0 else 0.0
+    return float(differences.mean()) / spread if spread > 0 else None
 
 
 def cliffs_delta(a: Floats, b: Floats) -> float:
@@ -206,5 +205,6 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[f
             f"unknown correction {correction!r}; allowed: holm, benjamini-hochberg, none"
         )
     adjusted = np.empty(count)
-    adjusted[order] = np.minimum(ordered, 1.0)
+    # Rounding in p * m / m must not carry a value below p.
+    adjusted[order] = np.clip(ordered, p[order], 1.0)
     return adjusted.tolist()
