@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +27,9 @@ FIELDS = [
     "turns", "user", "agent", "turn", "data", "paragraphs", "context", "qas", "question",
     "is_impossible", "query_id", "query", "answer", "mapped_id", "doc_chunk", "support",
 ]  # fmt: skip
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+scalars = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats() | st.text(max_size=5)
+)
 anything = st.recursive(
     scalars,
     lambda inner: (
@@ -34,18 +37,8 @@ anything = st.recursive(
     ),
     max_leaves=25,
 )
-anything_named = st.dictionaries(
-    st.sampled_from(FIELDS) | st.text(max_size=3), anything, max_size=4
-)
-known = {
-    "_id": st.sampled_from(["a", "b", "c"]),
-    "text": st.sampled_from(["x", "", "y z"]),
-    "turns": st.lists(st.fixed_dictionaries({"user": st.sampled_from(["u", "v"])}), max_size=3),
-}
-nearly = st.builds(lambda own, more: {**more, **own}, st.fixed_dictionaries(known), anything_named)
-rows = st.lists(anything | nearly | nearly, max_size=3).map(
-    lambda held: "\n".join(map(json.dumps, held)).encode()
-)
+rows = st.lists(anything, max_size=3).map(lambda held: "\n".join(map(json.dumps, held)).encode())
+extras = st.dictionaries(st.sampled_from(["metadata", "domain", "text", "é"]), anything, max_size=4)
 LAYOUTS: dict[str, type] = {
     "corpus.jsonl": FolderReader,
     "queries.jsonl": FolderReader,
@@ -66,8 +59,8 @@ BESIDE: dict[type, dict[str, Any]] = {
 }
 
 
-def read_and_write(name: str, content: bytes) -> None:
-    """Read a set of which one file has this content; write it, and read it again."""
+def read_and_write(name: str, content: bytes) -> bool:
+    """Read a set of which one file has this content, write it, read it again; False if refused."""
     kind = LAYOUTS[name]
     with tempfile.TemporaryDirectory() as folder:
         for other, held in BESIDE[kind].items():
@@ -80,7 +73,11 @@ def read_and_write(name: str, content: bytes) -> None:
             assert dataset.queries
             again = Path(folder) / "again"
             write_dataset(dataset, again)
-            assert FolderReader(again).read().queries == dataset.queries
+            copy = FolderReader(again).read()
+            assert copy.queries == dataset.queries
+            assert list(copy.corpus) == list(dataset.corpus)
+            return True
+    return False
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -101,3 +98,14 @@ def test_a_damaged_file_is_read_or_refused(name: str, data: st.DataObject) -> No
     stop = data.draw(st.integers(start, min(start + 20, len(content))))
     damaged = content[:start] + data.draw(st.binary(max_size=8)) + content[stop:]
     read_and_write(name, damaged)
+
+
+@pytest.mark.parametrize("name", ["queries.jsonl", "conversations.jsonl", "corpus.jsonl"])
+@settings(max_examples=60, deadline=None)
+@given(held=st.lists(extras, min_size=1, max_size=3))
+def test_extra_fields_of_any_kind_become_labels(name: str, held: list[dict[str, Any]]) -> None:
+    """Whatever extra fields hold, the rows are read, and their labels survive writing."""
+    own = {"turns": [{"user": "u"}, {"user": "v"}]} if "conv" in name else {"text": "x"}
+    rows = [{**more, "_id": f"r{place}", **own} for place, more in enumerate(held)]
+    content = orjson.dumps(rows[0]) + b"".join(b"\n" + orjson.dumps(row) for row in rows[1:])
+    assert read_and_write(name, content)
