@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragstone.progress import Bar
     from ragstone.protocols import Embedder
 
-SHARD: Final = 1024
+SHARD: Final = 256
 """Passages kept together: what a run that is killed has to compute again at most."""
 _AT_ONCE: Final = 64
 """Passages between two signs of progress."""
