@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from ragstone.results import Results
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,3 +36,13 @@ def print_json(document: object) -> None:
     import orjson
 
     click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+
+
+def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
+    """Return the kept results of an experiment file; only its name and its store matter."""
+    from ragstone.config import read_experiment_file
+    from ragstone.results import Results
+    from ragstone.store import Store
+
+    file = read_experiment_file(experiment, overrides)
+    return Results.load(Store(Path(file.store)), file.name)

@@ -1,0 +1,346 @@
+"""The report's charts, as Vega-Lite specifications: plain data, drawn by the page.
+
+Colours are the page's own CSS variables, so that a chart follows light and dark; widths follow the
+page. Every chart has a description, and a table beside it with the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ragstone.views import PART_NAMES, leaderboard, retrieval_board, shares_rows, split_cutoff
+
+if TYPE_CHECKING:
+    from ragstone.analysis.statistics import Summary
+    from ragstone.results import Results
+    from ragstone.views import Board, SharesRow
+
+Spec: TypeAlias = dict[str, Any]
+
+SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
+SERIES: Final = tuple(f"var(--series-{number})" for number in range(1, 9))
+SHAPES: Final = (
+    "circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "triangle-right",
+    "triangle-left",
+)  # fmt: skip
+MOST_SERIES: Final = len(SERIES)
+"""Series that can be told apart in one chart; of more systems the best are drawn."""
+
+_MUTED: Final = "var(--muted)"
+_RULE: Final = "var(--rule)"
+_LINE: Final = 18
+"""Pixels from one series to the next within a row."""
+_BAR_ROW: Final = 58
+"""Pixels of a bar, its name and the gap after it."""
+
+CONFIG: Final[Spec] = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": _MUTED,
+        "titleColor": _MUTED,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "gridColor": _RULE,
+        "domainColor": _RULE,
+        "tickColor": _RULE,
+    },
+    "legend": {
+        "orient": "bottom",
+        "labelColor": "var(--ink)",
+        "labelFontSize": 12,
+        "labelLimit": 300,
+        "symbolSize": 90,
+        "symbolOpacity": 1,
+        "columns": {"expr": "width < 640 ? 1 : 4"},
+        "columnPadding": 24,
+        "rowPadding": 4,
+        "offset": 14,
+    },
+    "text": {"color": "var(--ink)", "fontSize": 12},
+}
+
+
+def answers_chart(results: Results) -> Spec | None:
+    """Return the chart of the metric that says what is right: systems down, settings coloured."""
+    metric = str(results.record["file"]["correct"])
+    values = [
+        {"row": row.system, "name": board.setting, **_mean(row.cells[metric])}
+        for board in leaderboard(results)
+        for row in board.rows
+        if metric in row.cells and row.cells[metric].mean is not None
+    ]
+    if not values:
+        return None
+    titles = {"row": "System", "name": "Setting"}
+    return _rows_chart(values, titles, f"Mean {metric} of each system under each setting")
+
+
+def retrieval_charts(results: Results) -> list[tuple[str, Spec]]:
+    """Return (title, chart) per family of ranking metrics, lines by cutoff where there are two.
+
+    Metrics with one cutoff or none share a last chart of rows.
+    """
+    board = retrieval_board(results)
+    if board is None:
+        return []
+    families: dict[str, list[tuple[int, str]]] = {}
+    for metric in board.metrics:
+        name, cutoff = split_cutoff(metric)
+        families.setdefault(name, []).append((cutoff or 0, metric))
+    charts = [
+        (f"{name}@k", _cutoff_chart(board, name, sorted(members)))
+        for name, members in families.items()
+        if len(members) > 1
+    ]
+    single = [members[0][1] for members in families.values() if len(members) == 1]
+    values = [
+        {"row": metric, **value}
+        for metric in single
+        for value in _points(board, metric, _drawn(board, single[0]))
+    ]
+    if values:
+        titles = {"row": "Metric", "name": "System"}
+        charts.append((", ".join(single), _rows_chart(values, titles, "Ranking metrics")))
+    return charts
+
+
+def adaptability_chart(results: Results) -> Spec | None:
+    """Return one stacked bar per system and mixed setting, its segments summing to 1."""
+    rows = shares_rows(results)
+    values = [value for row in rows for value in _segments(row)]
+    if not values:
+        return None
+    keys = [key for key in PART_NAMES if any(value["part"] == key for value in values)]
+    layers = [_row_names(-22), _bars(keys), _bar_texts(keys)]
+    told = "; ".join(
+        f"{row.system}, {row.setting}: "
+        + ", ".join(f"{part.label} {part.share.share:.3f}" for part in row.parts)
+        for row in rows
+        if row.n
+    )
+    height = _BAR_ROW * sum(bool(row.n) for row in rows)
+    what = f"Adaptability to context, shares that sum to 1. {told}."
+    spec = _spec(what, values, layers, height, {key: PART_NAMES[key][0] for key in keys})
+    return spec | {"resolve": {"scale": {"color": "independent"}}}
+
+
+def _segments(row: SharesRow) -> list[Spec]:
+    """Return the bar's segments with their ends, counted so that the last one ends at 1."""
+    found, before = [], 0
+    for part in row.parts if row.n else ():
+        after = before + part.share.count
+        segment: Spec = {"start": before / row.n, "end": after / row.n, "count": part.share.count}
+        place = {"row": f"{row.system}  ·  {row.setting}", "part": part.key, "name": part.label}
+        middle = {"share": part.share.count / row.n, "middle": (before + after) / 2 / row.n}
+        found.append(place | segment | middle)
+        before = after
+    return found
+
+
+def _bars(keys: Sequence[str]) -> Spec:
+    legend = {"title": None, "labelExpr": "names[datum.value]", "symbolType": "square"}
+    axis = {"format": ".0%", "tickCount": 5, "title": None, "grid": False}
+    titles = {"row": "System and setting", "name": "Part", "share": "Share", "count": "Queries"}
+    return {
+        "mark": {"type": "bar", "height": 24, "stroke": "var(--paper)", "strokeWidth": 1.5},
+        "encoding": {
+            "y": _rows(),
+            "x": {**_quantity("start"), "axis": axis},
+            "x2": {"field": "end"},
+            "color": _part_colour(keys, "part") | {"legend": legend},
+            "tooltip": _tooltip(titles),
+        },
+    }
+
+
+def _bar_texts(keys: Sequence[str]) -> Spec:
+    """Return the layer that writes a share into its segment, where there is room."""
+    return {
+        "mark": {"type": "text", "fontSize": 11.5, "fontWeight": 600},
+        "transform": [{"filter": "datum.share * width >= 34"}],
+        "encoding": {
+            "y": _rows(),
+            "x": {"field": "middle", "type": "quantitative"},
+            "text": {"field": "share", "format": ".0%"},
+            "color": _part_colour(keys, "on") | {"legend": None},
+        },
+    }
+
+
+def _part_colour(keys: Sequence[str], kind: str) -> Spec:
+    scale = {"domain": list(keys), "range": [f"var(--{kind}-{key})" for key in keys]}
+    return {"field": "part", "type": "nominal", "scale": scale}
+
+
+def _rows_chart(values: Sequence[Spec], titles: Mapping[str, str], what: str) -> Spec:
+    """Return means with intervals, one row a name, the series below each other within it."""
+    keys = _keys(value["name"] for value in values)
+    values = [value | {"series": keys[value["name"]]} for value in values]
+    series = list(keys.values())
+    # The first place within a row is left empty: its name stands there.
+    slots = {"field": "series", "type": "nominal", "scale": {"domain": ["", *series]}}
+    colour, shape = _series(series)
+    shared = {"y": _rows(), "yOffset": slots, "color": colour}
+    tooltip = _tooltip({**titles, "mean": "Mean", "low": "from", "high": "to", "n": "n"})
+    layers = [
+        _row_names(-_LINE * len(series) / 2),
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.55},
+            "encoding": {**shared, "x": _quantity("low"), "x2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 95, "opacity": 1},
+            "encoding": {**shared, "x": _quantity("mean"), "shape": shape, "tooltip": tooltip},
+        },
+    ]
+    told = "; ".join(f"{v['row']}, {v['name']}: {v['mean']:.3f}" for v in values)
+    height = len({value["row"] for value in values}) * (_LINE * (len(series) + 1) + 8)
+    what = f"{what}, with 95 % intervals. {told}."
+    return _spec(what, values, layers, height, {key: name for name, key in keys.items()})
+
+
+def _keys(names: Iterable[str]) -> dict[str, str]:
+    """Return name -> key of its series, in the order of first appearance."""
+    return {name: f"s{place}" for place, name in enumerate(dict.fromkeys(names))}
+
+
+def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -> Spec:
+    """Return one family's means by cutoff, a line a system."""
+    systems = _drawn(board, members[-1][1])
+    keys = _keys(systems)
+    values = [
+        value
+        | {"series": keys[value["name"]], "metric": metric}
+        | {"place": place + _shift(systems.index(value["name"]), len(systems))}
+        for place, (_, metric) in enumerate(members)
+        for value in _points(board, metric, systems)
+    ]
+    colour, shape = _series(list(keys.values()))
+    shared = {"x": _cutoffs([k for k, _ in members]), "color": colour}
+    mean = _quantity("mean")
+    titles = {"name": "System", "metric": "Metric", "mean": "Mean", "low": "from", "high": "to"}
+    layers = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.5},
+            "encoding": {**shared, "y": _quantity("low"), "y2": {"field": "high"}},
+        },
+        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, "y": mean}},
+        {
+            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+            "encoding": {**shared, "y": mean, "shape": shape, "tooltip": _tooltip(titles)},
+        },
+    ]
+    told = "; ".join(f"{v['name']} {v['metric']} {v['mean']:.3f}" for v in values)
+    what = f"{name} by cutoff, with 95 % intervals. {told}."
+    return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
+
+
+def _drawn(board: Board, metric: str) -> list[str]:
+    """Return the systems that are drawn, in the board's order: the best where there are many."""
+
+    def mean(system: str) -> float:
+        summary = {row.system: row.cells for row in board.rows}[system].get(metric)
+        return -1.0 if summary is None or summary.mean is None else summary.mean
+
+    systems = [row.system for row in board.rows]
+    best = sorted(systems, key=mean, reverse=True)[:MOST_SERIES]
+    return [system for system in systems if system in best]
+
+
+def _points(board: Board, metric: str, systems: Sequence[str]) -> list[Spec]:
+    return [
+        {"name": row.system, **_mean(row.cells[metric])}
+        for row in board.rows
+        if row.system in systems and metric in row.cells and row.cells[metric].mean is not None
+    ]
+
+
+def _mean(summary: Summary) -> Spec:
+    low, high = summary.interval or (summary.mean, summary.mean)
+    return {"mean": summary.mean, "low": low, "high": high, "n": summary.n}
+
+
+def _shift(place: int, series: int) -> float:
+    """Return how far a series stands beside the cutoff, lest intervals hide each other."""
+    return 0.05 * (place - (series - 1) / 2)
+
+
+def _cutoffs(cutoffs: Sequence[int]) -> Spec:
+    """Return an axis with the cutoffs at even distances."""
+    axis = {
+        "values": list(range(len(cutoffs))),
+        "labelExpr": f"{list(cutoffs)}[round(datum.value)]",
+        "title": "k",
+        "grid": False,
+    }
+    scale = {"domain": [-0.35, len(cutoffs) - 0.65], "nice": False, "zero": False}
+    return {"field": "place", "type": "quantitative", "axis": axis, "scale": scale}
+
+
+def _spec(
+    description: str,
+    values: Sequence[Spec],
+    layers: Sequence[Spec],
+    height: float,
+    names: Mapping[str, str],
+) -> Spec:
+    """Return a whole chart; `names` holds what the keys of series are called.
+
+    Series go by keys, as Vega-Lite writes the members of a domain into expressions, and people give
+    systems names that no expression can hold.
+    """
+    return {
+        "$schema": SCHEMA,
+        "description": description,
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "padding": {"left": 2, "right": 10, "top": 6, "bottom": 6},
+        "params": [{"name": "names", "value": dict(names)}],
+        "data": {"values": list(values)},
+        "layer": list(layers),
+        "config": CONFIG,
+    }
+
+
+def _series(domain: Sequence[str]) -> tuple[Spec, Spec]:
+    """Return colour and shape of a series: either alone is enough to tell it apart."""
+    legend = {"title": None, "labelExpr": "names[datum.value]"}
+    head = {"field": "series", "type": "nominal", "legend": legend}
+    places = [place % len(SERIES) for place in range(len(domain))]
+    colours = {"domain": list(domain), "range": [SERIES[place] for place in places]}
+    shapes = {"domain": list(domain), "range": [SHAPES[place] for place in places]}
+    return head | {"scale": colours}, head | {"scale": shapes}
+
+
+def _quantity(field: str) -> Spec:
+    axis = {"tickCount": 5, "format": ".1f", "title": None}
+    return {"field": field, "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": axis}
+
+
+def _rows() -> Spec:
+    """Return an axis of rows without labels: names stand above their rows, at any width."""
+    return {"field": "row", "type": "nominal", "sort": None, "axis": None, "scale": {"padding": 0}}
+
+
+def _row_names(dy: float) -> Spec:
+    """Return the layer that writes a row's name above it."""
+    mark = {"type": "text", "align": "left", "x": 0, "dy": dy, "fontWeight": 600}
+    return {
+        "transform": [{"aggregate": [], "groupby": ["row"]}],
+        "mark": mark | {"limit": {"expr": "width"}},
+        "encoding": {"y": _rows(), "text": {"field": "row"}},
+    }
+
+
+def _tooltip(titles: Mapping[str, str]) -> list[Spec]:
+    numbers = {"mean", "low", "high", "share"}
+    form = {"format": ".3f", "type": "quantitative"}
+    return [
+        {"field": field, "title": title, **(form if field in numbers else {})}
+        for field, title in titles.items()
+    ]

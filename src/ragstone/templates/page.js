@@ -1,0 +1,71 @@
+// What every part of the page uses: making elements, the theme, sorting tables.
+"use strict";
+
+const ragstone = {};
+
+// Text only ever enters the page as text: children that are strings become text nodes.
+ragstone.make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+};
+
+// A preference that the browser may refuse to keep, as it does for some local files.
+ragstone.remember = (key, value) => {
+  try {
+    if (value === undefined) return localStorage.getItem(key);
+    localStorage.setItem(key, value);
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  return value;
+};
+
+ragstone.startTheme = () => {
+  const button = document.getElementById("theme");
+  const themes = ["auto", "light", "dark"];
+  const apply = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    button.textContent = `Theme: ${theme}`;
+  };
+  const kept = ragstone.remember("ragstone-theme");
+  apply(themes.includes(kept) ? kept : "auto");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length];
+    ragstone.remember("ragstone-theme", next);
+    apply(next);
+  });
+};
+
+ragstone.startSorting = () => {
+  for (const table of document.querySelectorAll("table.sortable")) {
+    table.querySelectorAll("button[data-sort]").forEach((button, column) => {
+      button.addEventListener("click", () => ragstone.sortTable(table, button.closest("th"), column));
+    });
+  }
+};
+
+// Numbers from the highest first, names from A first; the other way on the second choice.
+// What has no value stands last either way.
+ragstone.sortTable = (table, heading, column) => {
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => ({ row, value: row.cells[column].dataset.value }));
+  const numeric = heading.classList.contains("number");
+  const first = numeric ? "descending" : "ascending";
+  const other = numeric ? "ascending" : "descending";
+  const direction = heading.getAttribute("aria-sort") === first ? other : first;
+  const sign = direction === "ascending" ? 1 : -1;
+  rows.sort((a, b) => {
+    if (a.value === undefined || b.value === undefined) return (a.value === undefined) - (b.value === undefined);
+    return sign * (numeric ? a.value - b.value : a.value.localeCompare(b.value));
+  });
+  table.querySelectorAll("th[aria-sort]").forEach((th) => th.removeAttribute("aria-sort"));
+  heading.setAttribute("aria-sort", direction);
+  body.append(...rows.map(({ row }) => row));
+};

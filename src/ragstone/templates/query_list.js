@@ -1,0 +1,151 @@
+// The list of queries: filtered by words, label and outcome; a long list is shown piece by piece.
+"use strict";
+
+ragstone.PIECE = 100;
+ragstone.MOST_VALUES = 40;
+ragstone.WORDS = {
+  right: "right",
+  partly: "partly right",
+  wrong: "wrong",
+  failed: "failed",
+  not_applicable: "not applicable",
+  noise_vulnerability: "noise vulnerability",
+  context_acceptability: "context acceptability",
+  context_insensitivity: "context insensitivity",
+  context_misinterpretation: "context misinterpretation",
+};
+
+// What can be asked of every query: the answer under a trial, a ranking, an adaptability class.
+ragstone.columns = (pages) => [
+  ...pages.trials.map((trial, place) => ({
+    group: trial.setting,
+    name: `${trial.system} under ${trial.setting}`,
+    outcome: (query) => ragstone.outcome(query.trials[place]?.scores, pages.correct),
+    shown: true,
+  })),
+  ...pages.rankers.map((system, place) => ({
+    group: "retrieval",
+    name: `${system}: retrieval`,
+    outcome: (query) => ragstone.outcome(query.rankings[place]?.scores, null),
+    shown: pages.trials.length === 0,
+  })),
+  ...pages.adaptability.map(([system, setting], place) => ({
+    group: "adaptability",
+    name: `${system}: adaptability, ${setting}`,
+    outcome: (query) => query.outcomes[place],
+    shown: false,
+  })),
+];
+
+// The outcome by one metric, the first one where none is named; null where there is no score.
+ragstone.outcome = (scores, metric) => {
+  const score = (scores ?? []).find(([name]) => metric === null || name === metric);
+  if (!score) return null;
+  const [, value, status] = score;
+  if (value === null) return status;
+  return value >= 1 ? "right" : value > 0 ? "partly" : "wrong";
+};
+
+ragstone.startList = (pages) => {
+  const { make } = ragstone;
+  const columns = ragstone.columns(pages);
+  const search = make("input", { type: "search", placeholder: "words of query, answer or id", id: "search" });
+  const label = make("select", { id: "label" }, ragstone.labelOptions(pages.queries));
+  const trial = make("select", { id: "trial" }, make("option", { value: "" }, "any"), columns.map((column, place) => make("option", { value: place }, column.name)));
+  const outcome = make("select", { id: "outcome" });
+  const list = make("ul", { class: "queries" });
+  const status = make("span", { role: "status" });
+  const more = make("button", { type: "button", hidden: true });
+  document.getElementById("query-list").append(
+    make("div", { class: "filters" }, [["Search", search], ["Label", label], ["System and setting", trial], ["Outcome", outcome]].map(([text, field]) => make("label", {}, text, field))),
+    make("div", { class: "status" }, status, ragstone.legend(pages)),
+    list,
+    make("p", {}, more),
+  );
+
+  let found = pages.queries;
+  const words = pages.queries.map(ragstone.searchable);
+  const grow = () => {
+    const shown = list.children.length;
+    list.append(...found.slice(shown, shown + ragstone.PIECE).map((query) => ragstone.listItem(query, columns)));
+    const left = found.length - list.children.length;
+    more.hidden = left === 0;
+    more.textContent = `Show ${Math.min(left, ragstone.PIECE)} more of ${left}`;
+  };
+  const fillOutcomes = () => {
+    const chosen = trial.value === "" ? columns.filter((c) => c.group !== "adaptability") : [columns[trial.value]];
+    const seen = new Set(pages.queries.flatMap((query) => chosen.map((column) => column.outcome(query))));
+    outcome.replaceChildren(
+      make("option", { value: "" }, "any"),
+      ...Object.keys(ragstone.WORDS).filter((key) => seen.has(key)).map((key) => make("option", { value: key }, ragstone.WORDS[key])),
+    );
+  };
+  const filter = () => {
+    const asked = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const [name, value] = label.value ? JSON.parse(label.value) : [];
+    const chosen = trial.value === "" ? columns : [columns[trial.value]];
+    found = pages.queries.filter((query, place) =>
+      asked.every((word) => words[place].includes(word)) &&
+      (name === undefined || query.labels[name] === value) &&
+      (outcome.value === "" || chosen.some((column) => column.outcome(query) === outcome.value)));
+    ragstone.found = found;
+    list.replaceChildren();
+    grow();
+    status.textContent = `${found.length} of ${pages.queries.length} queries`;
+  };
+  search.addEventListener("input", filter);
+  label.addEventListener("change", filter);
+  outcome.addEventListener("change", filter);
+  trial.addEventListener("change", () => {
+    fillOutcomes();
+    filter();
+  });
+  more.addEventListener("click", grow);
+  fillOutcomes();
+  filter();
+};
+
+ragstone.searchable = (query) =>
+  [query.id, query.text, query.rewrite, ...query.gold, ...query.trials.map((trial) => trial?.answer ?? "")].join("\n").toLowerCase();
+
+// Labels with few values; those with one value a query (a turn's number, an id) would fill the list.
+ragstone.labelOptions = (queries) => {
+  const values = new Map();
+  for (const query of queries) {
+    for (const [name, value] of Object.entries(query.labels)) {
+      if (!values.has(name)) values.set(name, new Map());
+      values.get(name).set(value, (values.get(name).get(value) ?? 0) + 1);
+    }
+  }
+  const groups = [...values].filter(([, held]) => held.size <= ragstone.MOST_VALUES).map(([name, held]) =>
+    ragstone.make("optgroup", { label: name }, [...held].sort().map(([value, count]) =>
+      ragstone.make("option", { value: JSON.stringify([name, value]) }, `${name}: ${value} (${count})`))));
+  return [ragstone.make("option", { value: "" }, "any"), ...groups];
+};
+
+ragstone.legend = (pages) => {
+  const by = pages.trials.length ? pages.correct : "first ranking metric";
+  return ragstone.make("span", { class: "legend" }, `by ${by}:`, ["right", "partly", "wrong", "failed", "not_applicable"].map((key) =>
+    ragstone.make("span", {}, ragstone.mark(key, ""), ` ${ragstone.WORDS[key]}`)));
+};
+
+ragstone.mark = (outcome, name) => {
+  const told = name ? `${name}: ${ragstone.WORDS[outcome] ?? "no score"}` : null;
+  return ragstone.make("i", { class: `mark ${outcome ?? "not_applicable"}`, title: told, role: told ? "img" : null, "aria-label": told, "aria-hidden": told ? null : "true" });
+};
+
+ragstone.listItem = (query, columns) => {
+  const { make } = ragstone;
+  const groups = new Map();
+  for (const column of columns.filter((each) => each.shown)) {
+    if (!groups.has(column.group)) groups.set(column.group, []);
+    groups.get(column.group).push(ragstone.mark(column.outcome(query), column.name));
+  }
+  const meta = [query.id, ...Object.values(query.labels)].join(" · ");
+  return make("li", {}, make("a", { href: ragstone.address(query.id) },
+    make("span", { class: "text", dir: "auto" }, query.text),
+    make("span", { class: "meta" }, meta),
+    make("span", { class: "strip" }, [...groups.values()].map((marks) => make("span", {}, marks)))));
+};
+
+ragstone.address = (id) => `#query/${encodeURIComponent(id)}`;

@@ -1,0 +1,136 @@
+// One query's page: what was asked, what each system was shown, what it answered, how it scored.
+"use strict";
+
+ragstone.queryPage = (pages, query) => {
+  const { make } = ragstone;
+  const labels = Object.entries(query.labels);
+  return [
+    ragstone.crumbs(pages, query),
+    make("header", {},
+      make("p", { class: "eyebrow" }, "Query ", make("code", {}, query.id)),
+      make("h2", { tabindex: "-1", dir: "auto" }, query.text),
+      query.rewrite && make("p", {}, make("span", { class: "muted" }, "Stand-alone: "), query.rewrite),
+      make("ul", { class: "chips", "aria-label": "Gold answers" },
+        make("li", { class: "key" }, query.gold.length ? "Gold answers" : "No gold answer"),
+        query.gold.map((answer) => make("li", { class: "gold", dir: "auto" }, answer))),
+      labels.length > 0 && make("ul", { class: "chips", "aria-label": "Labels" },
+        labels.map(([name, value]) => make("li", {}, make("span", { class: "key" }, `${name} `), value)))),
+    query.history.length > 0 && ragstone.part("What was said before", make("div", { class: "dialogue" },
+      query.history.map(([role, text]) => make("div", { class: role, dir: "auto" }, make("span", { class: "role" }, role), text)))),
+    pages.trials.length > 0 && ragstone.part("Answers", ragstone.settings(pages, query)),
+    pages.rankers.length > 0 && ragstone.part("Rankings", make("div", { class: "rankings" },
+      pages.rankers.map((system, place) => ragstone.ranking(pages, query, system, query.rankings[place])))),
+  ].filter(Boolean);
+};
+
+ragstone.part = (title, ...children) =>
+  ragstone.make("section", {}, ragstone.make("h3", {}, title), ...children);
+
+// Back to the list, and to the neighbours in the list as it is filtered.
+ragstone.crumbs = (pages, query) => {
+  const { make } = ragstone;
+  const listed = ragstone.found?.includes(query) ? ragstone.found : pages.queries;
+  const place = listed.indexOf(query);
+  const step = (other, text, id) => other && make("a", { href: ragstone.address(other.id), id }, text);
+  return make("nav", { class: "crumbs", "aria-label": "Queries" },
+    make("a", { href: "#queries", id: "back" }, "← All queries"),
+    step(listed[place - 1], "Previous", "previous"),
+    step(listed[place + 1], "Next", "next"),
+    make("span", { class: "muted" }, `${place + 1} of ${listed.length}`));
+};
+
+// Settings in order; within one, systems that were shown the same context stand beside it once.
+ragstone.settings = (pages, query) => {
+  const settings = [...new Set(pages.trials.map((trial) => trial.setting))];
+  return settings.map((setting) => {
+    const groups = new Map();
+    pages.trials.forEach((trial, place) => {
+      const held = query.trials[place];
+      if (trial.setting !== setting || !held) return;
+      if (!groups.has(held.context)) groups.set(held.context, []);
+      groups.get(held.context).push([trial.system, held]);
+    });
+    return ragstone.make("div", { class: "setting" },
+      ragstone.make("h4", {}, setting),
+      [...groups].map(([context, answers]) => ragstone.group(pages, query, context, answers)));
+  });
+};
+
+ragstone.group = (pages, query, context, answers) => {
+  const { make } = ragstone;
+  const shown = pages.contexts[context] ?? [];
+  const several = answers.length > 1 ? "answers" : "answer";
+  const said = make("div", { class: "answers" }, shown.length > 0 && make("p", { class: "caps" }, several), answers.map(([system, held]) => ragstone.answer(system, held)));
+  if (shown.length === 0) return make("div", { class: "group alone" }, said);
+  const passages = shown.map(([passage, origin]) => ragstone.passage(pages, query, passage, origin));
+  const heading = `context: ${shown.length} ${shown.length === 1 ? "passage" : "passages"}`;
+  return make("div", { class: "group" }, make("div", {}, make("p", { class: "caps" }, heading), passages), said);
+};
+
+ragstone.grade = (query, passage) => query.grades.find(([place]) => place === passage)?.[1];
+
+ragstone.gradeWords = (grade) =>
+  grade === undefined ? "not judged" : grade > 0 ? `relevant (${grade})` : `not relevant (${grade})`;
+
+ragstone.passage = (pages, query, place, origin) => {
+  const { make } = ragstone;
+  const [id, text] = pages.passages[place];
+  // Two texts of one passage have two places; the grade belongs to the id.
+  const grade = ragstone.gradeOfId(pages, query, id);
+  return make("div", { class: grade > 0 ? "passage relevant" : "passage" },
+    make("p", { class: "tags" }, make("span", { class: `tag ${origin}` }, origin), " ", make("b", {}, id), ` · ${ragstone.gradeWords(grade)}`),
+    make("p", { class: "body", dir: "auto" }, text));
+};
+
+ragstone.gradeOfId = (pages, query, id) =>
+  query.grades.find(([place]) => pages.passages[place][0] === id)?.[1];
+
+ragstone.answer = (system, held) => {
+  const { make } = ragstone;
+  const facts = [
+    held.seconds !== null && `${held.seconds.toPrecision(3)} s`,
+    held.tokens[0] !== null && `${held.tokens[0]} tokens in`,
+    held.tokens[1] !== null && `${held.tokens[1]} out`,
+  ].filter(Boolean);
+  return make("div", { class: "answer" },
+    make("p", { class: "who" }, system),
+    held.answer === null
+      ? make("p", { class: "none" }, `No answer: ${held.reason || "no reason given"}`)
+      : make("blockquote", { dir: "auto" }, held.answer === "" ? make("span", { class: "muted" }, "(an empty answer)") : held.answer),
+    ragstone.scores(held.scores),
+    held.own && make("p", { class: "muted small" }, `It says it used: ${held.own.join(", ") || "nothing"}`),
+    facts.length > 0 && make("p", { class: "muted small" }, facts.join(" · ")));
+};
+
+ragstone.scores = (scores) => {
+  const { make } = ragstone;
+  if (scores.length === 0) return null;
+  return make("ul", { class: "scores" }, scores.map(([metric, value, status, reason]) => make("li", {},
+    ragstone.mark(ragstone.outcome([[metric, value, status]], metric), ""), " ", metric, " ",
+    make("b", {}, value === null ? ragstone.WORDS[status] : ragstone.decimal(value)),
+    reason && make("span", { class: "muted" }, ` – ${reason}`))));
+};
+
+ragstone.decimal = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(3));
+
+ragstone.ranking = (pages, query, system, held) => {
+  const { make } = ragstone;
+  const places = held.places.map(([place, score], rank) => {
+    const [id, text] = pages.passages[place];
+    const grade = ragstone.gradeOfId(pages, query, id);
+    return make("li", { class: grade > 0 ? "relevant" : null },
+      make("div", { class: "line" },
+        make("span", { class: "rank" }, String(rank + 1)),
+        make("span", { class: "id" }, id, grade > 0 && " ", grade > 0 && make("span", { class: "tag gold" }, `relevant (${grade})`)),
+        make("span", { class: "score" }, String(Number(score.toPrecision(4))))),
+      text !== null && make("details", {}, make("summary", {}, "Text"), make("p", { dir: "auto" }, text)));
+  });
+  const shown = held.places.length;
+  const missed = query.grades.filter(([place, grade]) => grade > 0 && !held.places.some(([other]) => pages.passages[other][0] === pages.passages[place][0]));
+  return make("div", { class: "ranking" },
+    make("h4", {}, system),
+    shown === 0 ? make("p", { class: "muted" }, "Nothing was retrieved.") : make("ol", {}, places),
+    shown < held.depth && make("p", { class: "muted small" }, `The first ${shown} of ${held.depth} places.`),
+    missed.length > 0 && make("p", { class: "muted small" }, `Relevant and not among these: ${missed.map(([place]) => pages.passages[place][0]).join(", ")}`),
+    ragstone.scores(held.scores));
+};
