@@ -3,7 +3,7 @@
 It speaks the OpenAI protocol (and Anthropic's, under `/v1/messages`) on a port of this machine. The
 same prompt gets the same answer; which request meets which fault follows from the seed, the prompt
 and how often that prompt was asked. `GET /counts` tells how often each prompt was asked and
-answered. As a process of its own: `python -m ragstone.testing.model_server --help`.
+answered. As a process of its own: `python -m ragstone.testing --help`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeAlias, cast
 
-import click
 import orjson
 
 Messages: TypeAlias = Sequence[Mapping[str, str]]
@@ -346,35 +345,3 @@ def _anthropic(asked: dict[str, Any], text: str) -> dict[str, Any]:
 
 def _words(asked: dict[str, Any]) -> int:
     return sum(len(message["content"].split()) for message in asked["messages"])
-
-
-async def _serve_for_ever(server: FakeModelServer) -> None:
-    await server.listen()
-    click.echo(server.url)
-    await asyncio.Event().wait()
-
-
-@click.command()
-@click.option("--port", default=0, help="0 takes a free one.")
-@click.option("--delay", default=0.0, help="Seconds before each reply.")
-@click.option("--faults", default="{}", help='Shares as JSON: {"429": 0.1, "cut": 0.05}.')
-@click.option("--seed", default=0)
-@click.option("--slow-seconds", default=0.2)
-@click.option("--huge-bytes", default=40 * 2**20)
-def main(  # noqa: PLR0917 - one parameter an option
-    port: int, delay: float, faults: str, seed: int, slow_seconds: float, huge_bytes: int
-) -> None:
-    """Serve until killed; the first line printed is the base URL."""
-    server = FakeModelServer(
-        delay=delay,
-        faults=orjson.loads(faults),
-        seed=seed,
-        slow_seconds=slow_seconds,
-        huge_bytes=huge_bytes,
-        port=port,
-    )
-    asyncio.run(_serve_for_ever(server))
-
-
-if __name__ == "__main__":
-    main()
