@@ -164,7 +164,7 @@ def cohen_kappa(
         return _less_than_chance(observed, (chance * penalty).sum(axis=(1, 2)))
 
     draw = _Draw(confidence, resamples, seed)
-    return _agreement(parts.reshape(len(rated), -1), names, kappa, len(a), draw)
+    return _agreement(parts.reshape(len(rated), size * size), names, kappa, len(a), draw)
 
 
 def fleiss_kappa(
@@ -244,7 +244,7 @@ def krippendorff_alpha(
     size = counts.shape[1]
     within = counts[:, :, None] * counts[:, None, :] - np.eye(size) * counts[:, :, None]
     each = counts.sum(axis=1)
-    parts = (within / np.maximum(each - 1, 1)[:, None, None]).reshape(len(rated), -1)
+    parts = (within / np.maximum(each - 1, 1)[:, None, None]).reshape(len(rated), size * size)
     distance = _distances(sorted(_categories(rated), key=_order), counts.sum(axis=0), level)
 
     def alpha(sums: Floats) -> Floats:
