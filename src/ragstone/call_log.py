@@ -153,7 +153,7 @@ class CallLog:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, _sqlite_errors(self.path):
+        with self._lock, sqlite_errors(self.path):
             if self._reader is None:
                 self._reader = connect(self.path)
             yield self._reader
@@ -171,7 +171,7 @@ class CallLog:
             stopping = None in group
             items = [item for item in group if item is not None]
             try:
-                with _sqlite_errors(self.path):
+                with sqlite_errors(self.path):
                     connection = connection or connect(self.path)
                     kept = _keep(connection, [entry for entry, _ in items])
             except StoreError as error:
@@ -353,7 +353,7 @@ def _printable(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _sqlite_errors(path: Path) -> Iterator[None]:
+def sqlite_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into a `StoreError` that says what is kept and what to do."""
     try:
         yield
