@@ -1,0 +1,91 @@
+"""`ragstone compare`: a table and a verdict for people, one JSON object for machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from ragstone.cli.compare import command
+from ragstone.errors import ConfigError, RagstoneError
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Return three files of scores: 40 queries, one failed in the second."""
+    paths = []
+    for place, name in enumerate(("old", "new", "tuned")):
+        rows = [
+            {"query_id": f"q{i}", "metric": "EM", "value": None if (i, place) == (3, 1)
+             else float(i % 4 <= place)} for i in range(40)
+        ]  # fmt: skip
+        path = tmp_path / f"{name}.scores.jsonl"
+        path.write_text("\n".join(json.dumps(row) for row in rows))
+        paths.append(str(path))
+    return paths
+
+
+def run(*arguments: str) -> str:
+    """Return what the command prints; raise what it raises."""
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    if isinstance(result.exception, RagstoneError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_people_get_means_intervals_and_a_verdict(files: list[str]) -> None:
+    """Each system's row, the queries left out, the sentence at the end."""
+    output = run(*files[:2])
+
+    assert "EM: 39 queries that all have, 1 left out" in output
+    assert "new is better than old by 0.25" in output
+    assert "[" in next(line for line in output.splitlines() if line.startswith("old "))
+
+
+def test_machines_get_one_object(files: list[str]) -> None:
+    """The documented keys, values unrounded."""
+    found: dict[str, Any] = json.loads(run(*files, "--json", "--baseline", "old"))
+
+    one = found["metrics"]["EM"]
+    assert found["systems"] == ["old", "new", "tuned"]
+    assert (found["tests"], found["correction"], found["clusters"]) == (2, "holm", None)
+    assert (one["n"], one["left_out"], one["absent"]["new"]) == (39, 1, 0)
+    assert one["systems"]["new"]["failed"] == 1
+    assert one["systems"]["old"]["mean"] == 10 / 39
+    assert {"a", "b", "difference", "interval", "p", "adjusted_p", "verdict", "more_queries",
+            "minimum_detectable", "cohens_d", "mcnemar"} <= set(one["pairs"][0])  # fmt: skip
+    assert [place["rank"] for place in one["ranks"]] == [1, 2, 3]
+
+
+def test_clusters_come_from_a_file_or_from_the_data(files: list[str], tmp_path: Path) -> None:
+    """A file of tabs, or the conversation label of the queries, which needs no option."""
+    (tmp_path / "clusters.tsv").write_text("\n".join(f"q{i}\tc{i // 4}" for i in range(40)))
+    data = tmp_path / "data"
+    data.mkdir()
+    queries = [{"_id": f"q{i}", "text": "?", "conversation": f"c{i // 4}"} for i in range(40)]
+    (data / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (data / "corpus.jsonl").write_text('{"_id": "p", "text": "x"}\n')
+
+    by_file = run(*files[:2], "--clusters", str(tmp_path / "clusters.tsv"))
+    by_data = json.loads(run(*files[:2], "--data", str(data), "--json"))
+
+    assert "in 10 clusters" in by_file
+    assert by_data["clusters"] == "conversation"
+    assert by_data["metrics"]["EM"]["pairs"][0]["clusters"] == 10
+
+
+def test_systems_can_be_named(files: list[str]) -> None:
+    """NAME=FILE; two files of one name need it."""
+    assert "b is better than a" in run(f"a={files[0]}", f"b={files[1]}")
+    with pytest.raises(ConfigError, match="NAME=FILE"):
+        run(files[0], files[0])
+
+
+def test_a_label_without_data_is_refused(files: list[str]) -> None:
+    """The message names the option that is lacking."""
+    with pytest.raises(ConfigError, match="--data"):
+        run(*files[:2], "--clusters", "conversation")
