@@ -114,11 +114,11 @@ def _model_calls(  # noqa: PLR0917 - one parameter a column
 
 
 def export(path: Path, chosen: Filter) -> Iterator[dict[str, Any]]:
-    """Yield the calls that a filter means, oldest first, as plain data."""
+    """Yield the calls that a filter means, in the order first kept, as plain data."""
     where, values = chosen.where
     with _opened(path) as connection:
         cursor = connection.execute(
-            f"SELECT * FROM calls WHERE {where} ORDER BY made_at, key",  # noqa: S608 - our own text
+            f"SELECT * FROM calls WHERE {where} ORDER BY rowid",  # noqa: S608 - our own text
             values,
         )
         names = [column[0] for column in cursor.description]
