@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Oracle:
     """Returns the relevant passages of a query, best grade first; the grade is the score.
 
-    The one retriever that may look at the answers: `uses_qrels` says so, and whoever runs it hands
-    them over by `with_qrels`. A retriever of your own may do the same.
+    The one retriever that may look at the judgements: a `JudgedRetriever`, to which the pipeline
+    hands them by `with_qrels`. A retriever of your own may do the same.
 
     Args:
         top_k: length of a ranking at most.
@@ -37,7 +37,6 @@ class Oracle:
         default=None, repr=False, metadata=NOT_IN_KEY
     )
     version: ClassVar[int] = 1
-    uses_qrels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the range."""
