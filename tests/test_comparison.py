@@ -145,6 +145,16 @@ def test_clusters_stand_or_fall_together() -> None:
     assert found.clustered
 
 
+def test_turns_of_a_conversation_are_clusters_unless_told_otherwise() -> None:
+    """Ids of the form conversation::turn say what belongs together."""
+    a, b = (
+        [Score(f"c{i // 5}::{i % 5}", "EM", float(i % k == 0)) for i in range(50)] for k in (2, 3)
+    )
+
+    assert compare(a, b)["EM"].pairs[0].difference.clusters == 10
+    assert compare(a, b, clusters={})["EM"].pairs[0].difference.clusters == 50
+
+
 def test_clusters_that_name_no_query_are_refused() -> None:
     """A file of another data set must not pass for clusters."""
     with pytest.raises(DatasetError, match="name none of the queries of EM"):

@@ -28,7 +28,7 @@ from ragstone.analysis.stability import RankStability, rank_stability
 from ragstone.analysis.statistics import Summary, check_confidence, summarise
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.schemas import table_to_scores
-from ragstone.score_files import read_scores
+from ragstone.score_files import clusters_by_id, read_scores
 from ragstone.types import Score
 
 Scores: TypeAlias = Iterable[Score] | Table | Path | str
@@ -116,7 +116,8 @@ def compare(
         names: the systems' names; without them the files' stems, or A, B, ...
         metrics: which ones, in which order; without them every one that all systems have.
         clusters: query id -> conversation or source document. Whole clusters are drawn and change
-            sign together; a query that it lacks is a cluster of its own.
+            sign together; a query that it lacks is a cluster of its own. Without it the part of
+            the id before "::", where all ids have one: the turns of a conversation; {} for none.
         baseline: the system that the others are compared with; without it every pair is.
         correction: of the p values for being many, over all pairs and metrics together.
         confidence: of the intervals; a difference is significant where its corrected p is at most
@@ -141,8 +142,10 @@ def compare(
     if baseline is not None and baseline not in tables:
         raise ConfigError(f"unknown baseline {baseline!r}{did_you_mean(baseline, systems)}")
     shared, not_shared = _shared_metrics(tables, metrics)
+    if clusters is None:
+        clusters = clusters_by_id({q for held in tables.values() for c in held.values() for q in c})
     settings = _Settings(
-        clusters or {}, baseline, confidence, frozenset(lower_is_better), resamples, seed
+        clusters, baseline, confidence, frozenset(lower_is_better), resamples, seed
     )
     found = [
         _compare_metric(metric, {name: held[metric] for name, held in tables.items()}, settings)
@@ -156,7 +159,7 @@ def compare(
         confidence=confidence,
         correction=correction,
         tests=tests,
-        clustered=clusters is not None,
+        clustered=bool(clusters),
     )
 
 

@@ -21,7 +21,7 @@ from ragstone.metrics.kinds import RankingMetric
 from ragstone.metrics.ranks import rank_judged
 from ragstone.metrics.scoring import score_answers, score_rankings
 from ragstone.schemas import columns
-from ragstone.score_files import clusters_by_label
+from ragstone.score_files import clusters_by_id, clusters_by_label
 from ragstone.types import Prediction, Query, Ranking
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def evaluate_run(
     table = score_rankings(parsed, qrels, run)
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
-    groups = _conversations(list(qrels)) if clusters is None else clusters
+    groups = clusters_by_id(qrels) if clusters is None else clusters
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
@@ -154,13 +154,6 @@ def evaluate_run(
 def _ranking(scores: Mapping[str, float]) -> Ranking:
     ordered = sorted(((score, p) for p, score in scores.items()), reverse=True)
     return Ranking([p for _, p in ordered], [score for score, _ in ordered])
-
-
-def _conversations(query_ids: Sequence[str]) -> dict[str, str]:
-    """Return query id -> conversation where every id is of the form conversation::turn."""
-    if not all("::" in query_id for query_id in query_ids):
-        return {}
-    return {query_id: query_id.rpartition("::")[0] for query_id in query_ids}
 
 
 def _ceilings(

@@ -7,7 +7,7 @@ can.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
@@ -100,6 +100,17 @@ def _tab_clusters(path: Path) -> Iterable[tuple[int, str, str]]:
                 f"{path}, line {number}: expected a query id, a tab and a cluster, found {fields}"
             )
         yield number, fields[0], fields[1]
+
+
+def clusters_by_id(query_ids: Collection[str]) -> dict[str, str]:
+    """Return query id -> conversation where every id is of the form conversation::turn.
+
+    >>> clusters_by_id(["c1::1", "c1::2"]), clusters_by_id(["c1::1", "q2"])
+    ({'c1::1': 'c1', 'c1::2': 'c1'}, {})
+    """
+    if not all("::" in query_id for query_id in query_ids):
+        return {}
+    return {query_id: query_id.rpartition("::")[0] for query_id in query_ids}
 
 
 def clusters_by_label(queries: Iterable[Query], label: str = "") -> tuple[str, dict[str, str]]:

@@ -35,7 +35,7 @@ Examples:
 @click.option("--metrics", help="Which metrics, with commas between; all that are shared.")
 @click.option(
     "--clusters",
-    help="Queries that belong together: a file (query id, tab, cluster) or a label of --data.",
+    help="Queries that belong together: a file (query id, tab, cluster), a label of --data, none.",
 )
 @click.option(
     "--data",
@@ -91,9 +91,9 @@ def command(
         seed=seed,
     )
     if as_json:
-        print_json(_document(found, label))
+        print_json(_document(found, label or _by_id(found)))
     else:
-        click.echo("\n".join(_lines(found, label)))
+        click.echo("\n".join(_lines(found, label or _by_id(found))))
 
 
 def _named(written: str) -> tuple[str, Path]:
@@ -109,9 +109,11 @@ def _split(written: str | None) -> list[str]:
 
 
 def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str] | None]:
-    """Return what the clusters are called, and query id -> cluster; None where there are none."""
+    """Return what the clusters are called, and query id -> cluster; None leaves it to the ids."""
     from ragstone.score_files import clusters_by_label, read_clusters
 
+    if written == "none":
+        return "", {}
     if written and Path(written).is_file():
         return written, read_clusters(Path(written))
     if written and not data:
@@ -125,6 +127,10 @@ def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str
 
     label, groups = clusters_by_label(load_dataset(data).queries, written or "")
     return label, groups or None
+
+
+def _by_id(found: Comparison) -> str:
+    return "conversation" if found.clustered else ""
 
 
 def _document(found: Comparison, label: str) -> dict[str, Any]:
