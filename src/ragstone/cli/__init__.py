@@ -67,9 +67,9 @@ def root() -> None:
 def main() -> None:
     """Run the command line; our own errors are printed without a traceback."""
     try:
-        root(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # Outside standalone mode click hands back what a command exits with.
+        exit_code = root(prog_name="ragstone", standalone_mode=False)
+        sys.exit(exit_code if isinstance(exit_code, int) else 0)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

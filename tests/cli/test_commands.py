@@ -1,0 +1,138 @@
+"""Every command has help with an example, is documented, and ends with the promised exit code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragstone.cli import COMMANDS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def ragstone(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    command = [sys.executable, "-c", "from ragstone.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example_and_a_place_in_the_docs(name: str) -> None:
+    """`--help` shows how it is called; docs/commands.md names it."""
+    found = ragstone(name, "--help")
+
+    assert found.returncode == 0
+    assert "Example" in found.stdout or "Commands:" in found.stdout
+    assert f"ragstone {name}" in found.stdout
+    assert f"`ragstone {name}`" in (DOCS / "commands.md").read_text()
+
+
+def test_help_lists_every_command() -> None:
+    """`ragstone --help` names all of them."""
+    shown = ragstone("--help").stdout
+
+    assert all(name in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nothing",), "No such command 'nothing'"),
+        (("run",), "Missing argument 'EXPERIMENT.yaml'"),
+        (("run", "absent.yaml"), "Error: there is no experiment file absent.yaml"),
+        (("run", "x.yaml", "--limit", "0"), "Invalid value for '--limit'"),
+        (("show", "absent.yaml"), "there is no experiment file absent.yaml"),
+        (("report", "absent.yaml"), "there is no experiment file absent.yaml"),
+        (("data", "show", "absent"), "absent"),
+        (("components", "retriever"), "Invalid value"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2_without_a_traceback(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """The message stands on standard error; nothing is written."""
+    found = ragstone(*arguments, folder=tmp_path)
+
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_components_are_listed_with_parameters() -> None:
+    """The JSON names each component's class and fields."""
+    found = json.loads(ragstone("components", "retrievers", "--json").stdout)
+
+    bm25 = next(entry for entry in found["retrievers"] if entry["name"] == "bm25")
+    assert bm25["class"] == "ragstone.retrievers.bm25:BM25"
+    assert {"name": "k1", "type": "float", "default": "1.2", "in_key": True} in bm25["parameters"]
+
+
+def test_components_are_listed_for_people() -> None:
+    """The plain list names kinds, components and defaults."""
+    shown = ragstone("components").stdout
+
+    assert "retrievers" in shown
+    assert "k1 = 1.2" in shown
+
+
+def test_the_doctor_says_what_is_there(tmp_path: Path) -> None:
+    """Each finding has a subject, a state, and advice where something is lacking."""
+    found = ragstone("doctor", "--json", "--store", str(tmp_path / "store"))
+
+    findings = {entry["subject"]: entry for entry in json.loads(found.stdout)}
+    assert findings["python"]["state"] == "ok"
+    assert findings["store"]["state"] == "ok"
+    assert all(entry["advice"] for entry in findings.values() if entry["state"] != "ok")
+
+
+def test_a_missing_thing_is_exit_code_1(tmp_path: Path) -> None:
+    """A store that cannot be written is found, with the way out."""
+    (tmp_path / "file").write_text("")
+
+    found = ragstone("doctor", "--store", str(tmp_path / "file" / "store"))
+
+    assert found.returncode == 1
+    assert "give another folder: store=PATH" in found.stdout
+
+
+def test_the_schema_of_the_experiment_file_is_printed() -> None:
+    """Editors can use it: it is a JSON Schema that names the keys."""
+    schema = json.loads(ragstone("config", "schema").stdout)
+
+    assert {"data", "systems", "settings", "metrics"} <= set(schema["properties"])
+
+
+def test_a_run_prints_the_leaderboard_and_json(tmp_path: Path) -> None:
+    """The same run is there for people and for machines, and again from the store."""
+    (tmp_path / "small.yaml").write_text(
+        "data: sample\nsample: {limit: 6, where: {turn: null}}\n"
+        "systems: {best: {retriever: bm25, generator: gold}}\n"
+        "settings: [none, gold, retrieved(2)]\nmetrics: [Match, nDCG@10]\n"
+    )
+
+    first = ragstone("run", "small.yaml", folder=tmp_path)
+    again = ragstone("run", "small.yaml", "--json", folder=tmp_path)
+    shown = ragstone("show", "small.yaml", "--json", folder=tmp_path)
+    plan = ragstone("run", "small.yaml", "--plan", "--json", folder=tmp_path)
+
+    assert first.returncode == 0
+    assert "Match" in first.stdout
+    assert json.loads(again.stdout)["leaderboard"][0]["mean"] == 1.0
+    assert json.loads(again.stdout)["leaderboard"] == json.loads(shown.stdout)["leaderboard"]
+    assert json.loads(plan.stdout)["trials_to_do"] == 0
+
+
+def test_limit_and_seed_are_options_of_run(tmp_path: Path) -> None:
+    """`--limit` and `--seed` set the sample."""
+    (tmp_path / "small.yaml").write_text(
+        "data: sample\nsystems: {best: {generator: gold}}\nsettings: [none]\nmetrics: [Match]\n"
+    )
+
+    found = ragstone("run", "small.yaml", "--limit", "9", "--seed", "5", "--json", folder=tmp_path)
+
+    assert json.loads(found.stdout)["data"]["answered"] == 9
