@@ -32,9 +32,8 @@ def notes(evaluation: Evaluation, lacking: str, unknown: str) -> Iterator[str]:
     """Yield a line for the queries that are missing, and one for those that are left out."""
     from ragstone.datasets.files import listed
 
-    if evaluation.missing:
-        count = len(evaluation.missing)
-        yield f"note: {lacking} some queries, {count:,}, which count 0: {listed(evaluation.missing)}"
-    if evaluation.extra:
-        count = len(evaluation.extra)
-        yield f"note: {unknown} some queries, {count:,}, which are left out: {listed(evaluation.extra)}"
+    absent, unheard = evaluation.missing, evaluation.extra
+    if absent:
+        yield f"note: {lacking} some queries ({len(absent):,}), which count 0: {listed(absent)}"
+    if unheard:
+        yield f"note: {unknown} some queries ({len(unheard):,}), left out: {listed(unheard)}"

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ragstone.metrics.kinds import AnswerMetric
-from ragstone.metrics.match import occurs
+from ragstone.metrics.match import Match, occurs
+from ragstone.metrics.pairs import Pairs
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
-    from ragstone.metrics.pairs import Pairs
-    from ragstone.types import Context
 
 
 @dataclass(frozen=True)
@@ -29,18 +28,25 @@ class AnswerInContext(AnswerMetric):
 
     def values(self, pairs: Pairs) -> Values:
         """Return 1 or 0 per pair."""
-        columns = (pairs.contexts, pairs.gold, pairs.languages)
-        return np.array(list(map(_one, *columns)), float)
+        shown = [
+            [p.text for p in context.passages] if context else [] for context in pairs.contexts
+        ]
+        owner = [i for i, texts in enumerate(shown) for _ in texts]
+        passages = Pairs(
+            answers=[text for texts in shown for text in texts],
+            gold=[pairs.gold[i] for i in owner],
+            query_texts=[""] * len(owner),
+            contexts=[None] * len(owner),
+            languages=[pairs.languages[i] for i in owner],
+        )
+        found = np.zeros(len(pairs))
+        np.maximum.at(found, np.array(owner, np.int64), Match().values(passages))
+        return found
 
     def inapplicable(self, pairs: Pairs) -> dict[int, str]:
         """Name the pairs whose context is not known."""
         reason = "the context that the generator was shown is not known"
         return {i: reason for i, context in enumerate(pairs.contexts) if context is None}
-
-
-def _one(context: Context | None, gold: Sequence[str], language: str) -> bool:
-    texts = [passage.text for passage in context.passages] if context else []
-    return any(occurs(text, gold, language) for text in texts)
 
 
 def answer_in_context(texts: Sequence[str], gold_answers: Sequence[str]) -> float:

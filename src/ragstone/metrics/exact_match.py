@@ -11,7 +11,6 @@ import numpy as np
 from ragstone.metrics.kinds import AnswerMetric
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import squad_normal
-from ragstone.metrics.text import words
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -32,15 +31,18 @@ class ExactMatch(AnswerMetric):
 
     def values(self, pairs: Pairs) -> Values:
         """Return 1 or 0 per pair."""
-        return np.array(list(map(self._one, pairs.answers, pairs.gold, pairs.languages)), float)
+        if self.variant == "corrected":
+            return pairs.any_lane(pairs.words.equal)
+        one = _mirage if self.variant == "mirage" else _squad
+        return np.array(list(map(one, pairs.answers, pairs.gold)), float)
 
-    def _one(self, answer: str, gold: Sequence[str], language: str) -> bool:
-        if self.variant == "mirage":
-            return answer.lower() in [label.lower() for label in gold]
-        if self.variant == "squad":
-            return squad_normal(answer) in [squad_normal(label) for label in gold]
-        said = words(answer, language)
-        return bool(said) and any(said == words(label, language) for label in gold)
+
+def _mirage(answer: str, gold: Sequence[str]) -> bool:
+    return answer.lower() in [label.lower() for label in gold]
+
+
+def _squad(answer: str, gold: Sequence[str]) -> bool:
+    return squad_normal(answer) in [squad_normal(label) for label in gold]
 
 
 def exact_match(answer: str, gold_answers: Sequence[str], *, language: str = "") -> float:

@@ -11,7 +11,8 @@ import numpy as np
 from ragstone.metrics.kinds import AnswerMetric
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import squad_normal
-from ragstone.metrics.text import contains, pieces_without_articles, words
+from ragstone.metrics.text import ARTICLES, contains, pieces_without_articles, words
+from ragstone.metrics.tokens import token_code, where
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -42,16 +43,39 @@ class Match(AnswerMetric):
 
     def values(self, pairs: Pairs) -> Values:
         """Return 1 or 0 per pair."""
-        columns = (pairs.answers, pairs.gold, pairs.query_texts, pairs.languages)
-        return np.array(list(map(self._one, *columns)), float)
+        if self.variant == "corrected":
+            return _corrected(pairs)
+        one = _mirage if self.variant == "mirage" else _bergen
+        return np.array(list(map(one, pairs.answers, pairs.gold)), float)
 
-    def _one(self, answer: str, gold: Sequence[str], query: str, language: str) -> bool:
-        if self.variant == "mirage":
-            return any(label.lower() in answer.lower() for label in gold)
-        if self.variant == "bergen":
-            said = squad_normal(answer)
-            return any(squad_normal(label) in said for label in gold)
-        return occurs(without_echo(answer, query), gold, language)
+
+def _mirage(answer: str, gold: Sequence[str]) -> bool:
+    return any(label.lower() in answer.lower() for label in gold)
+
+
+def _bergen(answer: str, gold: Sequence[str]) -> bool:
+    said = squad_normal(answer)
+    return any(squad_normal(label) in said for label in gold)
+
+
+def _corrected(pairs: Pairs) -> Values:
+    """Match by words at once; look closer where pieces may match, or where a query is echoed."""
+    found = pairs.any_lane(pairs.words.contained)
+    pieces = pairs.pieces
+    articles = np.isin(pieces.gold.code, [token_code(word) for word in ARTICLES])
+    needed = pieces.gold.counts - np.bincount(
+        pieces.gold.owner[articles], minlength=len(pairs.labels)
+    )
+    possible = pairs.any_lane((pieces.shared >= needed) & (needed > 0)) > found
+    echoed = np.array(list(map(_echoed, pairs.answers, pairs.query_texts)), np.bool_)
+    for i in where(possible | echoed):
+        answer = without_echo(pairs.answers[i], pairs.query_texts[i])
+        found[i] = occurs(answer, pairs.gold[i], pairs.languages[i])
+    return found
+
+
+def _echoed(answer: str, query: str) -> bool:
+    return query in answer and len(query.split()) >= ECHO_WORDS
 
 
 def occurs(text: str, gold: Sequence[str], language: str = "") -> bool:
@@ -73,9 +97,7 @@ def without_echo(answer: str, query: str) -> str:
     >>> without_echo("Is it red or blue? Red.", "Is it red or blue?")
     '  Red.'
     """
-    if query in answer and len(query.split()) >= ECHO_WORDS:
-        return answer.replace(query, " ")
-    return answer
+    return answer.replace(query, " ") if _echoed(answer, query) else answer
 
 
 def match(

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ragstone.metrics.sharing import Sharing
+from ragstone.metrics.tokens import Texts, cut
+
 if TYPE_CHECKING:
+    from ragstone.metrics.kinds import Values
+    from ragstone.metrics.tokens import Flags, Ints
     from ragstone.types import Context
 
 
@@ -25,6 +33,44 @@ class Pairs:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.answers)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """All gold answers, pair by pair; the place of one in this list is its lane."""
+        return [label for gold in self.gold for label in gold]
+
+    @cached_property
+    def lane_pair(self) -> Ints:
+        """The pair of each lane."""
+        return np.repeat(np.arange(len(self)), [len(gold) for gold in self.gold])
+
+    @cached_property
+    def _cut(self) -> tuple[Texts, Texts]:
+        spoken = [self.languages[pair] for pair in self.lane_pair.tolist()]
+        return cut(self.answers, self.languages), cut(self.labels, spoken)
+
+    @cached_property
+    def words(self) -> Sharing:
+        """Answers against gold answers, by words."""
+        answers, labels = self._cut
+        return Sharing(answers.words, labels.words, self.lane_pair)
+
+    @cached_property
+    def pieces(self) -> Sharing:
+        """Answers against gold answers, by pieces."""
+        answers, labels = self._cut
+        return Sharing(answers.pieces, labels.pieces, self.lane_pair)
+
+    def any_lane(self, flags: Flags) -> Values:
+        """Return 1 for the pairs with a lane that is flagged, else 0."""
+        found = np.bincount(self.lane_pair[flags], minlength=len(self))
+        return (found > 0).astype(np.float64)
+
+    def best_lane(self, values: Values) -> Values:
+        """Return the highest value of each pair's lanes; 0 where it has none."""
+        best = np.zeros(len(self))
+        np.maximum.at(best, self.lane_pair, values)
+        return best
 
     @classmethod
     def of(

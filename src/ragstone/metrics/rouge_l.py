@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from ragstone.metrics.kinds import AnswerMetric
-from ragstone.metrics.overlap import rates
+from ragstone.metrics.overlap import lcs_length, many_rates, rates
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import ascii_pieces
 from ragstone.metrics.published_rouge import pltrdy_rouge
-from ragstone.metrics.text import pieces
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -34,40 +33,21 @@ class RougeL(AnswerMetric):
 
     def values(self, pairs: Pairs) -> Values:
         """Return F1 per pair."""
-        return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
+        if self.variant != "corrected":
+            return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
+        pieces = pairs.pieces
+        said = pieces.answers.counts[pairs.lane_pair]
+        return pairs.best_lane(many_rates(pieces.longest_common, said, pieces.gold.counts)[2])
 
     def _one(self, answer: str, gold: Sequence[str]) -> float:
         if self.variant == "bergen":
             return max(pltrdy_rouge(answer, label, 0) for label in gold)
-        if self.variant == "mtrag":
-            return lcs_f1(ascii_pieces(answer), ascii_pieces(gold[0]))
-        said = pieces(answer)
-        return max(lcs_f1(said, pieces(label)) for label in gold)
+        return lcs_f1(ascii_pieces(answer), ascii_pieces(gold[0]))
 
 
 def lcs_f1(said: Sequence[str], wanted: Sequence[str]) -> float:
     """Return the F1 of the longest common subsequence of two token lists."""
     return rates(lcs_length(said, wanted), len(said), len(wanted)).f1
-
-
-def lcs_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence.
-
-    Bit-parallel (Hyyrö, AWOCA 2004): one integer of as many bits as `right` has tokens, whose
-    zeros count the length; a step per token of `left`.
-
-    >>> lcs_length("the cat sat on the mat".split(), "the cat on a mat".split())
-    4
-    """
-    places: dict[str, int] = {}
-    for i, token in enumerate(right):
-        places[token] = places.get(token, 0) | 1 << i
-    full = (1 << len(right)) - 1
-    open_ = full
-    for token in left:
-        hit = open_ & places.get(token, 0)
-        open_ = (open_ + hit | open_ - hit) & full
-    return len(right) - open_.bit_count()
 
 
 def rouge_l(answer: str, gold_answers: Sequence[str]) -> float:

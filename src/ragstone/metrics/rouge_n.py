@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from ragstone.metrics.kinds import AnswerMetric
-from ragstone.metrics.overlap import Overlap, best, overlap
+from ragstone.metrics.overlap import many_rates, overlap
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import ascii_pieces
 from ragstone.metrics.published_rouge import pltrdy_rouge
-from ragstone.metrics.text import pieces
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -34,18 +33,18 @@ class RougeN(AnswerMetric):
 
     def values(self, pairs: Pairs) -> Values:
         """Return F1 per pair."""
-        return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
+        if self.variant != "corrected":
+            return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
+        pieces, less = pairs.pieces, self.n - 1
+        shared = pieces.shared if self.n == 1 else pieces.shared_bigrams
+        said = pieces.answers.counts[pairs.lane_pair] - less
+        return pairs.best_lane(many_rates(shared, said, pieces.gold.counts - less)[2])
 
     def _one(self, answer: str, gold: Sequence[str]) -> float:
         if self.variant == "bergen":
             return max(pltrdy_rouge(answer, label, self.n) for label in gold)
-        if self.variant == "mtrag":
-            return self._overlap(ascii_pieces(answer), ascii_pieces(gold[0])).f1
-        said = pieces(answer)
-        return best(self._overlap(said, pieces(label)) for label in gold).f1
-
-    def _overlap(self, said: list[str], wanted: list[str]) -> Overlap:
-        return overlap(grams(said, self.n), grams(wanted, self.n))
+        said, wanted = ascii_pieces(answer), ascii_pieces(gold[0])
+        return overlap(grams(said, self.n), grams(wanted, self.n)).f1
 
 
 def grams(tokens: list[str], n: int) -> list[str]:

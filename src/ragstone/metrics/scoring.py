@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ragstone.types import Context, Prediction, Query, Status
 
-BATCH: Final = 8192
-"""Pairs scored at once, so that memory does not grow with the number of answers."""
+BATCH: Final = 1024
+"""Pairs scored at once: as many as the processor's cache holds the texts and tokens of."""
 
 
 @dataclass

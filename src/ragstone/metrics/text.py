@@ -34,11 +34,12 @@ NOT_ENGLISH: Final = frozenset(
     re.findall(
         r"\w+",
         "il elle y est et le la les des du une dans ans qui que ont été el los las en un una de "
-        "por con para según ha dos da do em não os ao à di che del della ed è ai al per si din "
-        "și este az és egy nem der die das und ist am von w z na się jest i v",
+        "por con para según ha dos da em não os ao à di che del della ed è ai al si din "
+        "și este az és egy nem der das und ist von na się jest",
     )
 )
-"""Function words of languages in which `a` or `an` is another word than the article."""
+"""Function words of languages in which `a` or `an` is another word than the article, and which
+are none in English."""
 
 SIGN: Final = "\x1f"
 """Stands for any sign that is not ASCII: deleted from words, a border between pieces."""
@@ -57,8 +58,10 @@ _MARKS: Final = (
 )
 UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}][{_MARKS}]*")
 UNSPACED_RUN: Final = re.compile(f"[{_UNSPACED}]+")
-_INITIAL: Final = re.compile(r"(?<!\S)a(?=\.)")
-_INITIAL_MARK: Final = "\ue0ff"
+_INITIAL: Final = re.compile(r"(?<!\S)a(?=\.(?!\S))")
+INITIAL_MARK: Final = "\ue0ff"
+_CONTROLS: Final = dict.fromkeys([*range(0x1F), 0x7F], " ")
+_SIGNS: Final = frozenset(string.punctuation + SIGN)
 _ASCII_SIGNS: Final = {ord(c): None for c in string.punctuation + SIGN}
 _ASCII_BORDERS: Final = {ord(c): " " for c in string.punctuation + SIGN}
 _ASCII_HELD: Final = {ord(c): chr(_HELD + ord(c)) for c in string.punctuation}
@@ -73,26 +76,30 @@ def fold(text: str) -> str:
     ('\x1f 東  京 \x1f ünited', '5\x1f')
     """
     if text.isascii():
-        folded = text.lower()
+        folded = text.lower().translate(_CONTROLS)
     else:
         plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         folded = "".join(map(_character, plain))
-    if any(map(str.isalnum, folded)):
+    if any(map(_is_letter, folded)):
         return UNSPACED_CHARACTER.sub(r" \g<0> ", folded) if not folded.isascii() else folded
     return _held(text)
 
 
+def _is_letter(character: str) -> bool:
+    return character not in _SIGNS and not character.isspace()
+
+
 def _held(text: str) -> str:
     """Return a text without letters and digits such that its signs are kept as if letters."""
-    return unicodedata.normalize("NFKC", text).translate(_ASCII_HELD)
+    return unicodedata.normalize("NFKC", text).translate(_CONTROLS).translate(_ASCII_HELD)
 
 
 @lru_cache(maxsize=65536)
 def _character(character: str) -> str:
     if character.isascii():
-        return character
+        return character if character.isprintable() else " "
     category = unicodedata.category(character)
-    if category in {"Cf", "Mn"} and unicodedata.combining(character) == 0 and category == "Cf":
+    if category == "Cf":
         return ""  # soft hyphens, joiners and marks of direction are no part of the word
     if category[0] in "PS":
         return SIGN
@@ -105,7 +112,7 @@ def words(text: str, language: str = "") -> list[str]:
     >>> words("The U.S. Army"), words("Il y a dix ans"), words("A. A. Milne"), words("「東京」。")
     (['us', 'army'], ['il', 'y', 'a', 'dix', 'ans'], ['a', 'a', 'milne'], ['東', '京'])
     """
-    folded = _INITIAL.sub(_INITIAL_MARK, fold(text))
+    folded = _INITIAL.sub(INITIAL_MARK, fold(text))
     return _drop_articles(folded.translate(_ASCII_SIGNS).split(), language)
 
 
@@ -124,14 +131,14 @@ def pieces_without_articles(text: str, language: str = "") -> list[str]:
     >>> pieces_without_articles("The mother-in-law of a king")
     ['mother', 'in', 'law', 'of', 'king']
     """
-    folded = _INITIAL.sub(_INITIAL_MARK, fold(text))
+    folded = _INITIAL.sub(INITIAL_MARK, fold(text))
     return _drop_articles(folded.translate(_ASCII_BORDERS).split(), language)
 
 
 def _drop_articles(tokens: list[str], language: str) -> list[str]:
     if is_english(tokens, language):
         tokens = [token for token in tokens if token not in ARTICLES] or tokens
-    return [token.replace(_INITIAL_MARK, "a") for token in tokens]
+    return [token.replace(INITIAL_MARK, "a") for token in tokens]
 
 
 def is_english(tokens: list[str], language: str = "") -> bool:

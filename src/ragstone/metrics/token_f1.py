@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from ragstone.metrics.kinds import AnswerMetric
-from ragstone.metrics.overlap import Overlap, best, overlap
+from ragstone.metrics.overlap import Overlap, best, many_rates, overlap
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import mirage_overlap, squad_words
-from ragstone.metrics.text import words
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -35,7 +34,7 @@ class TokenF1(AnswerMetric):
     def values(self, pairs: Pairs) -> Values:
         """Return F1 per pair."""
         if self.variant == "corrected":
-            return np.array([found.f1 for found in overlaps(pairs)], float)
+            return best_rates(pairs)[2]
         one = mirage_overlap if self.variant == "mirage" else _squad
         return np.array([one(a, g).f1 for a, g in zip(pairs.answers, pairs.gold, strict=True)])
 
@@ -45,13 +44,22 @@ def _squad(answer: str, gold: Sequence[str]) -> Overlap:
     return best(overlap(said, squad_words(label)) for label in gold)
 
 
-def overlaps(pairs: Pairs) -> list[Overlap]:
-    """Return each answer's overlap with the gold answer that gives the highest F1."""
-    found = []
-    for answer, gold, language in zip(pairs.answers, pairs.gold, pairs.languages, strict=True):
-        said = words(answer, language)
-        found.append(best(overlap(said, words(label, language)) for label in gold))
-    return found
+def best_rates(pairs: Pairs) -> tuple[Values, Values, Values]:
+    """Return precision, recall and F1 against each pair's gold answer of highest F1.
+
+    All three belong to one gold answer: the first of those with the highest F1.
+    """
+    words, lanes = pairs.words, np.arange(len(pairs.lane_pair))
+    found = many_rates(words.shared, words.answers.counts[pairs.lane_pair], words.gold.counts)
+    top = pairs.best_lane(found[2])
+    first = np.full(len(pairs), len(lanes))
+    np.minimum.at(
+        first,
+        pairs.lane_pair,
+        np.where(found[2] == top[pairs.lane_pair], lanes, first.max(initial=0)),
+    )
+    precision, recall, f1 = (np.append(rate, 0.0)[first] for rate in found)
+    return precision, recall, f1
 
 
 def token_f1(answer: str, gold_answers: Sequence[str], *, language: str = "") -> float:

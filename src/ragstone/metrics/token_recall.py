@@ -12,7 +12,7 @@ from ragstone.metrics.kinds import AnswerMetric
 from ragstone.metrics.overlap import overlap
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import mirage_overlap, squad_words
-from ragstone.metrics.token_f1 import overlaps
+from ragstone.metrics.token_f1 import best_rates
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -34,7 +34,7 @@ class TokenRecall(AnswerMetric):
     def values(self, pairs: Pairs) -> Values:
         """Return recall per pair."""
         if self.variant == "corrected":
-            return np.array([found.recall for found in overlaps(pairs)], float)
+            return best_rates(pairs)[1]
         one = _mirage if self.variant == "mirage" else _bergen
         return np.array([one(a, g) for a, g in zip(pairs.answers, pairs.gold, strict=True)])
 
