@@ -14,6 +14,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "ragstone": "ragstone.datasets.folder:FolderReader",
         "mirage": "ragstone.datasets.mirage:MirageReader",
         "squad": "ragstone.datasets.squad:SquadReader",
+        "mtrag": "ragstone.datasets.mtrag:MtragReader",
     },
     "queries": {
         "as-given": "ragstone.queries.as_given:AsGiven",
