@@ -22,6 +22,8 @@ def lead_sentence(lead: Lead) -> str:
         return "Only one system was measured here."
     if gap.mean is None:
         return f"No query has a value from both this and {lead.runner_up}."
+    if gap.interval == (0.0, 0.0):
+        return f"Level with {lead.runner_up}: the same value on all of the {gap.n} queries."
     said = f"{signed(gap)} against {lead.runner_up} on the same {gap.n} queries"
     if gap.interval is None:
         return f"{said}: too few to judge."
@@ -61,5 +63,5 @@ def signed(summary: Summary) -> str:
 
 
 def _signed(value: float) -> str:
-    rounded = f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
-    return "0" if float(f"{value:.3f}") == 0 else rounded
+    rounded = f"{value:+.3f}"
+    return "0" if float(rounded) == 0 else rounded.replace("-", "\N{MINUS SIGN}")

@@ -7,7 +7,7 @@ their numbers.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -165,9 +165,15 @@ def _ranking(run: RankingResults, query_id: str, held: _Interned) -> dict[str, A
 
 
 def _scores(scores: Mapping[str, Mapping[str, Score]], query_id: str) -> list[list[Any]]:
-    """Return [metric, value, status, reason] per metric."""
-    found: Iterable[Score] = (held[query_id] for held in scores.values() if query_id in held)
-    return [[score.metric, score.value, score.status, score.reason] for score in found]
+    """Return [metric, value, status, reason] per metric, cut short where a score is as usual."""
+    return [_score(held[query_id]) for held in scores.values() if query_id in held]
+
+
+def _score(score: Score) -> list[Any]:
+    whole = score.value is not None and score.value.is_integer()
+    found = [score.metric, int(score.value) if whole and score.value is not None else score.value]
+    usual = score.status == "scored" and not score.reason
+    return found if usual else [*found, score.status, score.reason]
 
 
 def _adaptability_outcomes(results: Results) -> dict[str, list[str | None]]:

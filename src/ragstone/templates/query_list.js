@@ -3,6 +3,7 @@
 
 ragstone.PIECE = 100;
 ragstone.MOST_VALUES = 40;
+ragstone.MOST_MARKS = 48;
 ragstone.WORDS = {
   right: "right",
   partly: "partly right",
@@ -124,7 +125,7 @@ ragstone.labelOptions = (queries) => {
 };
 
 ragstone.legend = (pages) => {
-  const by = pages.trials.length ? pages.correct : "first ranking metric";
+  const by = pages.trials.length ? pages.correct : pages.queries[0]?.rankings[0]?.scores[0]?.[0] ?? "the first metric";
   return ragstone.make("span", { class: "legend" }, `by ${by}:`, ["right", "partly", "wrong", "failed", "not_applicable"].map((key) =>
     ragstone.make("span", {}, ragstone.mark(key, ""), ` ${ragstone.WORDS[key]}`)));
 };
@@ -136,16 +137,26 @@ ragstone.mark = (outcome, name) => {
 
 ragstone.listItem = (query, columns) => {
   const { make } = ragstone;
-  const groups = new Map();
-  for (const column of columns.filter((each) => each.shown)) {
-    if (!groups.has(column.group)) groups.set(column.group, []);
-    groups.get(column.group).push(ragstone.mark(column.outcome(query), column.name));
-  }
   const meta = [query.id, ...Object.values(query.labels)].join(" · ");
   return make("li", {}, make("a", { href: ragstone.address(query.id) },
     make("span", { class: "text", dir: "auto" }, query.text),
     make("span", { class: "meta" }, meta),
-    make("span", { class: "strip" }, [...groups.values()].map((marks) => make("span", {}, marks)))));
+    make("span", { class: "strip" }, ragstone.strip(query, columns.filter((each) => each.shown)))));
+};
+
+// A mark per system and setting, settings apart; where there are too many, how many came out how.
+ragstone.strip = (query, columns) => {
+  const groups = new Map();
+  for (const column of columns) {
+    const key = columns.length > ragstone.MOST_MARKS ? column.outcome(query) : column.group;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(column);
+  }
+  if (columns.length > ragstone.MOST_MARKS) {
+    return [...groups].map(([outcome, held]) => ragstone.make("span", {}, ragstone.mark(outcome, ""), ` ${held.length}`));
+  }
+  return [...groups.values()].map((held) =>
+    ragstone.make("span", {}, held.map((column) => ragstone.mark(column.outcome(query), column.name))));
 };
 
 ragstone.address = (id) => `#query/${encodeURIComponent(id)}`;

@@ -67,21 +67,19 @@ ragstone.group = (pages, query, context, answers) => {
   return make("div", { class: "group" }, make("div", {}, make("p", { class: "caps" }, heading), passages), said);
 };
 
-ragstone.grade = (query, passage) => query.grades.find(([place]) => place === passage)?.[1];
-
 ragstone.gradeWords = (grade) =>
   grade === undefined ? "not judged" : grade > 0 ? `relevant (${grade})` : `not relevant (${grade})`;
 
 ragstone.passage = (pages, query, place, origin) => {
   const { make } = ragstone;
   const [id, text] = pages.passages[place];
-  // Two texts of one passage have two places; the grade belongs to the id.
   const grade = ragstone.gradeOfId(pages, query, id);
   return make("div", { class: grade > 0 ? "passage relevant" : "passage" },
     make("p", { class: "tags" }, make("span", { class: `tag ${origin}` }, origin), " ", make("b", {}, id), ` · ${ragstone.gradeWords(grade)}`),
     make("p", { class: "body", dir: "auto" }, text));
 };
 
+// Two texts of one passage have two places; the grade belongs to the id.
 ragstone.gradeOfId = (pages, query, id) =>
   query.grades.find(([place]) => pages.passages[place][0] === id)?.[1];
 
@@ -105,7 +103,7 @@ ragstone.answer = (system, held) => {
 ragstone.scores = (scores) => {
   const { make } = ragstone;
   if (scores.length === 0) return null;
-  return make("ul", { class: "scores" }, scores.map(([metric, value, status, reason]) => make("li", {},
+  return make("ul", { class: "scores" }, scores.map(([metric, value, status = "scored", reason = ""]) => make("li", { class: reason ? "told" : null },
     ragstone.mark(ragstone.outcome([[metric, value, status]], metric), ""), " ", metric, " ",
     make("b", {}, value === null ? ragstone.WORDS[status] : ragstone.decimal(value)),
     reason && make("span", { class: "muted" }, ` – ${reason}`))));

@@ -1,0 +1,241 @@
+"""The report in a real browser: charts, navigation, filters, themes, narrow and wide."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from ragstone.report import write_report
+from ragstone.testing.browser import Page, open_page
+from ragstone.testing.made_results import HOSTILE, made_results
+
+Visit: TypeAlias = Callable[[Callable[[Page], Awaitable[None]]], None]
+
+CHARTS = "document.querySelectorAll('.chart svg').length"
+LISTED = "document.querySelectorAll('.queries li').length"
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a report on 120 queries."""
+    folder = tmp_path_factory.mktemp("plain")
+    return write_report(made_results(folder / "store", queries=120), folder / "report.html")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a report full of hostile text."""
+    folder = tmp_path_factory.mktemp("hostile")
+    results = made_results(folder / "store", systems=HOSTILE, texts=HOSTILE)
+    return write_report(results, folder / "report.html")
+
+
+def visit(browser: str, report: Path, act: Callable[[Page], Awaitable[None]]) -> None:
+    """Open a report, act, and require that it complained of nothing and loaded nothing else."""
+
+    async def run() -> None:
+        async with open_page(browser) as page:
+            await page.resize(1200)
+            await page.open(report)
+            await page.until(f"{CHARTS} === document.querySelectorAll('.chart').length")
+            await act(page)
+            assert page.complaints == []
+            assert [url for url in page.requests if not url.startswith("data:")] == [
+                report.as_uri()
+            ]
+
+    asyncio.run(run())
+
+
+def test_charts_are_drawn_and_described(chromium: str, plain: Path) -> None:
+    """Every chart is an image with a label, and marks its data with visible shapes."""
+
+    async def act(page: Page) -> None:
+        assert await page.run(CHARTS) == 5
+        labels = await page.run(
+            "[...document.querySelectorAll('.chart svg')]"
+            ".map((svg) => svg.closest('[aria-label]')?.getAttribute('aria-label'))"
+        )
+        assert all(label and "0." in label for label in labels)
+        bars = "document.querySelectorAll('#chart-shares .mark-rect path').length"
+        assert await page.run(bars) == 4 * 5
+
+    visit(chromium, plain, act)
+
+
+def test_a_query_has_a_page_and_a_way_back(chromium: str, plain: Path) -> None:
+    """The list leads to a query's page, that one to the next, and back to the list."""
+
+    async def act(page: Page) -> None:
+        await page.run("document.querySelector('.queries a').click()")
+        await page.until("!document.getElementById('query-page').hidden")
+        assert await page.run("location.hash") == "#query/q000"
+        assert "ferry 0" in await page.run("document.activeElement.textContent")
+        text = await page.run("document.getElementById('query-page').textContent")
+        for shown in (
+            "at 1 o'clock",
+            "Winter timetable",
+            "p0-gold",
+            "relevant (2)",
+            "none",
+            "gold+noise(3)",
+        ):
+            assert shown in text
+        await page.run("document.getElementById('next').click()")
+        await page.until("location.hash === '#query/q001'")
+        await page.until("document.querySelectorAll('.dialogue > div').length === 2")
+        await page.run("document.getElementById('back').click()")
+        await page.until("!document.getElementById('overview').hidden")
+        assert await page.run("document.getElementById('query-page').childElementCount") == 0
+
+    visit(chromium, plain, act)
+
+
+def test_an_address_leads_straight_to_a_query(chromium: str, plain: Path) -> None:
+    """A link to a query's page works, and one to no query says so."""
+
+    async def run() -> None:
+        async with open_page(chromium) as page:
+            await page.open(plain, "#query/q002")
+            assert "ferry 2" in await page.run(
+                "document.querySelector('#query-page h2').textContent"
+            )
+            await page.run("location.hash = '#query/nobody'")
+            await page.until(
+                "document.querySelector('#query-page h2').textContent.includes('nobody')"
+            )
+            assert page.complaints == []
+
+    asyncio.run(run())
+
+
+def test_the_list_is_filtered(chromium: str, plain: Path) -> None:
+    """Words, labels and outcomes narrow the list; long lists come piece by piece."""
+
+    async def act(page: Page) -> None:
+        assert await page.run(LISTED) == 100
+        await page.run("document.querySelector('#query-list p button').click()")
+        assert await page.run(LISTED) == 120
+        await _choose(page, "search", "q017", "input")
+        assert await page.run(LISTED) == 1
+        await _choose(page, "search", "", "input")
+        await _choose(page, "label", '["domain","museum"]')
+        assert await page.run(LISTED) == 40
+        await _choose(page, "label", "")
+        await _choose(page, "trial", "0")
+        await _choose(page, "outcome", "failed")
+        failed = await page.run(LISTED)
+        marks = (
+            "[...document.querySelectorAll('.queries li')]"
+            ".filter((li) => li.querySelector('.mark').classList.contains('failed')).length"
+        )
+        assert 0 < failed == await page.run(marks)
+
+    visit(chromium, plain, act)
+
+
+async def _choose(page: Page, field: str, value: str, event: str = "change") -> None:
+    await page.run(
+        f"(() => {{ const field = document.getElementById({field!r}); field.value = {value!r};"
+        f" field.dispatchEvent(new Event({event!r})); }})()"
+    )
+
+
+def test_tables_are_sorted_by_number_and_name(chromium: str, plain: Path) -> None:
+    """A heading sorts its column, the highest first, and the other way when chosen again."""
+
+    async def act(page: Page) -> None:
+        first = "document.querySelector('#cost tbody').rows[0].cells[6].dataset.value"
+        tokens = (
+            "[...document.querySelectorAll('#cost tbody tr')]"
+            ".map((row) => Number(row.cells[6].dataset.value))"
+        )
+        button = "document.querySelectorAll('#cost thead button')[6]"
+        values = await page.run(tokens)
+        await page.run(f"{button}.click()")
+        assert float(await page.run(first)) == max(values)
+        assert await page.run(f"{button}.closest('th').getAttribute('aria-sort')") == "descending"
+        await page.run(f"{button}.click()")
+        assert float(await page.run(first)) == min(values)
+
+    visit(chromium, plain, act)
+
+
+@pytest.mark.parametrize("width", [400, 1000, 1600])
+def test_nothing_is_cut_at_any_width(chromium: str, hostile: Path, width: int) -> None:
+    """The page itself never scrolls sideways, whatever the names are; charts follow the width."""
+
+    async def act(page: Page) -> None:
+        await page.resize(width)
+        await page.until("document.querySelector('.chart svg').clientWidth <= innerWidth")
+        await page.until(f"!({TOO_WIDE})")
+        await page.run("document.querySelector('.queries a').click()")
+        await page.until("!document.getElementById('query-page').hidden")
+        assert not await page.run(TOO_WIDE)
+
+    visit(chromium, hostile, act)
+
+
+def test_hostile_text_runs_nothing(chromium: str, hostile: Path) -> None:
+    """Markup in names, ids and answers is shown as text on every page, and runs nowhere."""
+
+    async def act(page: Page) -> None:
+        for place in range(0, 12, 3):
+            await page.run(f"document.querySelectorAll('.queries a')[{place}].click()")
+            await page.until("!document.getElementById('query-page').hidden")
+            await page.run("document.getElementById('back').click()")
+            await page.until("document.getElementById('query-page').hidden")
+        assert await page.run("document.title.split(' ')[0]") == "made"
+        assert await page.run("document.images.length") == 0
+        listed = await page.run("document.querySelector('.queries').textContent")
+        assert HOSTILE[0] in listed
+        assert HOSTILE[2] in listed
+
+    visit(chromium, hostile, act)
+
+
+def test_light_and_dark_follow_the_reader(chromium: str, plain: Path) -> None:
+    """The system's preference holds until the reader chooses; charts go along."""
+    ground = "getComputedStyle(document.body).backgroundColor"
+    axis = "getComputedStyle(document.querySelector('#chart-answers .role-axis-label text')).fill"
+    button = "document.getElementById('theme')"
+
+    async def act(page: Page) -> None:
+        await page.prefer("light")
+        light, light_axis = await page.run(ground), await page.run(axis)
+        await page.prefer("dark")
+        await page.until(f"{ground} !== {light!r}")
+        assert await page.run(axis) != light_axis
+        await page.run(f"{button}.click()")
+        assert await page.run(f"{button}.textContent") == "Theme: light"
+        assert await page.run(ground) == light
+
+    visit(chromium, plain, act)
+
+
+def test_the_keyboard_reaches_everything(chromium: str, plain: Path) -> None:
+    """Tab goes from the skip link to the contents; Enter on a query opens its page."""
+
+    async def act(page: Page) -> None:
+        await _press(page, "Tab")
+        assert await page.run("document.activeElement.className") == "skip"
+        await _press(page, "Tab")
+        assert await page.run("document.activeElement.getAttribute('href')") == "#summary"
+        await page.run("document.querySelector('.queries a').focus()")
+        await _press(page, "Enter")
+        await page.until("location.hash === '#query/q000'")
+
+    visit(chromium, plain, act)
+
+
+async def _press(page: Page, key: str) -> None:
+    code = {"Tab": 9, "Enter": 13}[key]
+    text = {"text": "\r"} if key == "Enter" else {}
+    held = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+    await page.send("Input.dispatchKeyEvent", type="keyDown", **held, **text)
+    await page.send("Input.dispatchKeyEvent", type="keyUp", **held)
