@@ -1,8 +1,10 @@
-"""`ragstone data`: look at data sets and convert them."""
+"""`ragstone data`: look at data sets, check them, convert them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,14 +14,16 @@ from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
     from ragstone.datasets.describing import Description
+    from ragstone.datasets.doctor import Finding
 
+SEVERITY: Final = ("error", "warning", "note")
 _VALUES_SHOWN, _FEW_SHOWN, _MANY_VALUES = 8, 3, 50
 _TEXT_SHOWN: Final = 160
 
 
 @click.group()
 def command() -> None:
-    """Look at data sets and convert them.
+    """Look at data sets, check and convert them.
 
     SOURCE is `sample` (the set that comes with Ragstone), a path, or a reader with its parameters.
 
@@ -28,6 +32,7 @@ def command() -> None:
       ragstone data show sample                     what is in it
       ragstone data show ../scifact                 a folder: its files say which layout it has
       ragstone data show "ragstone(../nfcorpus, split=dev)"
+      ragstone data check my-set --fix my-clean-set what is wrong with it, and a cleaned copy
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's form into Ragstone's own layout
     """
 
@@ -73,6 +78,59 @@ def convert_command(source: str, target: Path, *, as_json: bool) -> None:
         print_json({"name": dataset.name, "files": [str(path) for path in files]})
     else:
         click.echo("\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in files))
+
+
+@command.command("check")
+@click.argument("source")
+@click.option(
+    "--against", metavar="SOURCE", help="Another set, none of whose queries should be in this one."
+)
+@click.option(
+    "--fix",
+    "target",
+    type=click.Path(path_type=Path),
+    metavar="TARGET_FOLDER",
+    help="Write a cleaned copy there, and changes.jsonl; the original is left as it is.",
+)
+@json_option
+def check_command(source: str, against: str | None, target: Path | None, *, as_json: bool) -> None:
+    """Say what is wrong with a data set: the data doctor.
+
+    Its findings are errors (scores are wrong because of it), warnings (they may be) and notes
+    (know it when you read them). The exit code is 1 where there is an error, so that a build stops.
+
+    \b
+    Examples:
+      ragstone data check sample
+      ragstone data check my-set --against my-training-set
+      ragstone data check my-set --fix my-clean-set
+    """
+    from ragstone.datasets.doctor import check, read_leniently
+    from ragstone.datasets.doctor.fixing import LOG, fix
+
+    subject = read_leniently(source, against)
+    findings = check(subject)
+    done = fix(subject, target, source) if target else None
+    if as_json:
+        print_json({"name": subject.dataset.name, "findings": findings, "fixed": done})
+    else:
+        click.echo("\n".join(_findings(subject.dataset.name, findings)))
+    if done is not None and target is not None and not as_json:
+        told = ", ".join(f"{what} {count:,}" for what, count in sorted(done.items())) or "nothing"
+        click.echo(
+            f"\nA cleaned copy is in {target}; changed: {told}\nEvery change: {target / LOG}"
+        )
+    sys.exit(1 if any(finding.severity == "error" for finding in findings) else 0)
+
+
+def _findings(name: str, findings: Sequence[Finding]) -> Iterator[str]:
+    counts = Counter(finding.severity for finding in findings)
+    told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITY if counts[s])
+    yield f"{name}: {told or 'nothing found'}"
+    for finding in findings:
+        yield f"\n{finding.severity.upper():<8} {finding.check}: {finding.what}"
+        yield from (f"           {example}" for example in finding.examples)
+        yield f"         -> {finding.advice}"
 
 
 def _lines(found: Description) -> Iterator[str]:

@@ -144,7 +144,7 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
     for path in filter(None, (queries_file, conversations_file)):
         for number, row in json_rows(path):
             try:
-                for made in _turns(row) if path is conversations_file else [_query(row)]:
+                for made in turn_rows(row) if path is conversations_file else [query_row(row)]:
                     seen.add(made[0], f"{path.name}, line {number}")
                     builder.add(made)
             except FieldError as error:
@@ -156,14 +156,15 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
     return builder.finish(), seen.all()
 
 
-def _query(row: dict[str, Any]) -> _Row:
+def query_row(row: dict[str, Any]) -> _Row:
+    """Return the table's row of a line of queries.jsonl; raise `FieldError` for a wrong field."""
     query_id, text = take_id(row), take_question(row, "text")
     answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
     said = [_message(message) for message in take_list(row, "history", optional=True)]
     return query_id, text, answers, _history(said), rewrite, take_labels(row)
 
 
-def _turns(row: dict[str, Any]) -> Iterator[_Row]:
+def turn_rows(row: dict[str, Any]) -> Iterator[_Row]:
     """Yield one query a turn, each with all that was said before it."""
     conversation, turns = take_id(row), take_list(row, "turns")
     if not turns:
