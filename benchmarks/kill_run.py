@@ -1,6 +1,7 @@
 """Kill a real experiment at random moments, go on with it, and see that nothing was lost.
 
-    python benchmarks/kill_run.py EXPERIMENT.yaml [key=value ...] --kills 20 --seconds 400
+    python benchmarks/kill_run.py EXPERIMENT.yaml [key=value ...] --kills 20
+    python benchmarks/kill_run.py EXPERIMENT.yaml --calm STORE --seconds 400  # reuse one
 
 The experiment is run once undisturbed in one store, and in another store under `kill -9` at random
 moments, each time with the same command again. Then:
@@ -9,8 +10,8 @@ moments, each time with the same command again. Then:
   there still, made at the same time (a reply that was asked again would have a new time);
 - the same final scores: the score tables of both stores are equal, value by value.
 
-Exit code 1 if any of it does not hold. `--seconds` is how long the undisturbed run takes at most;
-moments are drawn from it uniformly, in a way that spreads them over the whole experiment.
+Exit code 1 if any of it does not hold. Stretches between kills are drawn at random, short and long
+ones, so that kills fall into every stage of the experiment.
 """
 
 from __future__ import annotations
@@ -102,24 +103,28 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("kill-run"))
-    options = parser.parse_args()
-    calm, killed = options.folder / "calm", options.folder / "killed"
-    took = run_to_the_end(options.experiment, options.overrides, calm)
+    parser.add_argument("--calm", type=Path, help="store of a run that was not disturbed")
+    parser.add_argument("--seconds", type=float, default=0.0, help="how long that run took")
+    options = parser.parse_intermixed_args()
+    calm, killed = options.calm or options.folder / "calm", options.folder / "killed"
+    took = options.seconds or run_to_the_end(options.experiment, options.overrides, calm)
     print(f"undisturbed: {took:.0f} s, {len(replies(calm))} replies, {len(steps(calm))} steps")
 
     moments = random.Random(options.seed)  # a campaign, no secret
     lost = repeated = hits = 0
     while hits < options.kills:
         before, finished = replies(killed), steps(killed)
-        # Short and long stretches alike, so that kills fall into every stage of the experiment.
         going = kill_at(
-            options.experiment, options.overrides, killed, 0.3 + moments.random() ** 2 * took / 5
+            options.experiment,
+            options.overrides,
+            killed,
+            0.3 + moments.random() * 1.6 * took / options.kills,
         )
         after = replies(killed)
         lost += len(set(before) - set(after)) + len(finished - steps(killed))
         repeated += sum(after.get(key, made) != made for key, made in before.items())
         if not going:
-            print(f"finished after {hits} kills; the moments were too late: raise --kills' share")
+            print(f"finished after {hits} kills: later moments had nothing left to interrupt")
             break
         hits += 1
         print(f"kill {hits}: {len(before)} -> {len(after)} replies", flush=True)
