@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ragstone.call_log import Entry
 from ragstone.call_types import Failure, Outcome
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragstone.chat_client import ChatClient
 
 _STALLED_SECONDS: Final = 300.0
+_SETTLING_SECONDS: Final = 0.005
 _BACKLOG: Final = 4096
 """Replies that may wait to be kept before no further call is made."""
 
@@ -56,7 +57,7 @@ class Batch:
     log: CallLog
     jobs: deque[tuple[str, Request]]
     on_kept: Callable[[Sequence[Outcome]], None]
-    may_go_on: Callable[[], RagstoneError | None]
+    may_call: Callable[[str, Request], RagstoneError | None]
     """Asked before each call; an error stops the batch once the calls in flight are kept."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     error: RagstoneError | None = None
@@ -163,18 +164,24 @@ class Engine:
             pace.active += 1
             worker = asyncio.get_running_loop().create_task(self._work(batch))
             batch.workers.add(worker)
-            worker.add_done_callback(batch.workers.discard)
 
     async def _work(self, batch: Batch) -> None:
         """Make calls until none is left or the pace has fallen below the number of workers."""
         pace = batch.client.pace
         try:
             while batch.jobs and (pace.active <= pace.limit or len(batch.workers) == 1):
-                stop = batch.may_go_on()
+                key, request = batch.jobs[0]
+                stop = batch.may_call(key, request)
                 if stop is not None:
+                    # Calls under way may leave room for this one: the last worker waits for them.
+                    if len(batch.workers) > 1:
+                        return
+                    if batch.delivered < batch.handed:
+                        await asyncio.sleep(_SETTLING_SECONDS)
+                        continue
                     batch.stop(stop)
                     return
-                key, request = batch.jobs.popleft()
+                batch.jobs.popleft()
                 batch.handed += 1
                 outcome = await self._call(batch, key, request)
                 endpoint = batch.client.endpoint
@@ -190,6 +197,7 @@ class Engine:
             batch.broken(error if isinstance(error, RagstoneError) else _unexpected(error))
         finally:
             pace.active -= 1
+            batch.workers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def _call(self, batch: Batch, key: str, request: Request) -> Outcome:
         """Return how a call ended: the reply of some attempt, or the last one's reason."""

@@ -62,6 +62,10 @@ CREATE TABLE IF NOT EXISTS calls (
 _REPLY_COLUMNS: Final = (
     "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details"
 )
+_SAMPLE: Final = """
+SELECT length(CAST(messages AS BLOB)), tokens_in, tokens_out, seconds FROM calls
+WHERE rowid > (SELECT max(rowid) FROM calls) - 20000 AND identity = ? AND replied
+ORDER BY rowid DESC LIMIT ?"""
 _BLOCKS: Final = (64, 8, 1)
 """Rows a statement. One long statement runs without Python's lock, many short ones fight for it."""
 _GATHER_SECONDS: Final = 0.004
@@ -150,6 +154,14 @@ class CallLog:
             for start in range(0, len(keys), _LOOKUP):
                 found |= _find(connection, keys[start : start + _LOOKUP])
         return found
+
+    def sample(self, identity: str, limit: int = 200) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the latest replies of a model: characters asked, (tokens in, out, seconds)."""
+        if not self.path.exists():
+            return []
+        with self._reading() as connection:
+            rows = connection.execute(_SAMPLE, (identity, limit)).fetchall()
+        return [(characters, tuple(rest)) for characters, *rest in rows]
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
 from ragstone.call_engine import Batch, Engine, Patience
@@ -40,18 +40,24 @@ from ragstone.call_types import (
 )
 from ragstone.chat_client import ChatClient, is_loopback
 from ragstone.errors import CallError, RagstoneError
+from ragstone.estimates import Estimate, estimate
 from ragstone.pacing import Pace
+from ragstone.prices import Budget, BudgetReached, Prices
 from ragstone.progress import progress
 
 __all__ = [
+    "Budget",
+    "BudgetReached",
     "CallLog",
     "Calls",
     "ChatMessage",
     "Endpoint",
+    "Estimate",
     "Failure",
     "HasUrls",
     "Outcome",
     "Patience",
+    "Prices",
     "Reply",
     "Request",
     "Sampling",
@@ -77,6 +83,8 @@ class Usage:
     tokens_out: int = 0
     seconds: float = 0.0
     """Latencies added up."""
+    cost: float = 0.0
+    """Of the replies whose price is known, in the currency of the price table."""
 
     def __sub__(self, earlier: Usage) -> Usage:
         """Return what was used since an earlier reading."""
@@ -96,6 +104,8 @@ class Calls:
         max_concurrency: calls at once to one endpoint at most; how many are made is found out.
         offline: refuse every endpoint that is not on this machine.
         replay_only: make no call at all; a reply that is not kept is a `CallError`.
+        prices: what the cost of replies is computed from.
+        budget: what the calls made here may cost; its prices are used where none are given.
     """
 
     def __init__(
@@ -106,11 +116,15 @@ class Calls:
         max_concurrency: int = 64,
         offline: bool = False,
         replay_only: bool = False,
+        prices: Prices | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.log = log
         self.patience = patience or Patience()
         self.max_concurrency = max_concurrency
         self.offline, self.replay_only = offline, replay_only
+        self.prices = prices or (budget.prices if budget else Prices())
+        self.budget = budget
         self._engine = Engine(self.patience)
         self._clients: dict[Endpoint, ChatClient] = {}
         self._opened: list[ChatClient] = []
@@ -119,9 +133,9 @@ class Calls:
         self._lock = threading.Lock()
 
     @classmethod
-    def at(cls, path: Path, **options: int | bool | Patience | None) -> Calls:
-        """Return calls kept in the SQLite file `path`."""
-        return cls(CallLog(path), **options)  # type: ignore[arg-type]
+    def at(cls, path: Path, **options: Any) -> Self:
+        """Return calls kept in the SQLite file `path`; options as above."""
+        return cls(CallLog(path), **options)
 
     def __enter__(self) -> Self:
         """Return the calls themselves."""
@@ -148,6 +162,23 @@ class Calls:
         """Return how many of these requests have a reply in the log."""
         keys = {request.key(endpoint.identity) for request in requests}
         return len(self.log.replies(sorted(keys)))
+
+    def cost(self, endpoint: Endpoint, outcome: Outcome) -> float | None:
+        """Return what a reply cost when it was made; None where that is not known."""
+        return self.prices.cost(endpoint, outcome) if isinstance(outcome, Reply) else None
+
+    def estimate(
+        self, endpoint: Endpoint, requests: Sequence[Request], *, sample: int = 0, seed: int = 0
+    ) -> Estimate:
+        """Return what requests are likely to take; see `ragstone.estimates`."""
+        return estimate(self, endpoint, requests, sample=sample, seed=seed)
+
+    def most_at_once(self, endpoint: Endpoint) -> int:
+        """Return how many calls to an endpoint are made at once at most."""
+        if endpoint in self._clients:
+            return self._clients[endpoint].pace.most
+        local = _LOCAL_CALLS_PER_SERVER if endpoint.serve is not None else self.max_concurrency
+        return endpoint.concurrency or local
 
     def ask(
         self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = "calls"
@@ -181,20 +212,23 @@ class Calls:
             client = self._client(endpoint)
 
             def count(outcomes: Sequence[Outcome]) -> None:
-                self._count(outcomes)
+                self._count(endpoint, outcomes)
                 bar.advance(len(outcomes))
 
-            batch = Batch(client, self.log, deque(missing.items()), count, self._may_go_on)
+            def may_call(key: str, request: Request) -> RagstoneError | None:
+                return self.budget.set_aside(endpoint, key, request) if self.budget else None
+
+            batch = Batch(client, self.log, deque(missing.items()), count, may_call)
             self._engine.start(batch)
             try:
                 yield batch
             finally:
                 self._engine.abandon(batch)
 
-    def _may_go_on(self) -> RagstoneError | None:
-        return None
-
-    def _count(self, outcomes: Sequence[Outcome]) -> None:
+    def _count(self, endpoint: Endpoint, outcomes: Sequence[Outcome]) -> None:
+        if self.budget is not None:
+            for outcome in outcomes:
+                self.budget.settle(endpoint, outcome)
         replies = [outcome for outcome in outcomes if isinstance(outcome, Reply)]
         more = Usage(
             asked=len(outcomes),
@@ -202,6 +236,7 @@ class Calls:
             tokens_in=sum(reply.tokens_in or 0 for reply in replies),
             tokens_out=sum(reply.tokens_out or 0 for reply in replies),
             seconds=sum(outcome.seconds or 0.0 for outcome in outcomes),
+            cost=sum(self.prices.cost(endpoint, reply) or 0.0 for reply in replies),
         )
         with self._lock:
             self._usage += more
@@ -212,6 +247,8 @@ class Calls:
                 f"{missing} replies of {endpoint.name} are not in the call log {self.log.path}, "
                 "and a replay makes no call; run it once without replaying"
             )
+        if self.budget is not None:
+            self.budget.prices.need(endpoint)
         if not self.offline:
             return
         for url in endpoint.base_urls:

@@ -22,13 +22,18 @@ def ask_all(
     says so. Passages are never dropped to make it fit: the answer would then count for a context
     that was not shown.
     """
-    requests = [Request(prompts.render(task), sampling) for task in tasks]
+    requests = requests_for(tasks, prompts, sampling)
     outcomes = calls.ask(endpoint, requests, title=f"answers of {endpoint.model}")
     for task, outcome in zip(tasks, outcomes, strict=True):
-        yield predicted(task.query.query_id, outcome)
+        yield predicted(task.query.query_id, outcome, calls.cost(endpoint, outcome))
 
 
-def predicted(query_id: str, outcome: Outcome) -> Prediction:
+def requests_for(tasks: Sequence[Task], prompts: RagPrompts, sampling: Sampling) -> list[Request]:
+    """Return one request per task, in order."""
+    return [Request(prompts.render(task), sampling) for task in tasks]
+
+
+def predicted(query_id: str, outcome: Outcome, cost: float | None = None) -> Prediction:
     """Return the prediction that a call's outcome amounts to."""
     if isinstance(outcome, Failure):
         return Prediction(
@@ -45,5 +50,6 @@ def predicted(query_id: str, outcome: Outcome) -> Prediction:
         tokens_in=outcome.tokens_in,
         tokens_out=outcome.tokens_out,
         seconds=outcome.seconds,
+        cost=cost,
         passage_ids=outcome.passage_ids,
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from ragstone.calls import Calls, Endpoint, HasUrls, Sampling
-from ragstone.generators.asking import ask_all
+from ragstone.calls import Calls, Endpoint, Estimate, HasUrls, Sampling
+from ragstone.generators.asking import ask_all, requests_for
 from ragstone.models import model_digest
 from ragstone.prompts import (
     CLOSED_BOOK_SYSTEM,
@@ -73,6 +73,11 @@ class Local:
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order."""
         return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls)
+
+    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
+        """Return what answering is likely to take; `sample` calls are made to find out."""
+        requests = requests_for(tasks, self.prompts, self.sampling)
+        return calls.estimate(self.endpoint, requests, sample=sample)
 
     def _serve(self) -> HasUrls:
         from ragstone.local_server import local_servers
