@@ -26,7 +26,9 @@ _Kind = TypeVar("_Kind", np.float64, np.complex128)
 _NORMAL: Final = NormalDist()
 _STEPS: Final = (27720, 5040, 2520, 840, 420, 240, 120, 60)
 """Grid steps over the range of the values: the finest that the transform's length allows."""
-_LENGTH: Final = 2**16
+_FINENESS: Final = 10.0
+"""Grid steps in a standard deviation, at least: splitting then adds (1/10)^2 / 12 to its error."""
+_LENGTH: Final = 2**15
 _RATIO_LENGTH: Final = 2**13
 """Shorter where the transform is repeated to find a ratio's quantile."""
 _TOLERANCE: Final = 1e-4
@@ -104,10 +106,11 @@ def _grid(n: int, deviation: float, length: int) -> tuple[int, int]:
     `deviation` is the standard deviation of one draw in units of that range.
     """
     reach = max(1.0, min(float(n), _WIDTH * math.sqrt(n) * deviation))
-    for steps in _STEPS:
-        if reach * steps + 2 <= length:
-            return steps, length
-    return _STEPS[-1], 2 ** math.ceil(math.log2(reach * _STEPS[-1] + 2))
+    needed = max(_STEPS[-1], math.ceil(_FINENESS / deviation))
+    fitting = [steps for steps in _STEPS if steps >= needed and reach * steps + 2 <= length]
+    if fitting:
+        return fitting[0], length
+    return needed, 2 ** math.ceil(math.log2(reach * needed + 2))
 
 
 def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[float, float]:
