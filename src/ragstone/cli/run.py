@@ -60,7 +60,7 @@ def command(
 
         print_json(results_document(results))
         return
-    from ragstone.views import leaderboard_text
+    from ragstone.tables import leaderboard_text
 
     click.echo(leaderboard_text(results))
 
