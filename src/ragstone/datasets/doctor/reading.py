@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from ragstone import registry
 from ragstone.datasets.corpus import Corpus
 from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.doctor.subject import Dangling, Fault, Subject
@@ -71,10 +72,18 @@ def _read_whole(source: str | Path) -> Subject:
     except DatasetError as error:
         if "dangling_qrels" not in str(error):
             raise
-        dropped = load_dataset({"path": str(source), "dangling_qrels": "drop"})
-        subject = subject_of(dropped)
+        named = load_dataset({**_parameters(source), "dangling_qrels": "drop"})
+        subject = subject_of(named)
         told = str(error).partition(". Add what")[0]
         return replace(subject, faults=(Fault("dangling", str(source), told),))
+
+
+def _parameters(source: str | Path) -> dict[str, Any]:
+    """Return a source as a mapping to which a parameter can be added."""
+    if Path(source).exists():
+        return {"path": str(source)}
+    spec = registry.parse_spec(str(source), where="data")
+    return {"name": spec.name, **spec.parameters}
 
 
 def _labelled_splits(dataset: Dataset) -> dict[str, frozenset[str]]:
