@@ -21,7 +21,7 @@ from ragstone.datasets.loading import load_dataset
 
 def write_set(folder: Path, passages: int) -> None:
     """Write a corpus of random words, and one query."""
-    draw = random.Random(0)  # noqa: S311  # words, not secrets
+    draw = random.Random(0)
     words = [f"w{number}" for number in range(30_000)]
     texts = [" ".join(draw.choices(words, k=70)) for _ in range(2_000)]
     with (folder / "corpus.jsonl").open("w") as file:

@@ -55,7 +55,7 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_go_one_way(path: Path) -> None:
-    """types <- protocols <- foundations <- components <- pipeline <- experiment <- cli."""
+    """Types <- protocols <- foundations <- components <- pipeline <- experiment <- cli."""
     part = module_of(path)
     if part in COMPONENTS or any(part in layer for layer in LAYERS):
         assert not imported(path) & READERS

@@ -33,7 +33,7 @@ class Sample(BaseModel):
     """Answer a random sample of this many queries; all where absent. The same for every system."""
     seed: int = 0
     where: dict[str, Any] = Field(default_factory=dict)
-    """Label -> value or list of values (null: without the label): which queries may be answered."""
+    """Label -> value or list of values (null: without it): which queries may be answered."""
     retrieval: Literal["sample", "matching", "all"] = "sample"
     """What retrieval is measured on: the answered queries, all that `where` lets through, or all."""
 
