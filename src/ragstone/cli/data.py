@@ -61,19 +61,31 @@ def show_command(source: str, *, as_json: bool) -> None:
 @command.command("convert")
 @click.argument("source")
 @click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(["ragstone", "mtrag", "mtrageval"]),
+    default="ragstone",
+    show_default=True,
+    help="The layout to write.",
+)
 @json_option
-def convert_command(source: str, target: Path, *, as_json: bool) -> None:
-    """Write a data set into a folder, in Ragstone's own layout; nothing there is overwritten.
+def convert_command(source: str, target: Path, form: str, *, as_json: bool) -> None:
+    """Write a data set into a folder in another layout; nothing there is overwritten.
+
+    `ragstone` is Ragstone's own. `mtrag` holds conversations, retrieval tasks in three query forms
+    with qrels, and corpora. `mtrageval` holds the inputs of its tasks A, B and C.
 
     \b
-    Example:
+    Examples:
       ragstone data convert sample my-copy
+      ragstone data convert "mtrag(conversations.jsonl)" my-tasks --to mtrageval
     """
+    from ragstone.datasets.layouts import WRITERS
     from ragstone.datasets.loading import load_dataset
-    from ragstone.datasets.writing import write_dataset
 
     dataset = load_dataset(source)
-    files = write_dataset(dataset, target)
+    files = WRITERS[form](dataset, target)
     if as_json:
         print_json({"name": dataset.name, "files": [str(path) for path in files]})
     else:

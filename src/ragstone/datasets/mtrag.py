@@ -107,7 +107,7 @@ class MtragReader:
         wanted = self._wanted(turns)
         turns = [turn for turn in turns if wanted is None or turn.labels.get("domain") in wanted]
         rewrites = _rewrites(folder) if folder else {}
-        made = [_query(turn, rewrites.get(turn.query_id, "")) for turn in turns]
+        made = [_query(turn, rewrites.get(turn.query_id) or turn.rewrite) for turn in turns]
         corpus = _corpus(folder, wanted) or _inline(turns)
         judged = self._judged(folder, wanted, turns, corpus)
         name = path.name.split(".")[0] + (f"-{self.domains}" if self.domains else "")
@@ -308,7 +308,9 @@ def _corpus(folder: Path | None, wanted: frozenset[Label] | None) -> Corpus | No
                 seen.add(passage_id)
                 text = without_title(take_text(row, "text"), title)
                 row.pop("from", None)
-                builder.add((passage_id, text, title, "", take_labels({"domain": domain, **row})))
+                document_id = take_text(row, "document", optional=True)
+                labels = take_labels({"domain": domain, **row})
+                builder.add((passage_id, text, title, document_id, labels))
     return Corpus(builder.finish())
 
 

@@ -12,7 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from ragstone.datasets.files import FieldError, as_object, show, take_list, take_text, within
+from ragstone.datasets.files import (
+    FieldError,
+    as_object,
+    show,
+    take_labels,
+    take_list,
+    take_text,
+    take_texts,
+    within,
+)
+from ragstone.schemas import labels_from_json
 from ragstone.types import Label, Message, Passage, Role
 
 Irregular: TypeAlias = Literal["error", "keep"]
@@ -31,12 +41,14 @@ _DIMENSIONS: Final = {
     "answerability": "answerability",
 }
 """mtRAG's dimensions of a turn -> labels."""
-_ABSENT: Final = frozenset({"", "n/a"})
+ABSENT: Final = frozenset({"", "n/a"})
+"""Values that say that a dimension does not apply."""
 _OWN: Final = frozenset(
     {
         *("task_id", "conversation_id", "turn", "Turn", "task_type", "dataset", "input", "targets"),
         *("author", "editor", "reviewer", "status", "id"),
         *("contexts", "enrichments", "Collection", "collection", "domain", "qrels", "predictions"),
+        *("rewrite", "labels", "messages", "speaker", "text", "timestamp"),
         *_DIMENSIONS,
     }
 )
@@ -58,6 +70,7 @@ class Turn:
     """Ids of the passages that the annotators call relevant."""
     passages: tuple[Passage, ...]
     """Passages whose texts stand beside the turn."""
+    rewrite: str = ""
 
 
 def domain_of(collection: str) -> str:
@@ -105,14 +118,14 @@ def conversation_turns(
             source = rows[place + 1] if answered else {}
             shown = [as_object(context) for context in source.get("contexts") or ()]
             found = [_passage(context) for context in shown]
-            labels = {**shared, **_dimensions(rows[place]), "turn": number}
+            labels = {**shared, **_dimensions(rows[place]), **_rest(rows[place]), "turn": number}
         yield Turn(
-            f"{conversation}{SEPARATOR}{number}",
+            str(rows[place].get("task_id") or f"{conversation}{SEPARATOR}{number}"),
             conversation,
             number,
             said.text,
             tuple(spoken[:place]),
-            (answer.text,) if answer is not None and answered else (),
+            _answers(answer, source) if answer is not None and answered else (),
             _with_original(labels, source),
             # Synthetic conversations have no votes: what the agent was given is what is relevant.
             tuple(
@@ -121,7 +134,14 @@ def conversation_turns(
                 if not voted or _is_relevant(context)
             ),
             tuple(passage for passage in found if passage.text),
+            take_text(dict(rows[place]), "rewrite", optional=True),
         )
+
+
+def _answers(said: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the agent said, or the acceptable answers where they stand beside it."""
+    listed = take_texts(dict(row), "answers")
+    return (said.text,) if listed is None else tuple(listed)
 
 
 def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
@@ -148,6 +168,7 @@ def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
             {**labels, **_rest(row)},
             tuple(listed if listed is not None else [p.passage_id for p in passages]),
             tuple(passage for passage in passages if passage.text),
+            take_text(dict(row), "rewrite", optional=True),
         )
 
 
@@ -194,7 +215,7 @@ def _check_place(row: Mapping[str, Any], conversation: str, number: int) -> None
 def _shared_labels(row: Mapping[str, Any], conversation: str) -> dict[str, Label]:
     collection = row.get("Collection") or row.get("collection") or _collection(row)
     labels: dict[str, Label] = {"conversation": conversation}
-    if collection:
+    if collection and collection != (row.get("labels") or {}).get("domain"):
         labels |= {"collection": str(collection), "domain": domain_of(str(collection))}
     elif isinstance(row.get("domain"), str):
         labels["domain"] = domain_of(row["domain"])
@@ -216,7 +237,7 @@ def _dimensions(row: Mapping[str, Any]) -> dict[str, Label]:
         listed = [value] if isinstance(value, str) else value or []
         if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
             raise FieldError(f"the dimension {name!r} must be a list of texts, found {show(value)}")
-        values = tuple(plain for item in listed if (plain := plain_value(item)) not in _ABSENT)
+        values = tuple(plain for item in listed if (plain := plain_value(item)) not in ABSENT)
         if values:
             labels[label] = values if label == "question_type" else values[0]
     return labels
@@ -232,12 +253,14 @@ def plain_value(value: str) -> str:
 
 
 def _rest(row: Mapping[str, Any]) -> dict[str, Label]:
-    """Return further fields of a task that are plain: they are labels too."""
-    return {
+    """Return the further fields that are plain, and those of `labels`: they are labels too."""
+    plain = {
         name: value
         for name, value in row.items()
         if name not in _OWN and isinstance(value, str | int | float | bool)
     }
+    given = row.get("labels") or {}
+    return plain | labels_from_json(take_labels(dict(as_object(given))))
 
 
 def _with_original(labels: dict[str, Label], agent: Mapping[str, Any]) -> dict[str, Label]:

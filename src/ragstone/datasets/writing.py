@@ -37,17 +37,26 @@ def write_dataset(dataset: Dataset, folder: Path) -> list[Path]:
         "queries.jsonl": (dataset.query_table, map(_line, map(_query, _all(dataset.query_table)))),
         "qrels.tsv": (dataset.qrel_table, _judgements(dataset.qrel_table)),
     }
-    wanted = {folder / name: lines for name, (table, lines) in made.items() if table.num_rows}
+    return write_lines(
+        {folder / name: lines for name, (table, lines) in made.items() if table.num_rows}
+    )
+
+
+def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
+    """Write files of lines and return them; nothing there is overwritten, nothing half written.
+
+    Raises `DatasetError` where one of them is there already, or where writing fails.
+    """
     named = [file for path in wanted for file in (path, path.with_name(f"{path.name}.gz"))]
     there = [str(file) for file in named if file.exists()]
     if there:
         raise DatasetError(f"{there[0]} is there already; choose another folder, or remove it")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, lines in wanted.items():
+    for path, lines in wanted.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, lines)
-    except OSError as error:
-        raise DatasetError(f"cannot write the data set into {folder}: {error}") from error
+        except OSError as error:
+            raise DatasetError(f"cannot write the data set into {path.parent}: {error}") from error
     return list(wanted)
 
 
