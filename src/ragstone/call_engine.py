@@ -89,6 +89,12 @@ class Batch:
             self.abandoned = self.abandoned or abandon
             self.ready.notify_all()
 
+    def dismiss(self, worker: asyncio.Task[None]) -> None:
+        """Count a worker out, once (in the loop's thread)."""
+        if worker in self.workers:
+            self.workers.discard(worker)
+            self.client.pace.active -= 1
+
     def wait(self, key: str, engine: Engine) -> Outcome:
         """Return a call's outcome once it is durable; raise what stopped the batch."""
         with self.ready:
@@ -164,6 +170,8 @@ class Engine:
             pace.active += 1
             worker = asyncio.get_running_loop().create_task(self._work(batch))
             batch.workers.add(worker)
+            # A worker cancelled before its first step never reaches its own end.
+            worker.add_done_callback(batch.dismiss)
 
     async def _work(self, batch: Batch) -> None:
         """Make calls until none is left or the pace has fallen below the number of workers."""
@@ -196,8 +204,7 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - a worker's thread has nobody else to tell
             batch.broken(error if isinstance(error, RagstoneError) else _unexpected(error))
         finally:
-            pace.active -= 1
-            batch.workers.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+            batch.dismiss(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def _call(self, batch: Batch, key: str, request: Request) -> Outcome:
         """Return how a call ended: the reply of some attempt, or the last one's reason."""
@@ -263,6 +270,10 @@ async def _until(moment: float, clock: Callable[[], float]) -> None:
 
 
 async def _close(clients: Sequence[ChatClient]) -> None:
+    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
     for client in clients:
         await client.close()
 
