@@ -14,7 +14,7 @@ from ragstone.cli.options import experiment_arguments, json_option, load_results
     epilog="""\b
 Examples:
   ragstone show examples/demo.yaml
-  ragstone show examples/demo.yaml --query q017
+  ragstone show examples/demo.yaml --query ID
   ragstone show examples/demo.yaml --json
 """,
 )
