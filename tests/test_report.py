@@ -186,3 +186,12 @@ def test_an_unwritable_place_is_an_error_that_names_it(tmp_path: Path) -> None:
 
     with pytest.raises(StoreError, match=r"cannot write the report .*file"):
         write_report(made_results(tmp_path / "s"), tmp_path / "file" / "r.html")
+
+
+def test_lines_left_out_of_a_chart_are_told(tmp_path: Path) -> None:
+    """With more systems than lines can be told apart, the chart says which ones it draws."""
+    results = made_results(tmp_path / "s", systems=[f"s{n}" for n in range(10)], settings=())
+
+    assert "the best 8 of 10 systems" in "".join(
+        _read(write_report(results, tmp_path / "r.html")).text
+    )

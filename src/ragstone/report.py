@@ -92,7 +92,13 @@ def _charts(results: Results) -> dict[str, Any]:
     answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
     retrieval = charts.retrieval_charts(results)
     every = [answers, shares, *retrieval]
-    return {"answers": answers, "shares": shares, "retrieval": retrieval, "all": any(every)}
+    return {
+        "answers": answers,
+        "shares": shares,
+        "retrieval": retrieval,
+        "all": any(every),
+        "most": charts.MOST_SERIES,
+    }
 
 
 def _policy(style: str, scripts: list[str]) -> str:
