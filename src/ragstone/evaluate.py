@@ -53,18 +53,24 @@ class Evaluation:
             raise ConfigError(f"{name} was not asked for; there are {', '.join(self.summaries)}")
         return self.summaries[name]
 
-    def document(self) -> dict[str, dict[str, Any]]:
-        """Return the summaries as plain data: mean, n, missing, failed, interval; unrounded."""
-        return {
-            name: {
+    def document(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the summaries as plain data: mean, n, missing, failed, interval; unrounded.
+
+        `asked` says under which other name each metric was asked for; that name is then the key,
+        and the metric's own stands beside its values.
+        """
+        found = {}
+        for name, summary in self.summaries.items():
+            key = (asked or {}).get(name, name)
+            found[key] = {
                 "mean": summary.mean,
                 "n": summary.n,
                 "missing": summary.missing,
                 "failed": summary.failed,
                 "interval": None if summary.interval is None else list(summary.interval),
+                **({"metric": name} if key != name else {}),
             }
-            for name, summary in self.summaries.items()
-        }
+        return found
 
     def __str__(self) -> str:
         """Return the summaries as a table, with a column of ceilings where there are any."""

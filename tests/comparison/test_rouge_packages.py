@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge import Rouge
 from rouge_score.rouge_scorer import RougeScorer
@@ -26,6 +26,7 @@ def value(metric: str, answer: str, gold: list[str]) -> float:
     return float(found[0])
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_the_mtrag_variant_is_googles(answer: str, gold: str) -> None:
     """Any text at all: ROUGE-1, ROUGE-2 and ROUGE-L of a pair are equal."""
@@ -38,6 +39,7 @@ def test_the_mtrag_variant_is_googles(answer: str, gold: str) -> None:
         assert value(f"{ours}(variant=mtrag)", answer, [gold]) == pytest.approx(expected, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(ASCII_TEXTS, st.lists(ASCII_TEXTS, min_size=1, max_size=4))
 def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> None:
     """The best of several gold answers, where every token is ASCII and holds a letter or digit."""
@@ -51,6 +53,7 @@ def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> N
         assert value(ours, answer, gold) == pytest.approx(expected, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(ASCII_TEXTS, ASCII_TEXTS)
 def test_the_bergen_variant_is_the_package_rouges(answer: str, gold: str) -> None:
     """Where the package raises, BERGEN counts 0."""

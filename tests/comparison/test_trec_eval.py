@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import pytrec_eval
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.evaluate import evaluate_run
@@ -32,6 +32,7 @@ SCORES = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("abcd"), st.tuples(GRADES, SCORES), min_size=1))
 def test_every_metric_agrees_on_random_rankings(
     drawn: dict[str, tuple[dict[str, int], dict[str, float]]],

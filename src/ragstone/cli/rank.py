@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -71,11 +71,11 @@ def command(
     """
     from ragstone.datasets.trec import read_qrels, read_run
     from ragstone.evaluate import average, evaluate_run
-    from ragstone.metrics.names import check_variant, with_variant
+    from ragstone.metrics.names import check_variant, parse_metric, with_variant
     from ragstone.score_files import read_clusters
 
     check_variant(variant)
-    names = [with_variant(name, variant) for name in metrics]
+    wanted = {with_variant(name, variant): str(parse_metric(name)) for name in metrics}
     document_of = _document_of(documents, document_mark)
     level: Literal["corrected", "paper"] = "corrected" if variant == "corrected" else "paper"
     groups = read_clusters(clusters) if clusters else None
@@ -83,7 +83,7 @@ def command(
         str(run_file): evaluate_run(
             read_qrels(qrels_file),
             read_run(run_file),
-            names,
+            list(wanted),
             document_of=document_of,
             variant=level,
             clusters=groups,
@@ -93,24 +93,24 @@ def command(
     if per_query:
         write_scores(per_query, [evaluation.table for evaluation in found.values()])
     if not also:
-        _print(found[str(run)], as_json=as_json)
+        _print(found[str(run)], wanted, as_json=as_json)
         return
     means = {kind: average(list(found.values()), kind) for kind in ("weighted", "macro")}
     if as_json:
-        print_json({"collections": {n: e.document() for n, e in found.items()}, **means})
+        print_json({"collections": {n: e.document(wanted) for n, e in found.items()}, **means})
         return
     for name, evaluation in found.items():
         click.echo(name)
-        _print(evaluation, as_json=False)
+        _print(evaluation, wanted, as_json=False)
     for kind, values in means.items():
         click.echo(f"{kind} average: " + "  ".join(f"{m} {v:.4f}" for m, v in values.items()))
 
 
-def _print(evaluation: Evaluation, *, as_json: bool) -> None:
+def _print(evaluation: Evaluation, wanted: Mapping[str, str], *, as_json: bool) -> None:
     for note in notes(evaluation, "the run lacks", "the qrels lack"):
         click.echo(note, err=True)
     if as_json:
-        print_json(evaluation.document())
+        print_json(evaluation.document(wanted))
     else:
         click.echo(str(evaluation))
 

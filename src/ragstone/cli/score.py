@@ -71,12 +71,13 @@ def command(
     """
     from ragstone.evaluate import evaluate_answers
     from ragstone.metrics.explain import variants_of
-    from ragstone.metrics.names import check_variant, split_names, with_variant
+    from ragstone.metrics.names import check_variant, parse_metric, split_names, with_variant
     from ragstone.metrics.recorded import read_answers, read_gold
     from ragstone.score_files import read_clusters
 
     check_variant(variant)
-    names = [with_variant(name, variant) for name in split_names(metrics)]
+    wanted = {with_variant(name, variant): str(parse_metric(name)) for name in split_names(metrics)}
+    names = list(wanted)
     asked = list(dict.fromkeys(v for n in names for v in (variants_of(n) if explain else [n])))
     queries, given = read_gold(gold), read_answers(answers, setting)
     evaluation = evaluate_answers(
@@ -92,7 +93,7 @@ def command(
         write_scores(per_query, [evaluation.table])
     if as_json:
         differing = {n: _differing(n, queries, given) for n in names} if explain else None
-        document = evaluation.document()
+        document = evaluation.document(None if explain else wanted)
         print_json(document if differing is None else {"metrics": document, "differ": differing})
         return
     click.echo(str(evaluation))

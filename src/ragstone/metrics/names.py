@@ -100,7 +100,7 @@ def _load(stem: str, *, with_cutoff: bool, name: str) -> type[RankingMetric | An
                 )
                 return kind
     spelt = {known.lower(): known for table in tables for known in table}
-    close = difflib.get_close_matches(stem.lower(), spelt, n=1)
+    close = difflib.get_close_matches(stem.lower(), spelt, n=1, cutoff=0.5)
     hint = f"; did you mean {_shown(spelt[close[0]], with_cutoff=with_cutoff)!r}?" if close else "."
     known_names = ", ".join([*(_shown(n, with_cutoff=True) for n in RANKING), *ANSWERS])
     raise UnknownMetric(f"unknown metric {name!r}{hint} Known: {known_names}")

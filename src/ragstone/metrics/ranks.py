@@ -7,7 +7,7 @@ scores are, as plain numbers, and the place of a judged passage is counted from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
@@ -53,7 +53,14 @@ class Ranks:
 
     def relevant(self, rel: int = 1) -> Floats:
         """Return how many passages of grade `rel` or more the qrels hold for each query."""
+        if rel == 1:
+            return self._relevant
         chosen = self.judged_query[self.judged_grade >= rel]
+        return np.bincount(chosen, minlength=self.size).astype(np.float64)
+
+    @cached_property
+    def _relevant(self) -> Floats:
+        chosen = self.judged_query[self.judged_grade >= 1]
         return np.bincount(chosen, minlength=self.size).astype(np.float64)
 
     def hits(self, rel: int, depth: int) -> tuple[Ints, Ints]:
@@ -104,22 +111,38 @@ def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> Ranks:
     Raises:
         DatasetError: a score is not a finite number, or ids and scores differ in number.
     """
-    scored = [_scored(query_id, run.get(query_id)) for query_id in query_ids]
-    judged = [qrels.get(query_id, {}) for query_id in query_ids]
-    found = [[p for p in grades if p in held] for grades, held in zip(judged, scored, strict=True)]
-    owner = _owners(found)
-    rank = _places(scored, found, owner, query_ids)
-    grade = _ints(g[p] for g, ids in zip(judged, found, strict=True) for p in ids)
-    order = np.lexsort((rank, owner))
-    judged_query, judged_grade = (
-        _owners(judged),
-        _ints(grade for grades in judged for grade in grades.values()),
-    )
-    best = np.lexsort((-judged_grade, judged_query))
-    return Ranks(
+    gathered = _gathered(qrels, run, query_ids)
+    owner = np.repeat(np.arange(len(query_ids)), _ints(map(len, gathered.found)))
+    rank = _places(gathered, owner, query_ids)
+    return in_order(
         size=len(query_ids),
-        retrieved=_ints(map(len, scored)),
-        query=owner[order],
+        retrieved=np.array(gathered.lengths, dtype=np.int64),
+        query=owner,
+        rank=rank,
+        grade=np.array(gathered.grades, dtype=np.int64),
+        judged_query=np.repeat(np.arange(len(query_ids)), gathered.judged_counts),
+        judged_grade=np.array(gathered.judged_grades, dtype=np.int64),
+    )
+
+
+def in_order(
+    *,
+    size: int,
+    retrieved: Ints,
+    query: Ints,
+    rank: Ints,
+    grade: Ints,
+    judged_query: Ints,
+    judged_grade: Ints,
+) -> Ranks:
+    """Return the ranks of these entries, sorted as `Ranks` has them."""
+    order = np.argsort(query * (int(rank.max(initial=0)) + 1) + rank)
+    top = int(np.abs(judged_grade).max(initial=0))
+    best = np.argsort(judged_query * (2 * top + 1) + (top - judged_grade))
+    return Ranks(
+        size=size,
+        retrieved=retrieved,
+        query=query[order],
         rank=rank[order],
         grade=grade[order],
         judged_query=judged_query[best],
@@ -127,12 +150,40 @@ def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> Ranks:
     )
 
 
+@dataclass
+class _Gathered:
+    """What is taken from the mappings of all queries, in one pass over each."""
+
+    scored: list[Mapping[str, float]] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    found: list[list[str]] = field(default_factory=list)
+    """Judged passages retrieved, by query."""
+    own: list[float] = field(default_factory=list)
+    """Their scores."""
+    grades: list[int] = field(default_factory=list)
+    """Their grades."""
+    judged_counts: list[int] = field(default_factory=list)
+    judged_grades: list[int] = field(default_factory=list)
+
+
+def _gathered(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> _Gathered:
+    all_ = _Gathered()
+    for query_id in query_ids:
+        held = _scored(query_id, run.get(query_id))
+        grades = qrels.get(query_id, {})
+        found = list(filter(held.__contains__, grades))
+        all_.scored.append(held)
+        all_.lengths.append(len(held))
+        all_.found.append(found)
+        all_.own.extend(map(held.__getitem__, found))
+        all_.grades.extend(map(grades.__getitem__, found))
+        all_.judged_counts.append(len(grades))
+        all_.judged_grades.extend(grades.values())
+    return all_
+
+
 def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, dtype=np.int64)
-
-
-def _owners(groups: Sequence[Sequence[str] | Mapping[str, int]]) -> Ints:
-    return np.repeat(np.arange(len(groups)), [len(group) for group in groups])
 
 
 def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Mapping[str, float]:
@@ -156,32 +207,26 @@ def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Map
     return held
 
 
-def _places(
-    scored: Sequence[Mapping[str, float]],
-    found: Sequence[Sequence[str]],
-    owner: Ints,
-    query_ids: Sequence[str],
-) -> Ints:
+def _places(gathered: _Gathered, owner: Ints, query_ids: Sequence[str]) -> Ints:
     """Return the rank of every passage found: one more than the passages that stand before it."""
-    lengths = _ints(map(len, scored))
-    flat = np.fromiter(chain.from_iterable(h.values() for h in scored), np.float64, lengths.sum())
-    _check_finite(flat, lengths, query_ids)
-    own = np.fromiter(
-        (held[p] for held, ids in zip(scored, found, strict=True) for p in ids), np.float64
-    )
+    lengths = np.array(gathered.lengths, dtype=np.int64)
+    every = chain.from_iterable([held.values() for held in gathered.scored])
+    scores = np.fromiter(every, np.float64, lengths.sum())
+    _check_finite(scores, lengths, query_ids)
     with np.errstate(over="ignore"):
-        flat, own = flat.astype(np.float32), own.astype(np.float32)
+        flat, own = scores.astype(np.float32), np.array(gathered.own).astype(np.float32)
     starts = np.cumsum(lengths) - lengths
     ordered = _sorted_within(-flat, lengths, starts)
     first, last = starts[owner], (starts + lengths)[owner]
-    before = _search(ordered, -own, first, last, side="left") - first
-    through = _search(ordered, -own, first, last, side="right") - first
-    rank = before + 1
-    for i in np.flatnonzero(through - before > 1):
+    place = _first_at_least(ordered, -own, first, last)
+    rank = place - first + 1
+    tied = (place + 1 < last) & (ordered[np.minimum(place + 1, len(ordered) - 1)] == -own)
+    for i in np.flatnonzero(tied).tolist():
         q = int(owner[i])
-        passage = found[q][int(i - np.searchsorted(owner, q))]
-        ids, tied = list(scored[q]), flat[starts[q] : starts[q] + lengths[q]] == own[i]
-        rank[i] += sum(ids[place] > passage for place in np.flatnonzero(tied))
+        passage = gathered.found[q][i - int(np.searchsorted(owner, q))]
+        ids = list(gathered.scored[q])
+        equal = np.flatnonzero(flat[starts[q] : starts[q] + lengths[q]] == own[i])
+        rank[i] += sum(ids[other] > passage for other in equal.tolist())
     return rank
 
 
@@ -204,13 +249,11 @@ def _sorted_within(values: Floats, lengths: Ints, starts: Ints) -> Floats:
     return ordered
 
 
-def _search(ordered: Floats, wanted: Floats, low: Ints, high: Ints, *, side: str) -> Ints:
-    """Return where each wanted value would stand between its own bounds, by bisection."""
-    low, high = low.copy(), high.copy()
+def _first_at_least(ordered: Floats, wanted: Floats, low: Ints, high: Ints) -> Ints:
+    """Return where, between its own bounds, each wanted value would stand first, by bisection."""
     for _ in range(int((high - low).max(initial=0)).bit_length()):
-        middle = np.minimum((low + high) // 2, len(ordered) - 1)
-        right = ordered[middle] < wanted if side == "left" else ordered[middle] <= wanted
+        middle = (low + high) >> 1
+        right = ordered[np.minimum(middle, len(ordered) - 1)] < wanted
         right &= low < high
-        low = np.where(right, middle + 1, low)
-        high = np.where(right, high, np.maximum(middle, low))
+        low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
     return low

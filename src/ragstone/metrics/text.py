@@ -91,7 +91,8 @@ def _is_letter(character: str) -> bool:
 
 def _held(text: str) -> str:
     """Return a text without letters and digits such that its signs are kept as if letters."""
-    return unicodedata.normalize("NFKC", text).translate(_CONTROLS).translate(_ASCII_HELD)
+    signs = unicodedata.normalize("NFKC", text).translate(_CONTROLS).translate(_ASCII_HELD)
+    return " ".join(signs.split())
 
 
 @lru_cache(maxsize=65536)

@@ -1,0 +1,140 @@
+"""`ragstone score`: the promised JSON, variants, explanations, and what bad input gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ragstone.cli.score import command
+from ragstone.errors import ConfigError, DatasetError
+
+GOLD = [
+    {"_id": "q1", "text": "Where?", "answers": ["Paris", "City of Paris"]},
+    {"_id": "q2", "answers": ["1912"]},
+    {"_id": "q3", "answers": []},
+    {"_id": "q4", "answers": ["Rome"]},
+]
+ANSWERS = [
+    {"query_id": "q1", "answer": "Paris", "context": ["Paris is in France."]},
+    {"query_id": "q2", "answer": None, "reason": "timed out"},
+    {"query_id": "q3", "answer": "anything"},
+    {"query_id": "unknown", "answer": "x"},
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """Return answers and gold answers: one right, one failed, one without gold, one missing."""
+    return write(tmp_path / "answers.jsonl", ANSWERS), write(tmp_path / "queries.jsonl", GOLD)
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> str:
+    """Write JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def score(answers: str, gold: str, *arguments: str) -> Result:
+    """Run the command; errors of ours are raised."""
+    return CliRunner().invoke(
+        command,
+        [answers, "--gold", gold, *arguments],
+        catch_exceptions=False,
+        standalone_mode=False,
+    )
+
+
+def test_json_has_the_promised_shape(files: tuple[str, str]) -> None:
+    """A missing answer counts 0, a failure and a query without gold answers have no value."""
+    found = json.loads(score(*files, "--metrics", "EM,F1", "--json").stdout)
+
+    assert list(found) == ["EM", "F1"]
+    assert found["EM"] == {"mean": 0.5, "n": 2, "missing": 1, "failed": 1, "interval": [0.0, 1.0]}
+
+
+def test_the_paper_variant_answers_under_the_name_asked_for(files: tuple[str, str]) -> None:
+    """MIRAGE's F1 of a gold answer is below 1 where there are several."""
+    found = json.loads(score(*files, "--metrics", "F1,EM", "--variant", "paper", "--json").stdout)
+
+    assert found["F1"]["mean"] == pytest.approx(0.25)
+    assert found["F1"]["metric"] == "F1(variant=mirage)"
+
+
+def test_explain_lists_the_answers_on_which_variants_differ(files: tuple[str, str]) -> None:
+    """All variants stand side by side; the answers that tell them apart are named."""
+    text = score(*files, "--metrics", "F1", "--explain").stdout
+    found = json.loads(score(*files, "--metrics", "F1", "--explain", "--json").stdout)
+
+    assert "F1: its variants differ on 1 answers" in text
+    assert [row["query_id"] for row in found["differ"]["F1"]] == ["q1"]
+    assert set(found["metrics"]) == {"F1", "F1(variant=squad)", "F1(variant=mirage)"}
+
+
+def test_per_query_lines_hold_reasons(files: tuple[str, str], tmp_path: Path) -> None:
+    """One line per query and metric, with the reason where there is no value."""
+    path = tmp_path / "scores.jsonl"
+    score(*files, "--metrics", "EM", "--per-query", str(path))
+
+    lines = {row["query_id"]: row for row in map(json.loads, path.read_text().splitlines())}
+    assert lines["q1"]["value"] == 1.0
+    assert (lines["q2"]["status"], lines["q2"]["reason"]) == ("failed", "timed out")
+    assert lines["q3"]["status"] == "not_applicable"
+
+
+def test_contexts_in_the_answers_file_are_read(files: tuple[str, str]) -> None:
+    """The metric answer-in-context needs what the generator was shown."""
+    found = json.loads(score(*files, "--metrics", "answer-in-context", "--json").stdout)
+
+    assert (found["answer-in-context"]["mean"], found["answer-in-context"]["n"]) == (1.0, 1)
+
+
+def test_queries_that_do_not_fit_are_named_beside_the_output(files: tuple[str, str]) -> None:
+    """Missing and unknown queries go to the other stream."""
+    found = score(*files, "--json")
+
+    assert "q4" in found.stderr
+    assert "unknown" in found.stderr
+
+
+def test_a_second_answer_needs_a_setting(tmp_path: Path) -> None:
+    """Two answers to one query are an error, unless one context setting is named."""
+    rows = [
+        {"query_id": "q1", "answer": a, "setting": s} for a, s in (("Paris", "gold"), ("?", "none"))
+    ]
+    answers = write(tmp_path / "answers.jsonl", rows)  # type: ignore[arg-type]
+    gold = write(tmp_path / "gold.jsonl", GOLD[:1])
+
+    with pytest.raises(DatasetError, match="line 2"):
+        score(answers, gold)
+    found = json.loads(score(answers, gold, "--setting", "gold", "--json").stdout)
+    assert found["EM"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"answer": "x"}, "query_id"),
+        ({"query_id": "q"}, "'answer' is missing"),
+        ({"query_id": "q", "answer": 3}, "text or null"),
+    ],
+)
+def test_malformed_lines_are_named(tmp_path: Path, row: dict[str, object], said: str) -> None:
+    """File and line stand in the message, with what was expected."""
+    answers, gold = write(tmp_path / "a.jsonl", [row]), write(tmp_path / "g.jsonl", GOLD)
+
+    with pytest.raises(DatasetError, match=rf"a\.jsonl, line 1.*{said}"):
+        score(answers, gold)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--metrics", "EN"], ["--variant", "papr"], ["--metrics", "R@5"]]
+)
+def test_wrong_names_are_wrong_usage(files: tuple[str, str], arguments: list[str]) -> None:
+    """Unknown metrics and variants, and metrics of rankings, end with exit code 2."""
+    with pytest.raises(ConfigError) as caught:
+        score(*files, *arguments)
+
+    assert caught.value.exit_code == 2
