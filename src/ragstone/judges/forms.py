@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from ragstone.call_types import Reply
 from ragstone.errors import ConfigError
 from ragstone.judges.parsing import (
     Found,
@@ -58,7 +59,7 @@ class Form(Generic[T]):
 
     def schema(self, *, explain: bool) -> dict[str, Any]:
         """Return the JSON schema of a reply; the reason stands first, so that it comes first."""
-        reason = {"reason": {"type": "string"}} if explain else {}
+        reason = {"reason": {"type": "string"}} if explain and self.explained else {}
         properties = {**reason, **self.properties}
         return {
             "type": "object",
@@ -72,10 +73,18 @@ class Form(Generic[T]):
         """What the JSON object holds besides the reason."""
         raise NotImplementedError
 
-    @property
-    def wording(self) -> str:
-        """How a model without structured output is told to write the verdict."""
+    def wording(self, *, explain: bool = False) -> str:
+        """Return how a model is told to write the verdict, after its reason or alone."""
         raise NotImplementedError
+
+    explained: ClassVar[bool] = True
+    """Whether a reason may stand before the verdict."""
+    cut_is_whole: ClassVar[bool] = False
+    """Whether a reply that stops at its token limit has said all it was asked for."""
+
+    def of_reply(self, reply: Reply, material: Sequence[str] = ()) -> T:
+        """Return the verdict of a reply, which here is that of its text."""
+        return self.read(reply.text, material)
 
     def read(self, reply: str, material: Sequence[str] = ()) -> T:
         """Return the verdict of a reply.
@@ -143,12 +152,12 @@ class Rating(Form[float]):
         """A whole number on the scale."""
         return {"rating": {"type": "integer", "minimum": self.low, "maximum": self.high}}
 
-    @property
-    def wording(self) -> str:
-        """A line with double brackets."""
+    def wording(self, *, explain: bool = False) -> str:
+        """Ask for a line with double brackets."""
+        how = "End with one line" if explain else "Reply with one line and nothing else"
         return (
-            f"End with one line that holds nothing but the rating, a number from {self.low} to "
-            f"{self.high} in double brackets: Rating: [[number]]"
+            f"{how}, the rating as a number from {self.low} to {self.high} in double brackets: "
+            "Rating: [[number]]"
         )
 
     def share(self, rating: float) -> float:
@@ -221,14 +230,12 @@ class Choice(Form[str]):
         """One of the options."""
         return {"verdict": {"type": "string", "enum": list(self.options)}}
 
-    @property
-    def wording(self) -> str:
-        """A line with the word `Verdict`."""
-        listed = ", ".join(self.options[:-1])
-        return (
-            "End with one line that holds nothing but the verdict, which is "
-            f"{listed} or {self.options[-1]}: Verdict: [[word]]"
-        )
+    def wording(self, *, explain: bool = False) -> str:
+        """Ask for one word, or for a line with the word `Verdict` after the reason."""
+        words = f"{', '.join(self.options[:-1])} or {self.options[-1]}"
+        if explain:
+            return f"End with one line, the verdict being {words}: Verdict: [[word]]"
+        return f"Answer with one word and nothing else: {words}"
 
     @cached_property
     def meanings(self) -> dict[str, str]:
@@ -324,15 +331,15 @@ class Listing(Form[tuple[str, ...]]):
     """
 
     key: ClassVar[str] = "claims"
+    explained: ClassVar[bool] = False
 
     @property
     def properties(self) -> dict[str, Any]:
         """A list of texts."""
         return {"claims": {"type": "array", "items": {"type": "string"}}}
 
-    @property
-    def wording(self) -> str:
-        """A numbered list, or a word for none."""
+    def wording(self, *, explain: bool = False) -> str:
+        """Ask for a numbered list, or a word for none."""
         return "Write them as a numbered list, one a line. If there is none, write: none"
 
     def read(self, reply: str, material: Sequence[str] = ()) -> tuple[str, ...]:
@@ -375,6 +382,7 @@ class Numbered(Form[tuple[str, ...]]):
     options: tuple[str, ...] = ("yes", "no")
     spellings: Mapping[str, tuple[str, ...]] | None = None
     key: ClassVar[str] = "verdicts"
+    explained: ClassVar[bool] = False
 
     @cached_property
     def choice(self) -> Choice:
@@ -387,9 +395,8 @@ class Numbered(Form[tuple[str, ...]]):
         one = {"type": "string", "enum": list(self.options)}
         return {str(number): one for number in range(1, self.count + 1)}
 
-    @property
-    def wording(self) -> str:
-        """One line per number."""
+    def wording(self, *, explain: bool = False) -> str:
+        """Ask for one line per number."""
         words = " or ".join(self.options)
         return (
             f"Write {self.count} lines and nothing else, one per number, each of the form "

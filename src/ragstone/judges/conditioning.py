@@ -1,0 +1,87 @@
+"""What a score becomes once it is known whether the query can be answered and the answer declines.
+
+Katsis et al., MTRAG, TACL 2025, section 6.3.3. The tables say it cell by cell: a number is the
+score, `keep` leaves the metric's own value, `leave out` makes the query not applicable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from ragstone.errors import ConfigError, did_you_mean
+
+Variant = Literal["script", "released", "corrected"]
+Cell = float | Literal["keep", "leave out"]
+
+KEEP: Final = "keep"
+OUT: Final = "leave out"
+
+_ANSWERABLE: Final[dict[str, Cell]] = {"yes": 0.0, "partial": KEEP, "no": KEEP}
+_UNANSWERABLE: Final[dict[str, Cell]] = {"yes": 1.0, "partial": 0.0, "no": 0.0}
+
+TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
+    # As the published script does it: a greeting is asked to decline.
+    "script": {
+        "ANSWERABLE": _ANSWERABLE,
+        "PARTIAL": _ANSWERABLE,
+        "UNANSWERABLE": _UNANSWERABLE,
+        "CONVERSATIONAL": _UNANSWERABLE,
+        "UNDERSPECIFIED": _UNANSWERABLE,
+    },
+    # As the released scores have it: all their conversational turns hold 1.
+    "released": {
+        "ANSWERABLE": _ANSWERABLE,
+        "PARTIAL": _ANSWERABLE,
+        "UNANSWERABLE": _UNANSWERABLE,
+        "CONVERSATIONAL": {"yes": 1.0, "partial": 1.0, "no": 1.0},
+        "UNDERSPECIFIED": _UNANSWERABLE,
+    },
+    # As the paper says it: conversational turns take no part. A partly answerable query keeps its
+    # value where the answer declines the part that cannot be answered.
+    "corrected": {
+        "ANSWERABLE": _ANSWERABLE,
+        "PARTIAL": _ANSWERABLE,
+        "UNANSWERABLE": _UNANSWERABLE,
+        "CONVERSATIONAL": {"yes": OUT, "partial": OUT, "no": OUT},
+        "UNDERSPECIFIED": _UNANSWERABLE,
+    },
+}
+"""Variant -> answerability -> what the idk judge says -> what becomes of the score.
+
+For UNDERSPECIFIED queries (MTRAG-UN) `yes` is the verdict that the answer asks what is meant.
+"""
+
+
+def cell(answerability: str, idk: str, variant: str = "corrected") -> Cell:
+    """Return what becomes of a score.
+
+    >>> cell("PARTIAL", "partial"), cell("UNANSWERABLE", "yes"), cell("CONVERSATIONAL", "no")
+    ('keep', 1.0, 'leave out')
+
+    Raises:
+        ConfigError: no such variant, answerability or verdict.
+    """
+    if variant not in TABLES:
+        raise ConfigError(f"conditioning {variant!r}{did_you_mean(variant, TABLES)}")
+    table = TABLES[variant]
+    label = answerability.upper()
+    if label not in table:
+        raise ConfigError(f"answerability {answerability!r}{did_you_mean(label, table)}")
+    if idk not in table[label]:
+        raise ConfigError(f"idk verdict {idk!r}{did_you_mean(idk, table[label])}")
+    return table[label][idk]
+
+
+def conditioned(
+    value: float | None, answerability: str, idk: str, variant: str = "corrected"
+) -> float | None:
+    """Return a conditioned score; None where the query is left out or the value is needed and None.
+
+    >>> conditioned(0.7, "ANSWERABLE", "yes"), conditioned(0.7, "ANSWERABLE", "no")
+    (0.0, 0.7)
+    """
+    found = cell(answerability, idk, variant)
+    if isinstance(found, float):
+        return found
+    return value if found == KEEP else None
