@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -100,21 +101,20 @@ class Experiment:
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correct)
         self.store.check_writable()
-        for component in self._components():
-            check = getattr(component, "check", None)
-            if check is not None:
-                check()
 
     def run(self, calls: Calls | None = None) -> Results:
-        """Check everything, run what is not kept, and return the results."""
+        """Check everything, run what is not kept, and return the results.
+
+        Raises:
+            ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
+            DatasetError: the data are malformed; nothing was spent.
+            ModelFileError, MissingDependency, CallError: a component that is to work cannot.
+        """
         from ragstone.results import Results
 
-        self.check()
-        if calls is not None:
-            self._run(calls)
-        else:
-            with self._open_calls() as own:
-                self._run(own)
+        with contextlib.nullcontext(calls) if calls else self._open_calls() as asked:
+            self._plan(asked).check_ready(asked)
+            self._run(asked)
         return Results.load(self.store, self.file.name)
 
     def _run(self, calls: Calls) -> None:
@@ -133,16 +133,19 @@ class Experiment:
 
     def plan(self) -> Plan:
         """Check everything and return what a run would do, doing none of it."""
+        with self._open_calls() as calls:
+            return self._plan(calls)
+
+    def _plan(self, calls: Calls) -> Plan:
         self.check()
         store = PlanningStore(self.store.root)
-        with self._open_calls() as calls:
-            bench = self.bench(calls, store)
-            retrieving = [system for system in self.systems if system.retriever]
-            runs = {s.name: rank_queries(s, bench.ranked, bench) for s in retrieving}
-            for run in runs.values():
-                score_rankings(self.metrics[0], bench.ranked, run, bench)
-            for system, builder in self.trials():
-                run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
+        bench = self.bench(calls, store)
+        retrieving = [system for system in self.systems if system.retriever]
+        runs = {s.name: rank_queries(s, bench.ranked, bench) for s in retrieving}
+        for run in runs.values():
+            score_rankings(self.metrics[0], bench.ranked, run, bench)
+        for system, builder in self.trials():
+            run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
         return Plan(bench.answered.table.num_rows, len(self.trials()), tuple(store.steps))
 
     def trials(self) -> list[tuple[System, ContextBuilder]]:
@@ -193,11 +196,6 @@ class Experiment:
             if written is not None
         }
         return System(name=name, **made)
-
-    def _components(self) -> list[object]:
-        systems = [*self.systems, *([self.noise] if self.noise else [])]
-        parts = [(s.former, s.retriever, s.reranker, s.generator) for s in systems]
-        return [component for group in parts for component in group if component is not None]
 
 
 def load_experiment(path: str | Path, overrides: Sequence[str] = ()) -> Experiment:

@@ -79,9 +79,7 @@ def local_servers(
         ModelFileError: the model is not on this machine.
         CallError: a worker did not start; its last messages are part of the error.
     """
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingDependency("a local model", "xllamacpp", "local")
-    path = model_file(model)
+    path = check_runnable(model)
     count = usable_cores() if workers is None else workers
     if count < 1 or context_tokens < 1:
         raise ValueError(f"workers and context_tokens start at 1, found {count}, {context_tokens}")
@@ -93,6 +91,13 @@ def local_servers(
                 pool.close()
             pool = _pools[key] = _start(model, path, count, context_tokens, log)
     return pool
+
+
+def check_runnable(model: str) -> Path:
+    """Return a model's file; raise `MissingDependency` or `ModelFileError` where it cannot run."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise MissingDependency("a local model", "xllamacpp", "local")
+    return model_file(model)
 
 
 def close_all() -> None:

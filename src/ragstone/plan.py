@@ -11,6 +11,8 @@ from ragstone.store import Kept, Store
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.calls import Calls
+
 State = Literal["kept", "to do"]
 
 TITLES: Mapping[str, str] = {
@@ -29,7 +31,7 @@ class PlannedStep:
     """One step of the experiment and whether its result is kept."""
 
     step: str
-    component: str
+    component: object
     state: State
 
 
@@ -54,7 +56,7 @@ class PlanningStore(Store):
     ) -> Kept:
         """Return the kept result, or a placeholder that nothing kept can depend on."""
         kept = self.has(step, component, inputs)
-        self.steps.append(PlannedStep(step, type(component).__name__, "kept" if kept else "to do"))
+        self.steps.append(PlannedStep(step, component, "kept" if kept else "to do"))
         if not kept:
             return Kept(f"not known yet: {self.folder(step, component, inputs).name}")
         return super().table(step, component, inputs, compute)
@@ -83,6 +85,19 @@ class Plan:
         """Model calls at most; replies that are kept from other runs are not asked for again."""
         return self.trials_to_do * self.queries
 
+    def check_ready(self, calls: Calls) -> None:
+        """Let every component that is to work say what it lacks: model files, packages, a server.
+
+        A component says so by raising from a method `check(calls)`. One whose results are all kept
+        is not asked: a finished experiment needs no model.
+        """
+        asked: list[object] = []
+        for step in self.steps:
+            check = getattr(step.component, "check", None)
+            if step.state == "to do" and check is not None and step.component not in asked:
+                asked.append(step.component)
+                check(calls)
+
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data; its shape is in docs/experiment-file.md."""
         return {
@@ -91,7 +106,8 @@ class Plan:
             "trials_to_do": self.trials_to_do,
             "calls_at_most": self.calls,
             "steps": [
-                {"step": s.step, "component": s.component, "state": s.state} for s in self.steps
+                {"step": s.step, "component": type(s.component).__name__, "state": s.state}
+                for s in self.steps
             ],
         }
 

@@ -16,15 +16,28 @@ from ragstone.cores import usable_cores
 from ragstone.embedders.bert_onnx import Precision, write_bert
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.fingerprint import fingerprint
+from ragstone.model_table import Role
 from ragstone.models import model_digest, model_file
 from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ragstone.calls import Calls
+
 _PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
+_ROLES: Final[tuple[Role, ...]] = ("weights", "tokenizer", "config")
 _SHORTEST: Final = 3
 """Tokens of the shortest text that says something: one, between the two that every text gets."""
+
+
+def check_runnable(model: str) -> None:
+    """Raise `MissingDependency` or `ModelFileError` where an encoder cannot be loaded."""
+    for package in _PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            raise MissingDependency("the embedder 'minilm'", package, "local")
+    for role in _ROLES:
+        model_file(model, role)
 
 
 @dataclass(frozen=True)
@@ -61,9 +74,11 @@ class MiniLM:
     @cached_property
     def revision(self) -> str:
         """Digest of the model's files."""
-        return fingerprint(
-            [model_digest(self.model, r) for r in ("weights", "tokenizer", "config")]
-        )
+        return fingerprint([model_digest(self.model, role) for role in _ROLES])
+
+    def check(self, calls: Calls) -> None:
+        """Raise unless the model's files are there and right, and the packages that run it."""
+        check_runnable(self.model)
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return an array of shape (len(texts), dimension), rows of length 1."""
@@ -95,9 +110,7 @@ class Encoder:
     @classmethod
     def load(cls, model: str, precision: Precision, max_tokens: int) -> Encoder:
         """Read a model's files and make it ready to run."""
-        for package in _PACKAGES:
-            if importlib.util.find_spec(package) is None:
-                raise MissingDependency("the embedder 'minilm'", package, "local")
+        check_runnable(model)
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 

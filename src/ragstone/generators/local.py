@@ -70,6 +70,13 @@ class Local:
         """The model, known by its file's bytes wherever it is served."""
         return Endpoint(self.model, identity=f"gguf:{self.revision}", serve=self._serve)
 
+    def check(self, calls: Calls) -> None:
+        """Raise unless the model file is there and right, and the package that runs it."""
+        from ragstone.local_server import check_runnable
+
+        if not calls.replay_only:
+            check_runnable(self.model)
+
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order."""
         return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls)

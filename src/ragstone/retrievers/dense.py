@@ -20,6 +20,7 @@ from ragstone.types import Ranking, Search
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ragstone.calls import Calls
     from ragstone.datasets.corpus import Corpus
     from ragstone.protocols import Embedder
 
@@ -57,6 +58,12 @@ class Dense:
     def _embedder(self) -> Embedder:
         made: Embedder = create("embedders", self.embedder, where="retriever 'dense', embedder")
         return made
+
+    def check(self, calls: Calls) -> None:
+        """Let the embedder say what it lacks."""
+        check = getattr(self._embedder, "check", None)
+        if check is not None:
+            check(calls)
 
     def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
         """Return one ranking per search, in order."""
