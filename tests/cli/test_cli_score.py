@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,13 @@ from click.testing import CliRunner, Result
 from ragstone.cli.score import command
 from ragstone.errors import ConfigError, DatasetError
 
-GOLD = [
+GOLD: list[dict[str, object]] = [
     {"_id": "q1", "text": "Where?", "answers": ["Paris", "City of Paris"]},
     {"_id": "q2", "answers": ["1912"]},
     {"_id": "q3", "answers": []},
     {"_id": "q4", "answers": ["Rome"]},
 ]
-ANSWERS = [
+ANSWERS: list[dict[str, object]] = [
     {"query_id": "q1", "answer": "Paris", "context": ["Paris is in France."]},
     {"query_id": "q2", "answer": None, "reason": "timed out"},
     {"query_id": "q3", "answer": "anything"},
@@ -31,7 +32,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return write(tmp_path / "answers.jsonl", ANSWERS), write(tmp_path / "queries.jsonl", GOLD)
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> str:
+def write(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
     """Write JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
@@ -104,7 +105,7 @@ def test_a_second_answer_needs_a_setting(tmp_path: Path) -> None:
     rows = [
         {"query_id": "q1", "answer": a, "setting": s} for a, s in (("Paris", "gold"), ("?", "none"))
     ]
-    answers = write(tmp_path / "answers.jsonl", rows)  # type: ignore[arg-type]
+    answers = write(tmp_path / "answers.jsonl", rows)
     gold = write(tmp_path / "gold.jsonl", GOLD[:1])
 
     with pytest.raises(DatasetError, match="line 2"):

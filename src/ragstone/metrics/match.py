@@ -11,11 +11,13 @@ import numpy as np
 from ragstone.metrics.kinds import AnswerMetric
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.published import squad_normal
+from ragstone.metrics.sharing import Sharing
 from ragstone.metrics.text import ARTICLES, contains, pieces_without_articles, words
 from ragstone.metrics.tokens import token_code, where
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
+    from ragstone.metrics.tokens import Flags
 
 SHORT: Final = 2
 """A gold answer of so few characters must be a whole word: "s" is not in "Newton's"."""
@@ -61,17 +63,24 @@ def _bergen(answer: str, gold: Sequence[str]) -> bool:
 def _corrected(pairs: Pairs) -> Values:
     """Match by words at once; look closer where pieces may match, or where a query is echoed."""
     found = pairs.any_lane(pairs.words.contained)
-    pieces = pairs.pieces
-    articles = np.isin(pieces.gold.code, [token_code(word) for word in ARTICLES])
-    needed = pieces.gold.counts - np.bincount(
-        pieces.gold.owner[articles], minlength=len(pairs.labels)
-    )
-    possible = pairs.any_lane((pieces.shared >= needed) & (needed > 0)) > found
     echoed = np.array(list(map(_echoed, pairs.answers, pairs.query_texts)), np.bool_)
-    for i in where(possible | echoed):
+    for i in {*_by_pieces(pairs, found > 0), *where(echoed)}:
         answer = without_echo(pairs.answers[i], pairs.query_texts[i])
         found[i] = occurs(answer, pairs.gold[i], pairs.languages[i])
     return found
+
+
+def _by_pieces(pairs: Pairs, found: Flags) -> list[int]:
+    """Return the other pairs that hold a gold answer's pieces without a gap, articles aside."""
+    articles = [token_code(word) for word in ARTICLES]
+    pieces = pairs.pieces
+    wanted = pieces.gold.counts - pieces.gold.without(articles).gone
+    held = pairs.any_lane((pieces.shared >= wanted) & (wanted > 0))
+    likely = where((held > 0) & ~found)
+    few = pairs.take(likely)
+    answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
+    near = few.any_lane(Sharing(answers.kept, gold.kept, few.lane_pair).contained)
+    return [likely[i] for i in where(near > 0)]
 
 
 def _echoed(answer: str, query: str) -> bool:

@@ -59,7 +59,7 @@ _MARKS: Final = (
 UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}][{_MARKS}]*")
 UNSPACED_RUN: Final = re.compile(f"[{_UNSPACED}]+")
 _INITIAL: Final = re.compile(r"(?<!\S)a(?=\.(?!\S))")
-INITIAL_MARK: Final = "\ue0ff"
+INITIAL_MARK: Final = "\0"
 _CONTROLS: Final = dict.fromkeys([*range(0x1F), 0x7F], " ")
 _SIGNS: Final = frozenset(string.punctuation + SIGN)
 _ASCII_SIGNS: Final = {ord(c): None for c in string.punctuation + SIGN}

@@ -11,7 +11,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -68,11 +68,24 @@ class Tokens:
         place: Ints = positions - starts[self.owner[positions]]
         return place
 
+    def without(self, codes: Sequence[int]) -> Kept:
+        """Return the tokens less those of some codes, and how many of each text are gone."""
+        drop = np.isin(self.code, np.array(codes, np.uint64))
+        gone = np.bincount(self.owner[drop], minlength=len(self.counts))
+        return Kept(Tokens(self.code[~drop], self.counts - gone), gone)
+
     def of(self, text: int) -> list[int]:
         """Return the codes of one text."""
         start = int(self.counts[:text].sum())
         codes: list[int] = self.code[start : start + int(self.counts[text])].tolist()
         return codes
+
+
+class Kept(NamedTuple):
+    """Tokens that are left, and how many of each text are not."""
+
+    kept: Tokens
+    gone: Ints
 
 
 @dataclass(frozen=True)
