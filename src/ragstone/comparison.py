@@ -6,26 +6,19 @@ the function's place in the package.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from arro3.core import Table
 
-from ragstone.analysis.paired import (
-    Correction,
-    Difference,
-    adjust,
-    minimum_detectable,
-    more_queries,
-    paired_difference,
-)
+from ragstone.analysis.paired import Correction, Difference, adjust, paired_difference
 from ragstone.analysis.stability import RankStability, rank_stability
-from ragstone.analysis.statistics import Summary, check_confidence, summarise
+from ragstone.analysis.statistics import Summary, summarise
+from ragstone.analysis.verdicts import Family, Pair, judge
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.schemas import table_to_scores
 from ragstone.score_files import clusters_by_id, read_scores
@@ -34,25 +27,8 @@ from ragstone.types import Score
 Scores: TypeAlias = Iterable[Score] | Table | Path | str
 """Scores in hand, a SCORES table, or a file of scores."""
 _Column: TypeAlias = dict[str, Score]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two systems under one metric: `b` against `a`."""
-
-    a: str
-    b: str
-    difference: Difference
-    adjusted_p: float
-    """Corrected over all pairs and metrics of the comparison."""
-    minimum_detectable: float | None
-    """The difference that these queries would show with a chance of 80 %."""
-    more_queries: int | None
-    """Queries beyond these that would show a difference of the observed size with a chance of
-    80 %; None where the systems do not differ at all or there is one cluster."""
-    significant: bool
-    verdict: str
-    """One sentence in plain words."""
+_Gap: TypeAlias = tuple[str, str, Difference]
+"""A pair of systems and the difference of the second from the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,29 +112,23 @@ def compare(
     >>> compare(old, new, names=["old", "new"])["EM"].pairs[0].verdict
     'new is better than old by 0.2500 [0.1250, 0.4000], p=0.002'
     """
-    check_confidence(confidence)
-    systems = _names(scores, names)
+    systems = _names(scores, names, baseline)
     tables = {name: _by_metric(given, name) for name, given in zip(systems, scores, strict=True)}
-    if baseline is not None and baseline not in tables:
-        raise ConfigError(f"unknown baseline {baseline!r}{did_you_mean(baseline, systems)}")
     shared, not_shared = _shared_metrics(tables, metrics)
     if clusters is None:
         clusters = clusters_by_id({q for held in tables.values() for c in held.values() for q in c})
-    settings = _Settings(
-        clusters, baseline, confidence, frozenset(lower_is_better), resamples, seed
-    )
+    settings = _Settings(clusters, baseline, confidence, set(lower_is_better), resamples, seed)
     found = [
         _compare_metric(metric, {name: held[metric] for name, held in tables.items()}, settings)
         for metric in shared
     ]
-    tests = sum(len(one.pairs) for one in found)
     return Comparison(
         systems=systems,
         metrics=tuple(_judged(found, correction, settings)),
         not_shared=not_shared,
         confidence=confidence,
         correction=correction,
-        tests=tests,
+        tests=sum(len(gaps) for _, gaps in found),
         clustered=bool(clusters),
     )
 
@@ -168,12 +138,14 @@ class _Settings:
     clusters: Mapping[str, Hashable]
     baseline: str | None
     confidence: float
-    lower_is_better: frozenset[str]
+    lower_is_better: set[str]
     resamples: int
     seed: int
 
 
-def _names(scores: Sequence[Scores], names: Sequence[str] | None) -> tuple[str, ...]:
+def _names(
+    scores: Sequence[Scores], names: Sequence[str] | None, baseline: str | None
+) -> tuple[str, ...]:
     if len(scores) < 2:  # noqa: PLR2004 - a comparison has two sides
         raise ConfigError(f"a comparison needs at least two systems, found {len(scores)}")
     given = names or [
@@ -186,6 +158,8 @@ def _names(scores: Sequence[Scores], names: Sequence[str] | None) -> tuple[str, 
             f"{len(scores)} systems need as many different names, found {', '.join(given)}; name "
             "each one: names=[...], or NAME=FILE on the command line"
         )
+    if baseline is not None and baseline not in given:
+        raise ConfigError(f"unknown baseline {baseline!r}{did_you_mean(baseline, given)}")
     return tuple(given)
 
 
@@ -222,7 +196,7 @@ def _shared_metrics(
 
 def _compare_metric(
     metric: str, columns: Mapping[str, _Column], settings: _Settings
-) -> MetricComparison:
+) -> tuple[MetricComparison, list[_Gap]]:
     every = list(dict.fromkeys(query_id for column in columns.values() for query_id in column))
     common = [q for q in every if all(_value(column, q) is not None for column in columns.values())]
     clusters = [settings.clusters.get(q, ("", q)) for q in common] if settings.clusters else None
@@ -235,7 +209,7 @@ def _compare_metric(
             f"scores, {next(iter(settings.clusters))!r} among the clusters"
         )
     out = set(every).difference(common)
-    return MetricComparison(
+    found = MetricComparison(
         metric=metric,
         n=len(common),
         left_out=len(out),
@@ -250,9 +224,10 @@ def _compare_metric(
             )
             for name, column in columns.items()
         },
-        pairs=tuple(_pairs(values, clusters, settings)) if common else (),
+        pairs=(),
         ranks=_ranks(metric, values, clusters, settings) if common else (),
     )
+    return found, _gaps(values, clusters, settings) if common else []
 
 
 def _value(column: _Column, query_id: str) -> float | None:
@@ -264,18 +239,17 @@ def _count(column: _Column, status: str) -> int:
     return sum(score.status == status for score in column.values())
 
 
-def _pairs(
+def _gaps(
     values: Mapping[str, Sequence[float]], clusters: Sequence[Hashable] | None, settings: _Settings
-) -> Iterable[Pair]:
-    base = settings.baseline
-    chosen: Any = combinations(values, 2)
+) -> list[_Gap]:
+    base, confidence = settings.baseline, settings.confidence
+    chosen = list(combinations(values, 2))
     if base is not None:
         chosen = [(base, name) for name in values if name != base]
-    for a, b in chosen:
-        found = paired_difference(
-            values[a], values[b], clusters=clusters, confidence=settings.confidence
-        )
-        yield Pair(a, b, found, found.p, None, None, significant=False, verdict="")
+    return [
+        (a, b, paired_difference(values[a], values[b], clusters=clusters, confidence=confidence))
+        for a, b in chosen
+    ]
 
 
 def _ranks(
@@ -298,72 +272,17 @@ def _ranks(
 
 
 def _judged(
-    found: Sequence[MetricComparison], correction: Correction, settings: _Settings
+    found: Sequence[tuple[MetricComparison, list[_Gap]]],
+    correction: Correction,
+    settings: _Settings,
 ) -> Iterable[MetricComparison]:
-    """Yield the comparisons with corrected p values and what follows from them."""
-    p_values = [pair.difference.p for one in found for pair in one.pairs]
+    """Yield the comparisons with their pairs, p corrected over all of them."""
+    p_values = [gap.p for _, gaps in found for _, _, gap in gaps]
+    family = Family(1 - settings.confidence, len(p_values), correction)
     adjusted = iter(adjust(p_values, correction))
-    alpha = 1 - settings.confidence
-    # With a correction, a single test must pass about this level to count among so many.
-    planned = alpha if correction == "none" else alpha / max(1, len(p_values))
-    after = (
-        f" after {_CORRECTIONS[correction]}" if len(p_values) > 1 and correction != "none" else ""
-    )
-    for one in found:
+    for one, gaps in found:
         lower = one.metric in settings.lower_is_better
-        pairs = [_judge(pair, next(adjusted), alpha, planned) for pair in one.pairs]
-        yield replace(
-            one,
-            pairs=tuple(replace(p, verdict=_verdict(p, after, lower=lower)) for p in pairs),
-        )
-
-
-_CORRECTIONS = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg", "none": ""}
-
-
-def _judge(pair: Pair, adjusted_p: float, alpha: float, planned: float) -> Pair:
-    found, error = pair.difference, pair.difference.standard_error
-    return replace(
-        pair,
-        adjusted_p=adjusted_p,
-        significant=adjusted_p <= alpha,
-        minimum_detectable=None if error is None else minimum_detectable(error, alpha=planned),
-        more_queries=None
-        if error is None
-        else more_queries(found.n, found.difference, error, alpha=planned),
-    )
-
-
-def _verdict(pair: Pair, after: str, *, lower: bool) -> str:
-    found = pair.difference
-    p = "p<0.0001" if pair.adjusted_p < 0.0001 else f"p={pair.adjusted_p:.2g}"  # noqa: PLR2004
-    if pair.significant:
-        better = pair.b if (found.difference > 0) != lower else pair.a
-        other = pair.a if better == pair.b else pair.b
-        return f"{better} is better than {other} by {_size(found)}, {p}{after}"
-    if found.difference == 0:
-        return f"no difference shown between {pair.a} and {pair.b}: the means are equal"
-    if not pair.more_queries:
-        return f"no difference shown between {pair.a} and {pair.b} ({p}{after})"
-    return (
-        f"no difference shown between {pair.a} and {pair.b} ({p}{after}); about "
-        f"{_about(pair.more_queries)} more queries would settle a difference of this size"
-    )
-
-
-def _size(found: Difference) -> str:
-    """Write a difference and its interval without regard to who leads."""
-    size = f"{abs(found.difference):.4f}"
-    if found.interval is None:
-        return size
-    low, high = sorted(math.copysign(1, found.difference) * bound for bound in found.interval)
-    return f"{size} [{low:.4f}, {high:.4f}]"
-
-
-def _about(count: int) -> str:
-    """Write a count to two digits.
-
-    >>> _about(12_345), _about(87)
-    ('12,000', '87')
-    """
-    return f"{int(float(f'{count:.2g}')):,}"
+        pairs = [
+            judge(a, b, gap, next(adjusted), family, lower_is_better=lower) for a, b, gap in gaps
+        ]
+        yield replace(one, pairs=tuple(pairs))

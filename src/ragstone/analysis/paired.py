@@ -27,6 +27,7 @@ Values: TypeAlias = Sequence[float] | NDArray[np.number]
 
 POWER: Final = 0.8
 """The chance of finding a difference that sample sizes are planned for."""
+_MOST_QUERIES: Final = 1e9
 _NORMAL: Final = NormalDist()
 
 
@@ -162,16 +163,17 @@ def more_queries(
 ) -> int | None:
     """Return how many queries beyond n it takes to find a true difference of this size.
 
-    The standard error falls with the square root of the queries; None where the difference is 0,
-    which no number of queries can show.
+    The standard error falls with the square root of the queries; None where it would take more
+    than a billion: a difference of 0, or of rounding.
 
     >>> more_queries(100, 0.02, 0.01)
     97
     """
-    if difference == 0:
+    wanted = minimum_detectable(error, alpha=alpha, power=power)
+    if wanted > abs(difference) * math.sqrt(_MOST_QUERIES / n):
         return None
-    ratio = minimum_detectable(error, alpha=alpha, power=power) / abs(difference)
-    return max(0, math.ceil(n * ratio**2) - n)
+    ratio = wanted / abs(difference) if difference else 0.0
+    return max(0, math.ceil(n * ratio**2) - n) if difference else None
 
 
 def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[float]:
