@@ -33,7 +33,8 @@ _SIGNS: Final = re.compile(
             r"\bi (?:really |honestly )?(?:do not|don't) (?:have|know|see|find)\b",
             rf"\b(?:i|we)(?:'m| am| are)? {_UNABLE} {_DO}\b",
             r"\b(?:i'm|i am|we are) (?:unable|not able) to\b",
-            r"\b(?:i'm|i am) (?:not sure|sorry)\b",
+            r"\b(?:i'm|i am) not sure\b",
+            r"^\W*(?:i'm|i am) sorry\W*$",
             r"\b(?:cannot|can't|can not|could not) be (?:answered|determined|found|inferred)\b",
             rf"\b{_SOURCE}\b[^.?!]{{0,60}}\b{_NOT} (?:\w+ ){{0,2}}{_SAY}\b",
             rf"\b(?:no|not enough|insufficient|lack of) (?:\w+ ){{0,3}}{_SOURCE}\b",
@@ -54,6 +55,9 @@ _SIGNS: Final = re.compile(
     re.IGNORECASE,
 )
 _CURLY: Final = "\u2019"
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+WORDS_BESIDE: Final = 15
+"""What a refusal may say besides; chosen on mtRAG's released responses, see docs/metrics.md."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ class Refusal(AnswerMetric):
     """1 where the answer says that it does not know or that the context does not say, else 0.
 
     Known by turns of phrase in English, and by the commonest in nine other languages: a cheap
-    stand-in for a judge, high in precision. An empty answer says nothing, and gives 0.
+    stand-in for a judge. An answer that says so and then goes on for more than 15 words is no
+    refusal. An empty answer says nothing, and gives 0.
     """
 
     name: ClassVar[str] = "refusal"
@@ -78,4 +83,7 @@ def refusal(answer: str) -> float:
     >>> refusal("I don't have enough information."), refusal("She does not eat meat.")
     (1.0, 0.0)
     """
-    return float(_SIGNS.search(answer.replace(_CURLY, "'").strip()) is not None)
+    sentences = _SENTENCE_END.split(answer.replace(_CURLY, "'").strip())
+    beside = [sentence for sentence in sentences if not _SIGNS.search(sentence)]
+    refused = len(beside) < len(sentences)
+    return float(refused and sum(len(sentence.split()) for sentence in beside) <= WORDS_BESIDE)
