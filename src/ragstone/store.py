@@ -222,7 +222,9 @@ def _take_place(temporary: Path, folder: Path) -> None:
 
     Where another process finished the same step in the meantime, its result is as good as ours.
     """
-    if folder.exists() and (not (folder / MANIFEST).exists() or _read_manifest(folder)["failed"]):
+    if folder.exists() and (
+        not (folder / MANIFEST).exists() or _read_manifest(folder).get("failed")
+    ):
         shutil.rmtree(folder, ignore_errors=True)
     try:
         temporary.rename(folder)

@@ -1,0 +1,1 @@
+"""Making benchmarks: passages to write about, queries about them, labels, critiques, filters."""

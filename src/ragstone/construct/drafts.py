@@ -1,0 +1,145 @@
+"""A test query on its way: what it is made of, every call that made it, and why it was rejected."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ragstone.call_types import Endpoint, Failure, Request, Sampling
+from ragstone.construct.prompts import Prompts
+from ragstone.construct.reading import Rejected
+from ragstone.judges.asking import Asker
+from ragstone.types import Passage, Query
+
+_CUT: Final = frozenset({"length", "max_tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call that a query is owed to."""
+
+    name: str
+    prompt: str
+    reply: str
+    call_key: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass
+class Draft:
+    """One query to be written about one passage, or about several."""
+
+    strategy: str
+    asked: str
+    """The label it was asked to have."""
+    passages: tuple[Passage, ...]
+    theme: str = ""
+    facts: tuple[str, ...] = ()
+    statement: str = ""
+    """What the question was made from; its answer where the strategy is statement extraction."""
+    question: str = ""
+    answer: str = ""
+    obtained: str = ""
+    """The label that a labeller gave it; that asked for where there is no labeller."""
+    ratings: dict[str, float] = field(default_factory=dict)
+    """Critique -> rating from 1 to 5; one that could not be read is not there."""
+    reason: str = ""
+    """Why it is rejected; empty while it is not."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader should know of it, kept or not."""
+    made: tuple[Passage, ...] = ()
+    """Passages that were written for it and belong into the corpus."""
+    labels: dict[str, str] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def item_id(self) -> str:
+        """What it is known by: equal for equal strategy, label, passages, question and answer."""
+        made_of = [self.strategy, self.asked, *(p.passage_id for p in self.passages)]
+        text = "\n".join([*made_of, self.question, self.answer])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def relevant(self) -> tuple[Passage, ...]:
+        """The passages that answer it: those made for it, else those it was made from."""
+        return () if self.asked == "unanswerable" else self.made or self.passages
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written by the model for it."""
+        return sum(step.tokens_in + step.tokens_out for step in self.steps)
+
+    def query(self) -> Query:
+        """Return it as a query of a data set."""
+        labels: Mapping[str, Any] = {
+            "taxonomy": self.obtained or self.asked,
+            "asked_label": self.asked,
+            "strategy": self.strategy,
+            "answerability": "unanswerable" if self.asked == "unanswerable" else "answerable",
+            **self.labels,
+        }
+        return Query(
+            self.item_id, self.question, (self.answer,) if self.answer else (), labels=labels
+        )
+
+    def row(self, model: str) -> dict[str, Any]:
+        """Return all that is known of it, for the file of items."""
+        return {
+            "item_id": self.item_id,
+            "kept": not self.reason,
+            "reason": self.reason,
+            "notes": self.notes,
+            "strategy": self.strategy,
+            "model": model,
+            "asked_label": self.asked,
+            "obtained_label": self.obtained,
+            "question": self.question,
+            "answer": self.answer,
+            "theme": self.theme,
+            "facts": self.facts,
+            "statement": self.statement,
+            "ratings": self.ratings,
+            "labels": self.labels,
+            "passages": [{"passage_id": p.passage_id, "text": p.full_text} for p in self.passages],
+            "made_passages": [{"passage_id": p.passage_id, "text": p.text} for p in self.made],
+            "steps": self.steps,
+        }
+
+
+Ask = Callable[[Draft], str]
+Read = Callable[[Draft, str, str], None]
+"""What takes a draft, the reply and the instruction's own words, and raises `Rejected`."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model that writes test queries, step by step."""
+
+    endpoint: Endpoint
+    calls: Asker
+    prompts: Prompts = field(default_factory=Prompts)
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=300))
+
+    def step(self, name: str, drafts: Sequence[Draft], ask: Ask, read: Read) -> None:
+        """Ask the model about every draft that is not rejected, and take in what it says."""
+        live = [draft for draft in drafts if not draft.reason]
+        prompts = [ask(draft) for draft in live]
+        requests = [Request((("user", prompt),), self.sampling) for prompt in prompts]
+        outcomes = self.calls.ask(self.endpoint, requests, title=f"writing: {name}")
+        instruction = str(getattr(self.prompts, name))
+        for draft, prompt, outcome in zip(live, prompts, outcomes, strict=True):
+            if isinstance(outcome, Failure):
+                draft.steps.append(Step(name, prompt, "", outcome.key))
+                draft.reason = f"{name}: the call failed: {outcome.reason}"
+                continue
+            used = outcome.tokens_in or 0, outcome.tokens_out or 0
+            draft.steps.append(Step(name, prompt, outcome.text, outcome.key, *used))
+            if outcome.finish_reason in _CUT:
+                draft.notes.append(f"{name}: the reply was cut")
+            try:
+                read(draft, outcome.text, instruction)
+            except Rejected as error:
+                draft.reason = f"{name}: {error}"
