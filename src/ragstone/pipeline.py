@@ -9,6 +9,7 @@ it, so steps that trials have in common (a ranking, a closed-book answer) are co
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone import metrics as metrics_
 from ragstone.errors import RagstoneError
 from ragstone.fingerprint import recipe
-from ragstone.protocols import JudgedRetriever
+from ragstone.protocols import AskingFormer, JudgedRetriever
 from ragstone.schemas import (
     SEARCHES,
     columns,
@@ -34,6 +35,7 @@ from ragstone.schemas import (
 )
 from ragstone.store import Kept, Store
 from ragstone.types import (
+    Formed,
     GoldPassages,
     NoisePassages,
     Passage,
@@ -64,7 +66,7 @@ class System:
     """A pipeline under test: one component a step; a step that is None is left out."""
 
     name: str
-    former: QueryFormer
+    former: QueryFormer | AskingFormer
     retriever: Retriever | None = None
     reranker: Reranker | None = None
     generator: Generator | None = None
@@ -129,9 +131,33 @@ def run_trial(
     return Trial(system.name, builder.setting, contexts, predictions, scores)
 
 
+def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
+    """Return the SEARCHES of a system. Where a model is asked, failed calls are made again."""
+    fallen_back: list[Formed] = []
+
+    def form(former: QueryFormer | AskingFormer, queries: Table) -> Table:
+        held = table_to_queries(queries)
+        if isinstance(former, AskingFormer):
+            formed = list(former.ask(held, bench.calls))
+            fallen_back.extend(one for one in formed if one.reason)
+            texts = [one.text for one in formed]
+        else:
+            texts = former.form(held)
+        return to_table(SEARCHES, {"query_id": [q.query_id for q in held], "text": texts})
+
+    return bench.store.table(
+        "form",
+        system.former,
+        {"queries": queries},
+        form,
+        count_failed=lambda _: sum(one.failed for one in fallen_back),
+        facts=lambda: {"fallen_back": Counter(one.reason for one in fallen_back)},
+    )
+
+
 def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
     """Return the RUN of a system that has a retriever."""
-    searches = bench.store.table("form", system.former, {"queries": queries}, _form)
+    searches = form_queries(system, queries, bench)
     inputs = {"searches": searches, "corpus": bench.passages}
     if isinstance(system.retriever, JudgedRetriever):
         inputs["qrels"] = bench.qrels
@@ -286,12 +312,6 @@ def to_tasks(queries: Table, contexts: Table) -> list[Task]:
 def count_failed_predictions(predictions: Table) -> int:
     """Return how many predictions have no answer."""
     return sum(answer is None for answer in columns(predictions)["answer"])
-
-
-def _form(former: QueryFormer, queries: Table) -> Table:
-    held = table_to_queries(queries)
-    texts = former.form(held)
-    return to_table(SEARCHES, {"query_id": [q.query_id for q in held], "text": texts})
 
 
 def _searches(table: Table) -> list[Search]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ragstone.datasets.dataset import Dataset
     from ragstone.types import (
         Context,
+        Formed,
         GoldPassages,
         NoisePassages,
         Prediction,
@@ -54,6 +55,15 @@ class QueryFormer(Protocol):
 
     def form(self, queries: Sequence[Query]) -> list[str]:
         """Return one search text per query, in order."""
+        ...
+
+
+@runtime_checkable
+class AskingFormer(Protocol):
+    """Turns queries into search texts by asking a model: the other kind of query former."""
+
+    def ask(self, queries: Sequence[Query], calls: Calls) -> Iterable[Formed]:
+        """Return one search text per query, in order; a failure keeps the query's own text."""
         ...
 
 

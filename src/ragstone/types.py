@@ -61,6 +61,17 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Formed:
+    """A search text that a model was asked for; the query's own text where it gave none."""
+
+    text: str
+    reason: str = ""
+    """Why the model's text is not used."""
+    failed: bool = False
+    """Whether the call failed, so that it is worth asking again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """The text to be searched for on behalf of a query."""
 

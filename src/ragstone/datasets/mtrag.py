@@ -171,7 +171,9 @@ class MtragReader:
         corpus: Corpus,
     ) -> Table:
         """Return the QRELS: the files' where there are any, else what stands beside the turns."""
-        known = Known({turn.query_id for turn in turns}, set(corpus.passage_ids))
+        # Without any corpus, what is relevant can still be scored against runs.
+        passage_ids = set(corpus.passage_ids) if len(corpus) else None
+        known = Known({turn.query_id for turn in turns}, passage_ids)
         files = _of_domains(_files(folder, "qrels", ends=(".tsv", ".tsv.gz")), wanted)
         if files:
             builder = qrels()
@@ -183,7 +185,7 @@ class MtragReader:
         builder, stray = qrels(), []
         for turn in turns:
             for passage_id in dict.fromkeys(turn.gold):
-                if passage_id in corpus:
+                if passage_ids is None or passage_id in passage_ids:
                     builder.add((turn.query_id, passage_id, 1))
                 else:
                     stray.append(f"{passage_id!r} (task {turn.query_id})")

@@ -41,6 +41,7 @@ _DIMENSIONS: Final = {
     "answerability": "answerability",
 }
 """mtRAG's dimensions of a turn -> labels."""
+_PLACES: Final = frozenset({"conversation_id", "turn", "Turn"})
 ABSENT: Final = frozenset({"", "n/a"})
 """Values that say that a dimension does not apply."""
 _OWN: Final = frozenset(
@@ -145,27 +146,32 @@ def _answers(said: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
-    """Return the turn that a generation task is about."""
+    """Return the turn that a generation task is about.
+
+    A task whose id and fields name no turn is a query of its own: it gets no label of the two.
+    """
     task_id = take_text(dict(row), "task_id")
-    conversation, number = split_task_id(task_id)
-    with within(f"conversation {conversation!r}, turn {number}"):
-        _check_place(row, conversation, number)
+    placed = SEPARATOR in task_id or not row.keys().isdisjoint(_PLACES)
+    conversation, number = split_task_id(task_id) if placed else (task_id, 1)
+    where = f"conversation {conversation!r}, turn {number}" if placed else f"task {task_id!r}"
+    with within(where):
+        if placed:
+            _check_place(row, conversation, number)
         spoken = list(_spoken([as_object(m) for m in take_list(dict(row), "input")], irregular))
         if not spoken or spoken[-1].role != "user":
             raise FieldError("the field 'input' must end with what the user says")
-        targets = [as_object(target) for target in row.get("targets") or ()]
-        shown = [as_object(context) for context in row.get("contexts") or ()]
-        passages = [_passage(context) for context in shown]
+        passages = [_passage(as_object(context)) for context in row.get("contexts") or ()]
         listed = row.get("qrels")
         labels = {**_shared_labels(row, conversation), **_dimensions(row), "turn": number}
+        kept = {k: v for k, v in labels.items() if placed or k not in ("conversation", "turn")}
         return Turn(
             task_id,
             conversation,
             number,
             spoken[-1].text,
             tuple(spoken[:-1]),
-            tuple(take_text(target, "text") for target in targets),
-            {**labels, **_rest(row)},
+            tuple(take_text(as_object(dict(t)), "text") for t in row.get("targets") or ()),
+            {**kept, **_rest(row)},
             tuple(listed if listed is not None else [p.passage_id for p in passages]),
             tuple(passage for passage in passages if passage.text),
             take_text(dict(row), "rewrite", optional=True),

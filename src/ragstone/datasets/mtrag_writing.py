@@ -261,9 +261,18 @@ def _gold(dataset: Dataset, query_id: str) -> list[Passage]:
 def _shown(passage: Passage) -> dict[str, Any]:
     return {
         "document_id": passage.passage_id,
-        "text": passage.full_text,
+        "text": with_title(passage),
         "title": passage.title,
     }
+
+
+def with_title(passage: Passage) -> str:
+    """Return a passage's text below its title line, as mtRAG writes it.
+
+    Without a title there is no line, except before a text that begins with an empty one.
+    """
+    titled = passage.title or passage.text.startswith("\n")
+    return f"{passage.title}\n{passage.text}" if titled else passage.text
 
 
 def _by_domain(dataset: Dataset) -> dict[str, list[Query]]:
@@ -285,7 +294,7 @@ def _corpus_row(passage: Passage) -> dict[str, Any]:
     return {
         "_id": passage.passage_id,
         "title": passage.title,
-        "text": passage.full_text,
+        "text": with_title(passage),
         **({"document": passage.document_id} if passage.document_id else {}),
         **labels,
     }

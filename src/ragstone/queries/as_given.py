@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragstone.queries.speech import Variant, last_turn, said
 from ragstone.types import Query
 
 
 @dataclass(frozen=True)
 class AsGiven:
-    """Searches for the query's text, without its history."""
+    """Searches for the query's text, without its history.
+
+    Args:
+        variant: `paper` with mtRAG's speaker tag, `corrected` without.
+    """
+
+    variant: Variant = "corrected"
 
     def form(self, queries: Sequence[Query]) -> list[str]:
         """Return the texts."""
-        return [query.text for query in queries]
+        return [said(last_turn(query), self.variant) for query in queries]
