@@ -12,14 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from ragstone.call_log import Entry
-from ragstone.call_types import Failure, Outcome
-from ragstone.chat_client import Fault
+from ragstone.call_types import Failure, Fault, Outcome
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
     from ragstone.call_log import CallLog
-    from ragstone.call_types import Request
-    from ragstone.chat_client import ChatClient
+    from ragstone.call_types import CallClient, Request
 
 _STALLED_SECONDS: Final = 300.0
 _SETTLING_SECONDS: Final = 0.005
@@ -53,7 +51,7 @@ class Patience:
 class Batch:
     """The calls of one `ask` that are not kept yet, and their outcomes as they become durable."""
 
-    client: ChatClient
+    client: CallClient
     log: CallLog
     jobs: deque[tuple[str, Request]]
     on_kept: Callable[[Sequence[Outcome]], None]
@@ -126,7 +124,7 @@ class Engine:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_cancel, batch)
 
-    def close(self, clients: Sequence[ChatClient]) -> None:
+    def close(self, clients: Sequence[CallClient]) -> None:
         """Close the connections and end the thread."""
         if self._loop is None or self._thread is None:
             return
@@ -269,7 +267,7 @@ async def _until(moment: float, clock: Callable[[], float]) -> None:
         await asyncio.sleep(moment - clock())
 
 
-async def _close(clients: Sequence[ChatClient]) -> None:
+async def _close(clients: Sequence[CallClient]) -> None:
     left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in left:
         task.cancel()

@@ -17,6 +17,8 @@ from ragstone.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragstone.pacing import Pace
+
 ChatMessage: TypeAlias = tuple[str, str]
 """Role ("system", "user" or "assistant") and text."""
 
@@ -176,9 +178,60 @@ class Wire(Protocol):
         """Return the request's body."""
         ...
 
-    def reply(self, payload: Any) -> Reply:
-        """Read a reply's JSON; raise `ValueError` saying what is missing."""
+    def decode(self, raw: bytes) -> Any:
+        """Read a reply's body; raise `ValueError` where it is not what it should be."""
         ...
+
+    def reply(self, payload: Any) -> Reply:
+        """Return the reply that a body holds; raise `ValueError` saying what is missing."""
+        ...
+
+
+class CallClient(Protocol):
+    """What makes the attempts at calls to one endpoint, in the engine's event loop."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Whom it asks."""
+        ...
+
+    @property
+    def pace(self) -> Pace:
+        """How many calls it bears at once."""
+        ...
+
+    async def attempt(self, request: Request) -> Reply:
+        """Return the reply to one request, or raise a `Fault`; may be cancelled."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
+
+class Fault(Exception):
+    """Why an attempt gave no reply, and what may be done about it."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        status: int | None = None,
+        retryable: bool = False,
+        overload: bool = False,
+        fatal: bool = False,
+        pause: float | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.status = reason, status
+        self.retryable = retryable
+        """Another attempt may end otherwise."""
+        self.overload = overload
+        """The server has too much to do."""
+        self.fatal = fatal
+        """Every other call to this endpoint would end the same way."""
+        self.pause = pause
+        """Seconds for which the server asks to be left alone."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +255,8 @@ class Endpoint:
     serve: Callable[[], HasUrls] | None = field(default=None, compare=False)
     """Returns running servers on this machine, started when the first reply is wanted that is not
     kept; asked before every batch of calls, so that servers that died are replaced."""
+    client: Callable[[Endpoint, Pace], CallClient] | None = field(default=None, compare=False)
+    """Makes the client of an endpoint that is no model server: a function, a command."""
     concurrency: int | None = None
     """Calls at once at most, where it differs from the default of `Calls`."""
 
@@ -209,7 +264,7 @@ class Endpoint:
         """Check the URLs, and make the identity where none is given."""
         for url in self.base_urls:
             _check_url(url)
-        if not self.base_urls and self.serve is None:
+        if not self.base_urls and self.serve is None and self.client is None:
             raise ConfigError(f"the endpoint of model {self.model!r} has no base_url")
         if not self.identity:
             hosts = sorted({urlsplit(url).hostname or "" for url in self.base_urls})

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from ragstone.call_engine import Batch, Engine, Patience
 from ragstone.call_log import CallLog
 from ragstone.call_types import (
+    CallClient,
     ChatMessage,
     Endpoint,
     Failure,
@@ -38,7 +39,7 @@ from ragstone.call_types import (
     chat,
     shown_url,
 )
-from ragstone.chat_client import ChatClient, is_loopback
+from ragstone.chat_client import ChatClient, check_reachable, is_loopback
 from ragstone.errors import CallError, RagstoneError
 from ragstone.estimates import Estimate, estimate
 from ragstone.pacing import Pace
@@ -126,8 +127,8 @@ class Calls:
         self.prices = prices or (budget.prices if budget else Prices())
         self.budget = budget
         self._engine = Engine(self.patience)
-        self._clients: dict[Endpoint, ChatClient] = {}
-        self._opened: list[ChatClient] = []
+        self._clients: dict[Endpoint, CallClient] = {}
+        self._opened: list[CallClient] = []
         self._serving: tuple[Endpoint, HasUrls] | None = None
         self._usage = Usage()
         self._lock = threading.Lock()
@@ -166,6 +167,18 @@ class Calls:
     def cost(self, endpoint: Endpoint, outcome: Outcome) -> float | None:
         """Return what a reply cost when it was made; None where that is not known."""
         return self.prices.cost(endpoint, outcome) if isinstance(outcome, Reply) else None
+
+    def check(self, endpoint: Endpoint) -> None:
+        """Raise `CallError` or `ConfigError` where an endpoint cannot be asked now.
+
+        Looks for the key and for somebody who listens; asks no model and costs nothing.
+        """
+        if self.replay_only:
+            return
+        self._check_allowed(endpoint, 0)
+        if endpoint.base_urls:
+            endpoint.api_key()
+            check_reachable(endpoint)
 
     def estimate(
         self, endpoint: Endpoint, requests: Sequence[Request], *, sample: int = 0, seed: int = 0
@@ -254,31 +267,38 @@ class Calls:
         for url in endpoint.base_urls:
             if not is_loopback(urlsplit(url).hostname or ""):
                 raise CallError(
-                    f"offline: {missing} replies of {endpoint.model} are not kept, and "
-                    f"{shown_url(url)} is not on this machine"
+                    f"offline: {endpoint.model} at {shown_url(url)} is not on this machine, and "
+                    "not all of its replies are kept"
                 )
 
-    def _client(self, endpoint: Endpoint) -> ChatClient:
+    def _client(self, endpoint: Endpoint) -> CallClient:
         """Return the endpoint's client; servers of this machine are started if need be."""
         known = self._clients.get(endpoint)
         if endpoint.serve is None:
-            return known or self._connect(endpoint, endpoint.base_urls, endpoint.api_key())
+            return known or self._connect(endpoint, endpoint.base_urls)
         if self._serving is not None and self._serving[0] != endpoint:
             # One local model at a time: the memory of a machine is not the number of its models.
             self._serving[1].close()
         pool = endpoint.serve()
         self._serving = (endpoint, pool)
-        if known is not None and known.servers.urls == tuple(pool.urls):
+        if isinstance(known, ChatClient) and known.servers.urls == tuple(pool.urls):
             return known
         return self._connect(endpoint, tuple(pool.urls), pool.api_key)
 
-    def _connect(self, endpoint: Endpoint, urls: tuple[str, ...], api_key: str) -> ChatClient:
+    def _connect(
+        self, endpoint: Endpoint, urls: tuple[str, ...], api_key: str | None = None
+    ) -> CallClient:
+        client: CallClient
         if endpoint.serve is None:
             pace = Pace(most=endpoint.concurrency or self.max_concurrency)
         else:
             most = endpoint.concurrency or _LOCAL_CALLS_PER_SERVER * len(urls)
             pace = Pace(most=most, limit=most)
-        client = ChatClient(endpoint, Servers(urls, api_key), pace)
+        if endpoint.client is not None:
+            client = endpoint.client(endpoint, pace)
+        else:
+            key = endpoint.api_key() if api_key is None else api_key
+            client = ChatClient(endpoint, Servers(urls, key), pace)
         self._opened.append(client)
         self._clients[endpoint] = client
         return client

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import orjson
 
-from ragstone.call_types import Endpoint, Reply, Request, Servers, shown_url
+from ragstone.call_types import Endpoint, Fault, Reply, Request, Servers, shown_url
+from ragstone.errors import CallError
 from ragstone.pacing import Pace, pause_wanted
 from ragstone.wires import wire_of
 
@@ -31,31 +35,7 @@ _TOO_LONG: Final = re.compile(
 )
 _LIMIT_HEADERS: Final = ("x-ratelimit-remaining-requests", "anthropic-ratelimit-requests-remaining")
 _REST_SECONDS: Final = 5.0
-
-
-class Fault(Exception):
-    """Why an attempt gave no reply, and what may be done about it."""
-
-    def __init__(
-        self,
-        reason: str,
-        *,
-        status: int | None = None,
-        retryable: bool = False,
-        overload: bool = False,
-        fatal: bool = False,
-        pause: float | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.reason, self.status = reason, status
-        self.retryable = retryable
-        """Another attempt may end otherwise."""
-        self.overload = overload
-        """The server has too much to do."""
-        self.fatal = fatal
-        """Every other call to this endpoint would end the same way."""
-        self.pause = pause
-        """Seconds for which the server asks to be left alone."""
+_REACH_SECONDS: Final = 10.0
 
 
 @dataclass
@@ -145,8 +125,8 @@ class ChatClient:
         if response.status != 200:  # noqa: PLR2004 - the one status that means a reply
             raise self._refused(server, response, raw)
         try:
-            payload = orjson.loads(raw)
-        except orjson.JSONDecodeError as error:
+            payload = self._wire.decode(raw)
+        except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
             raise Fault(
                 f"{server.shown} answered with {kind} that is not JSON "
@@ -201,6 +181,26 @@ class ChatClient:
             )
         what = str(error) or type(error).__name__
         return Fault(f"{server.shown} cut the connection: {what}", retryable=True)
+
+
+def check_reachable(endpoint: Endpoint) -> None:
+    """Raise `CallError` unless somebody listens at one of an endpoint's addresses.
+
+    Behind a proxy only the proxy could be reached from here: then nothing is checked.
+    """
+    refused = []
+    for url in endpoint.base_urls:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+        if not is_loopback(host) and getproxies().get(parts.scheme):
+            return
+        try:
+            socket.create_connection((host, port), timeout=_REACH_SECONDS).close()
+        except OSError as error:
+            refused.append(f"cannot connect to {shown_url(url)} ({error.strerror or error})")
+        else:
+            return
+    raise CallError(f"{'; '.join(refused)}; is the server of {endpoint.model!r} running there?")
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

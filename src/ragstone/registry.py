@@ -18,6 +18,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -30,6 +31,7 @@ import yaml
 from ragstone.components import BUILT_IN
 from ragstone.errors import ConfigError, UnknownComponent, did_you_mean
 
+_beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 _CALL = re.compile(r"(?P<name>[^\s()]+)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
 
 
@@ -87,7 +89,21 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
     """
     spec = parse_spec(written, where=where)
     found = find(kind, spec.name, where=where, folder=folder)
-    return build(found, spec.parameters, where=f"{where} {spec.name!r}")
+    token = _beside.set(folder)
+    try:
+        return build(found, spec.parameters, where=f"{where} {spec.name!r}")
+    finally:
+        _beside.reset(token)
+
+
+def locate(path: Path) -> Path:
+    """Return a file as the experiment file that is being read means it: beside that file first.
+
+    For a component's `__post_init__`; elsewhere the path comes back as it is.
+    """
+    folder = _beside.get()
+    found = folder is not None and not path.is_absolute() and (folder / path).exists()
+    return folder / path if folder is not None and found else path
 
 
 def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> type:

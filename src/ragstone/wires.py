@@ -48,6 +48,10 @@ class OpenAIWire:
             body["grammar"] = sampling.grammar
         return orjson.dumps(body | dict(sampling.extra))
 
+    def decode(self, raw: bytes) -> Any:
+        """Read a reply's body."""
+        return orjson.loads(raw)
+
     def reply(self, payload: Any) -> Reply:
         """Read a chat completion; raise `ValueError` saying what is missing."""
         choices = _get(payload, "choices", list)
@@ -111,6 +115,10 @@ class AnthropicWire:
         if sampling.stop:
             body["stop_sequences"] = sampling.stop
         return orjson.dumps(body | dict(sampling.extra))
+
+    def decode(self, raw: bytes) -> Any:
+        """Read a reply's body."""
+        return orjson.loads(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Read a message; raise `ValueError` saying what is missing."""

@@ -285,7 +285,7 @@ def test_offline_refuses_every_other_machine(tmp_path: Path) -> None:
         Calls(CallLog(tmp_path / "log"), patience=QUICK, offline=True) as calls,
     ):
         elsewhere = Endpoint("big", ("https://models.example/v1",))
-        with pytest.raises(CallError, match="offline"):
+        with pytest.raises(CallError, match="offline: big at"):
             list(calls.ask(elsewhere, questions(1)))
         assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
 

@@ -89,6 +89,10 @@ class Chat:
             concurrency=self.concurrency,
         )
 
+    def check(self, calls: Calls) -> None:
+        """Raise unless the key is set and somebody listens at the address."""
+        calls.check(self.endpoint)
+
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order."""
         return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls)

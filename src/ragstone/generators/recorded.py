@@ -15,6 +15,7 @@ from ragstone.calls import Calls
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.fingerprint import digest_file
 from ragstone.protocols import NOT_IN_KEY
+from ragstone.registry import locate
 from ragstone.types import Prediction, Task
 
 
@@ -37,7 +38,8 @@ class Recorded:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        """Check that the file is there."""
+        """Find the file, beside the experiment file first, and check that it is there."""
+        object.__setattr__(self, "path", locate(Path(self.path)))
         if not Path(self.path).is_file():
             raise ConfigError(f"recorded answers: no file {self.path}")
 
