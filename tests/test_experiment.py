@@ -10,7 +10,14 @@ import pytest
 import yaml
 
 import ragstone
-from ragstone.errors import ConfigError, DatasetError, RagstoneError, StoreError
+from ragstone.errors import (
+    CallError,
+    ConfigError,
+    DatasetError,
+    ModelFileError,
+    RagstoneError,
+    StoreError,
+)
 from ragstone.experiment import Experiment, load_experiment
 from ragstone.results import Results
 
@@ -254,6 +261,30 @@ def test_data_without_qrels_or_corpus_say_what_they_cannot_give(tmp_path: Path, 
         make(**bare, settings=["gold"], metrics=["Match"]).run()
     with pytest.raises(ConfigError, match="'Match' needs gold answers"):
         make(**bare, settings=["none"], metrics=["Match"]).run()
+
+
+def test_a_missing_model_file_is_found_before_anything_is_run(
+    tmp_path: Path, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names the command that fetches it, and no step was computed."""
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "no-models"))
+    experiment = make(systems={"x": {"retriever": "bm25", "generator": "local"}})
+
+    with pytest.raises(ModelFileError, match="ragstone models fetch"):
+        experiment.run()
+
+    assert not (experiment.store.root / "steps").exists()
+
+
+def test_an_endpoint_that_is_not_there_is_found_before_anything_is_run(make: Any) -> None:
+    """The error names the address, and no step was computed."""
+    generator = {"name": "chat", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
+    experiment = make(systems={"x": {"retriever": "bm25", "generator": generator}})
+
+    with pytest.raises(CallError, match=r"127\.0\.0\.1:9"):
+        experiment.run()
+
+    assert not (experiment.store.root / "steps").exists()
 
 
 def test_a_store_in_the_way_is_named(tmp_path: Path, make: Any) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,3 +171,21 @@ def test_two_processes_may_finish_the_same_step(tmp_path: Path) -> None:
     assert found[0] == found[1]
     assert [folder.name.startswith("upper-") for folder in folders] == [True]
     assert json.loads((folders[0] / MANIFEST).read_text())["rows"] == 2
+
+
+def test_a_full_disk_is_an_error_that_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No space left: earlier steps stay, nothing half-written is left, the message says go on."""
+    store = Store(tmp_path)
+    store.table("upper", Upper(), {"given": searches("a")}, upper)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"No space left on device\. Everything finished before"):
+        store.table("upper", Upper("!"), {"given": searches("a")}, upper)
+
+    assert store.has("upper", Upper(), {"given": searches("a")})
+    assert len(list((tmp_path / "steps").iterdir())) == 1
