@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "run": ("ragstone.cli.run", "Run an experiment, or go on with it."),
     "show": ("ragstone.cli.show", "Show an experiment's tables in the terminal."),
     "report": ("ragstone.cli.report", "Write an experiment's report as one HTML file."),
+    "export": ("ragstone.cli.export", "Write results in the forms of other tools."),
     "rank": ("ragstone.cli.rank", "Score a ranking against relevance judgements."),
     "score": ("ragstone.cli.score", "Score recorded answers; no model needed."),
     "compare": ("ragstone.cli.compare", "Compare systems, honest about what is significant."),
