@@ -20,7 +20,7 @@ PARTS = [
     "the", "The", "a", "A.", "an", "cat", "catalogues", "incomprehensibilities", "U.S.", "1,000",
     "Newton's", "well-known", "...", "$", "il", "y", "la", "ans", "été", "Straße", "北京", "東京市",
     "กรุงเทพ", "서울은", "「", "—", "\u00ad", "\u200b", "\t", "\n", "\0", "x_y", "(a.",
-    "a.b", "\x1f", "\x85",
+    "a.b", "\x1f", "\x1b", "\x85", "A.「",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=14).flatmap(
     lambda parts: st.sampled_from([" ".join(parts), "".join(parts)])

@@ -41,7 +41,7 @@ NOT_ENGLISH: Final = frozenset(
 """Function words of languages in which `a` or `an` is another word than the article, and which
 are none in English."""
 
-SIGN: Final = "\x1f"
+SIGN: Final = "\x1b"
 """Stands for any sign that is not ASCII: deleted from words, a border between pieces."""
 
 _HELD: Final = 0xE000
@@ -60,7 +60,7 @@ UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}][{_MARKS}]*")
 UNSPACED_RUN: Final = re.compile(f"[{_UNSPACED}]+")
 _INITIAL: Final = re.compile(r"(?<!\S)a(?=\.(?!\S))")
 INITIAL_MARK: Final = "\0"
-_CONTROLS: Final = dict.fromkeys([*range(0x1F), 0x7F], " ")
+_CONTROLS: Final = dict.fromkeys({*range(0x20), 0x7F} - {ord(SIGN)}, " ")
 _SIGNS: Final = frozenset(string.punctuation + SIGN)
 _ASCII_SIGNS: Final = {ord(c): None for c in string.punctuation + SIGN}
 _ASCII_BORDERS: Final = {ord(c): " " for c in string.punctuation + SIGN}
@@ -73,7 +73,7 @@ def fold(text: str) -> str:
     Characters of scripts without spaces stand apart. ASCII text is only put into lower case.
 
     >>> fold("「東京」 Ünited"), fold("5€")
-    ('\x1f 東  京 \x1f ünited', '5\x1f')
+    ('\x1b 東  京 \x1b ünited', '5\x1b')
     """
     if text.isascii():
         folded = text.lower().translate(_CONTROLS)
