@@ -83,9 +83,8 @@ def read_answer(value: object, name: str) -> Reply:
         return Reply(value.answer, tokens_in=used[0], tokens_out=used[1], passage_ids=ids)
     if not isinstance(value, Mapping):
         kind = type(value).__name__
-        raise ValueError(  # noqa: TRY004 - the user's value is wrong, not the code
-            f"{name} returned {kind}; expected a text, or a mapping with 'answer'"
-        )
+        wrong = f"{name} returned {kind}; expected a text, or a mapping with 'answer'"
+        raise ValueError(wrong)  # noqa: TRY004 - the user's value is wrong, not the code
     answer = value.get("answer")
     if not isinstance(answer, str):
         held = ", ".join(sorted(map(str, value))) or "nothing"

@@ -65,6 +65,7 @@ _ERRORS: Final[Mapping[str, tuple[int, dict[str, str]]]] = {
     "404": (404, {"message": "the model does not exist", "code": "model_not_found"}),
 }
 _READY_SECONDS: Final = 10.0
+_TURNS_TO_ACCEPT: Final = 5
 
 
 def echo_digest(messages: Messages) -> str:
@@ -153,10 +154,7 @@ class FakeModelServer:
         self._loop.run_until_complete(self.listen())
         self._ready.set()
         self._loop.run_forever()
-        self._listening.close()
-        for connection in list(_Connection.of(self)):
-            connection.drop()
-        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.run_until_complete(self._hang_up())
         self._loop.close()
 
     async def listen(self) -> None:
@@ -167,6 +165,14 @@ class FakeModelServer:
             lambda: _Connection(self), "127.0.0.1", self.port, backlog=2048
         )
         self.port = self._listening.sockets[0].getsockname()[1]
+
+    async def _hang_up(self) -> None:
+        """Close the port and every connection, also those being accepted just now."""
+        self._listening.close()
+        for _ in range(_TURNS_TO_ACCEPT):
+            for connection in list(self._connections):
+                connection.drop()
+            await asyncio.sleep(0)
 
     def choose_fault(self, mark: str) -> str:
         """Return the fault that this request meets, or "ok"."""
