@@ -44,17 +44,25 @@ def test_the_four_shares_sum_to_exactly_one(
         assert found.overall == pytest.approx(2 * found.context_acceptability.count / found.n - 1)
 
 
-@pytest.mark.parametrize("n", [3, 7, 49, 97, 7_560])
-def test_rounding_is_taken_up_for_awkward_counts(n: int) -> None:
-    """Shares such as thirds and 97ths sum to 1.0 too, each within rounding of its count."""
-    outcomes = [(0, 0, 0), (0, 1, 1), (0, 1, 0), (1, 0, 0)]
-    triples = [outcomes[min(i % 7, 3)] for i in range(n)]
+@pytest.mark.parametrize(
+    "counts", [(1, 6, 15, 0), (3, 6, 12, 1), (1, 1, 1, 0), (1_000, 5_000, 1_500, 60)]
+)
+def test_rounding_is_taken_up_for_awkward_counts(counts: tuple[int, ...]) -> None:
+    """Where counts over n do not quite add up to 1 the shares do, each within rounding."""
+    triples = [
+        t
+        for t, c in zip([(0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 0)], counts, strict=True)
+        for _ in range(c)
+    ]
     labels = [{str(i): triple[place] for i, triple in enumerate(triples)} for place in range(3)]
 
     found = adaptability(*labels)
 
     assert math.fsum(share.share or 0 for share in found.shares.values()) == 1.0
-    assert all(s.share == pytest.approx(s.count / n, abs=1e-15) for s in found.shares.values())
+    assert tuple(share.count for share in found.shares.values()) == counts
+    assert all(
+        s.share == pytest.approx(s.count / len(triples), abs=1e-15) for s in found.shares.values()
+    )
 
 
 def test_labels_are_joined_by_id_and_not_by_place() -> None:

@@ -53,6 +53,18 @@ def test_a_weight_is_a_number_of_copies(pairs: list[tuple[int, int]], data: st.D
         assert weighted == pytest.approx(copied, abs=1e-9)
 
 
+def test_weights_count_in_the_interval_too() -> None:
+    """Copies that are drawn together give the interval of the weights, draw by draw."""
+    generator = np.random.default_rng(6)
+    x, y, weights = generator.normal(size=30), generator.normal(size=30), np.arange(30) % 4 + 1
+    copies = np.repeat(np.arange(30), weights)
+
+    weighted = pearson(x, y, weights=weights, resamples=200)
+    copied = pearson(x[copies], y[copies], clusters=copies.tolist(), resamples=200)
+
+    assert weighted.interval == pytest.approx(copied.interval)
+
+
 def test_pairs_with_a_gap_or_no_weight_are_left_out_and_counted() -> None:
     """None on either side, or weight 0."""
     found = pearson([1, None, 3, 4, 5], [2, 1, None, 5, 4], weights=[1, 1, 1, 1, 0])

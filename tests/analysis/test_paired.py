@@ -62,6 +62,15 @@ def test_clusters_are_flipped_and_drawn_whole() -> None:
     assert grouped.standard_error > 3 * alone.standard_error
 
 
+def test_the_standard_error_of_single_pairs_is_the_usual_one() -> None:
+    """Deviation of the differences, with n - 1, over the root of n."""
+    gaps = np.array([0.1, 0.4, -0.2, 0.3, 0.0])
+
+    found = paired_difference(np.zeros(5), gaps)
+
+    assert found.standard_error == pytest.approx(gaps.std(ddof=1) / np.sqrt(5))
+
+
 def test_a_single_cluster_gives_no_interval_and_p_one() -> None:
     """One conversation shows no spread between conversations."""
     found = paired_difference([0, 0, 0], [1, 1, 0], clusters=["c"] * 3)

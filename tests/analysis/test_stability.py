@@ -30,6 +30,16 @@ def test_equal_means_share_the_best_place() -> None:
     assert board[0].probabilities == (1.0, 0.0)
 
 
+def test_rounding_makes_no_difference_of_rank() -> None:
+    """The same numbers in another order may differ in the last bit of their sum."""
+    values = [0.1, 0.2, 0.3]
+    assert sum(values) != sum(values[::-1])
+
+    board = rank_stability({"a": values, "b": values[::-1]}, resamples=10)
+
+    assert [place.rank for place in board] == [1, 1]
+
+
 def test_the_seed_decides_the_draws() -> None:
     """The same seed gives the same board, another one does not."""
     scores = {name: np.random.default_rng(i).random(30) for i, name in enumerate("abc")}
