@@ -36,7 +36,7 @@ def test_refusals(answer: str) -> None:
         "In 1912.",
         "She does not eat meat.",
         "The contract does not expire in 2020 but in 2021.",
-        "The text does not say. But it says that boats are put in below the old dam in the spring.",
+        "The text does not say. But " + "boats are put in below the old dam in the spring " * 2,
     ],
 )
 def test_answers_are_no_refusals(answer: str) -> None:

@@ -29,6 +29,8 @@ class Pairs:
     contexts: Sequence[Context | None]
     languages: Sequence[str]
     """Language codes where the data set states them, else empty."""
+    answerability: Sequence[str] = ()
+    """Labels of that name, empty where a query has none; none at all where nobody knows them."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -87,6 +89,7 @@ class Pairs:
             query_texts=[self.query_texts[i] for i in chosen],
             contexts=[self.contexts[i] for i in chosen],
             languages=[self.languages[i] for i in chosen],
+            answerability=[self.answerability[i] for i in chosen] if self.answerability else (),
         )
 
 

@@ -140,6 +140,7 @@ def _score_batch(
         query_texts=[query.text for query in queries],
         contexts=contexts,
         languages=[str(query.labels.get("language", "")) for query in queries],
+        answerability=[str(query.labels.get("answerability", "")) for query in queries],
     )
     failed = {
         i: _Blank("failed", p.reason or "the prediction has no answer, and states no reason")

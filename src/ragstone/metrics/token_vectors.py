@@ -1,0 +1,100 @@
+"""Texts as the vectors of their tokens, and how well two such texts match (BERTScore's matching).
+
+Zhang et al., "BERTScore", ICLR 2020, without idf weights: each token of one text is paired with the
+most similar token of the other, by cosine. As in the released package the marks that begin and end
+a text may be paired with, but are not counted themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ragstone.errors import ConfigError
+from ragstone.metrics.overlap import Overlap
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.float32]
+
+PLACES = 512
+"""Tokens of a text that are read; what is beyond is cut."""
+_MARKS = 2
+"""Every text begins with one mark and ends with another."""
+
+
+def greedy_match(said: Vectors, wanted: Vectors) -> Overlap:
+    """Return precision, recall and F1 of two texts' token vectors.
+
+    Args:
+        said: of shape (tokens, dimension), rows of length 1, the first and last of them marks.
+        wanted: the same of the gold answer or passage.
+
+    Returns:
+        Means of the highest cosines, from -1 to 1; all 0 where a text has no token of its own, as
+        in the released package.
+
+    >>> one, two, mark = np.eye(3, dtype=np.float32)
+    >>> greedy_match(np.stack([mark, one, mark]), np.stack([mark, one, two, mark]))
+    Overlap(precision=1.0, recall=0.5, f1=0.6666666666666666)
+    """
+    if min(len(said), len(wanted)) <= _MARKS:
+        return Overlap()
+    cosine = said.astype(np.float64) @ wanted.astype(np.float64).T
+    precision = float(cosine.max(axis=1)[1:-1].mean())
+    recall = float(cosine.max(axis=0)[1:-1].mean())
+    total = precision + recall
+    return Overlap(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+
+
+def rescaled(value: float, baseline: float) -> float:
+    """Return a BERTScore such that what unrelated texts get becomes 0, and 1 stays 1.
+
+    For microsoft/deberta-xlarge-mnli at layer 40 the released baseline is 0.5169 for precision,
+    0.5170 for recall and 0.5150 for F1. Values below the baseline become negative.
+
+    >>> round(rescaled(0.7585, 0.5170), 4)
+    0.5
+    """
+    if not 0.0 <= baseline < 1.0:
+        raise ConfigError(f"the baseline must be from 0 up to 1, found {baseline}")
+    return (value - baseline) / (1.0 - baseline)
+
+
+@dataclass(frozen=True)
+class TokenEncoder:
+    """A BERT encoder, run without torch."""
+
+    encoder: Any
+
+    def vectors(self, text: str) -> Vectors:
+        """Return the vectors of the text's tokens, rows of length 1, marks first and last."""
+        ids = np.array(self.encoder.tokenizer.encode(text).ids, dtype=np.int64)
+        (found,) = self.encoder.session.run(["tokens"], {"ids": ids})
+        length = np.linalg.norm(found, axis=1, keepdims=True)
+        rows: Vectors = found / np.maximum(length, np.finfo(np.float32).tiny)
+        return rows
+
+    def sentence(self, text: str) -> Vectors:
+        """Return the vector of the whole text, of shape (dimension,) and length 1."""
+        vector: Vectors = self.encoder.encode(text)
+        return vector
+
+
+@lru_cache(maxsize=2)
+def load_encoder(model: str) -> TokenEncoder:
+    """Return a bundled encoder by name, or one from a folder with a BERT encoder's files."""
+    from ragstone.embedders.minilm import Encoder
+
+    return TokenEncoder(Encoder.load(model, "float32", PLACES))
+
+
+def revision_of(model: str) -> str:
+    """Return the digest of a model's files."""
+    from ragstone.embedders.minilm import MiniLM
+
+    return MiniLM(model).revision
