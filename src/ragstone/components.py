@@ -46,6 +46,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "chat": "ragstone.generators.chat:Chat",
         "recorded": "ragstone.generators.recorded:Recorded",
         "gold": "ragstone.generators.gold:Gold",
+        "live": "ragstone.generators.live:Live",
         "http": "ragstone.generators.http:Http",
         "callable": "ragstone.generators.function:Function",
         "command": "ragstone.generators.command:Command",

@@ -56,6 +56,7 @@ PREDICTIONS: Final = _schema(
     seconds=_F64,
     cost=_F64,
     passage_ids=_STRS,
+    dropped=_STR,
 )
 SCORES: Final = _schema(query_id=_STR, metric=_STR, value=_F64, status=_STR, reason=_STR)
 

@@ -178,6 +178,8 @@ class Prediction:
     """In the currency of the price table; None where the price is unknown."""
     passage_ids: tuple[str, ...] | None = None
     """What the system itself retrieved, where it says so."""
+    dropped: str = ""
+    """What of the history and the context the model was not shown, for want of room."""
 
 
 @dataclass(frozen=True, slots=True)

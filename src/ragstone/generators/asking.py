@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ragstone.calls import Calls, Endpoint, Failure, Outcome, Request, Sampling
+from ragstone.generators.budget import fit
 from ragstone.prompts import RagPrompts
 from ragstone.types import Prediction, Task
 
@@ -15,22 +17,27 @@ def ask_all(
     sampling: Sampling,
     endpoint: Endpoint,
     calls: Calls,
+    *,
+    budget: int | None = None,
 ) -> Iterator[Prediction]:
     """Yield one prediction per task, in order.
 
     A prompt longer than the model's context is refused by the server and becomes a failure that
-    says so. Passages are never dropped to make it fit: the answer would then count for a context
-    that was not shown.
+    says so. Nothing is dropped to make it fit unless a budget of tokens for history and passages is
+    given; then the prediction says what.
     """
-    requests = requests_for(tasks, prompts, sampling)
+    requests = requests_for(tasks, prompts, sampling, budget)
     outcomes = calls.ask(endpoint, requests, title=f"answers of {endpoint.model}")
     for task, outcome in zip(tasks, outcomes, strict=True):
-        yield predicted(task.query.query_id, outcome, calls.cost(endpoint, outcome))
+        found = predicted(task.query.query_id, outcome, calls.cost(endpoint, outcome))
+        yield replace(found, dropped=fit(task, budget)[1])
 
 
-def requests_for(tasks: Sequence[Task], prompts: RagPrompts, sampling: Sampling) -> list[Request]:
+def requests_for(
+    tasks: Sequence[Task], prompts: RagPrompts, sampling: Sampling, budget: int | None = None
+) -> list[Request]:
     """Return one request per task, in order."""
-    return [Request(prompts.render(task), sampling) for task in tasks]
+    return [Request(prompts.render(fit(task, budget)[0]), sampling) for task in tasks]
 
 
 def predicted(query_id: str, outcome: Outcome, cost: float | None = None) -> Prediction:

@@ -30,6 +30,7 @@ class Chat:
         base_url: address up to `/v1`; several, separated by blanks, are a pool of equal servers.
         api_key_env: the environment variable that holds the key.
         identity: what the model is called in keys; model and host (without port) by default.
+        budget: tokens for history and passages; what does not fit is dropped, and noted.
     """
 
     model: str
@@ -47,6 +48,7 @@ class Chat:
     user: str = WITH_CONTEXT_USER
     closed_book_system: str = CLOSED_BOOK_SYSTEM
     closed_book_user: str = CLOSED_BOOK_USER
+    budget: int | None = None
     concurrency: int | None = field(default=None, metadata=NOT_IN_KEY)
     version: ClassVar[int] = 1
 
@@ -95,9 +97,9 @@ class Chat:
 
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls)
+        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
 
     def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
         """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling)
+        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
         return calls.estimate(self.endpoint, requests, sample=sample)

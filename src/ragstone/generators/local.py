@@ -31,6 +31,7 @@ class Local:
     Args:
         model: a bundled model's name, or the path of a GGUF file with a chat template.
         max_tokens: length of an answer at most.
+        budget: tokens for history and passages; what does not fit is dropped, and noted.
         context_tokens: room for prompt and answer; a longer prompt is a failure that says so.
         workers: model processes; as many as the machine bears where it is None.
     """
@@ -42,6 +43,7 @@ class Local:
     user: str = WITH_CONTEXT_USER
     closed_book_system: str = CLOSED_BOOK_SYSTEM
     closed_book_user: str = CLOSED_BOOK_USER
+    budget: int | None = None
     context_tokens: int = 4096
     workers: int | None = field(default=None, metadata=NOT_IN_KEY)
     version: ClassVar[int] = 1
@@ -79,11 +81,11 @@ class Local:
 
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls)
+        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
 
     def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
         """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling)
+        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
         return calls.estimate(self.endpoint, requests, sample=sample)
 
     def _serve(self) -> HasUrls:

@@ -40,6 +40,7 @@ ANSWERS: Final[Mapping[str, str]] = {
     "answer-in-context": "ragstone.metrics.answer_in_context:AnswerInContext",
     "language-match": "ragstone.metrics.language_match:LanguageMatch",
     "refusal": "ragstone.metrics.refusal:Refusal",
+    "answerability": "ragstone.metrics.answerability:Answerability",
     "token-similarity": "ragstone.metrics.token_similarity:TokenSimilarity",
     "token-K-precision": "ragstone.metrics.token_k_precision:TokenKPrecision",
     "semantic-similarity": "ragstone.metrics.semantic_similarity:SemanticSimilarity",
