@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ragstone.cli.data_generate import generate_command, generated_command
+from ragstone.cli.data_labels import (
+    agreement_command,
+    label_command,
+    labels_command,
+    worth_command,
+)
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
@@ -33,8 +40,21 @@ def command() -> None:
       ragstone data show ../scifact                 a folder: its files say which layout it has
       ragstone data show "ragstone(../nfcorpus, split=dev)"
       ragstone data check my-set --fix my-clean-set what is wrong with it, and a cleaned copy
+      ragstone data labels sample my-set            which kinds of queries they hold
+      ragstone data generate my-set my-test-set     queries written by a model, with reasons
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's form into Ragstone's own layout
     """
+
+
+for _more in (
+    labels_command,
+    label_command,
+    agreement_command,
+    worth_command,
+    generate_command,
+    generated_command,
+):
+    command.add_command(_more)
 
 
 @command.command("show")

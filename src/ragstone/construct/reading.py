@@ -37,6 +37,7 @@ _PAIR_LINES: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_WORDS: Final = re.compile(r"\w+")
 _ECHO_WORDS: Final = 8
 _MOST_WORDS: Final = 60
 _LEAST_STATEMENT: Final = 3
@@ -69,14 +70,16 @@ def read_statements(reply: str, prompt: str) -> tuple[str, ...]:
         raise Rejected("the reply is empty")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     marked = [_bare(line) for line in lines if _MARKER.match(line)]
-    whole = marked or [_bare(line) for line in lines if _ENDS_SENTENCE.search(line)]
-    found = list(dict.fromkeys(s for s in whole if len(pieces(s)) >= _LEAST_STATEMENT))
-    kept = tuple(s for s in found if not _echoes(s, prompt))
-    if kept:
-        return kept
-    if refusal(text):
+    if not marked and any(_echoes(line, prompt) for line in lines):
+        raise Rejected("the model repeated the prompt")
+    if not marked and refusal(text):
         raise Rejected("the model refused")
-    raise Rejected("the model repeated the prompt" if found else "the reply holds no statement")
+    whole = marked or [_bare(line) for line in lines if _ENDS_SENTENCE.search(line)]
+    found = [s for s in whole if len(_WORDS.findall(s)) >= _LEAST_STATEMENT]
+    kept = tuple(dict.fromkeys(s for s in found if not (_echoes(s, prompt) or refusal(s))))
+    if not kept:
+        raise Rejected("the model refused" if refusal(text) else "the reply holds no statement")
+    return kept
 
 
 def read_line(reply: str, prompt: str) -> str:
@@ -91,7 +94,7 @@ def read_line(reply: str, prompt: str) -> str:
     line = _bare(next((line for line in lines if _MARKER.match(line)), lines[0]))
     if refusal(line):
         raise Rejected("the model refused")
-    if _echoes(line, prompt):
+    if any(_echoes(line, prompt) for line in lines):
         raise Rejected("the model repeated the prompt")
     return line
 
@@ -110,7 +113,7 @@ def read_question(reply: str, prompt: str) -> str:
 
 def checked_question(question: str, prompt: str) -> str:
     """Return a question that a stranger could ask; raise `Rejected` where it is none."""
-    if not pieces(question):
+    if not _WORDS.search(question):
         raise Rejected("the question is empty")
     if _echoes(question, prompt):
         raise Rejected("the model repeated the prompt")
@@ -137,6 +140,8 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
     text = plain(reply)
     if not text:
         raise Rejected("the reply is empty")
+    if any(_echoes(line, prompt) for line in text.splitlines()):
+        raise Rejected("the model repeated the prompt")
     held = _last_object(text)
     match = _PAIR_LINES.search(text)
     if held is not None:
@@ -152,7 +157,7 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
 
 def checked_answer(answer: str, prompt: str) -> str:
     """Return an answer; raise `Rejected` where it is empty, a refusal or the prompt again."""
-    if not pieces(answer) or answer in {"...", "…"}:
+    if not _WORDS.search(answer):
         raise Rejected("the answer is empty")
     if refusal(answer):
         raise Rejected("the model refused")

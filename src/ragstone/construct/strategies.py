@@ -26,6 +26,7 @@ from ragstone.construct.reading import (
     read_question,
     read_statements,
 )
+from ragstone.metrics.text import pieces
 from ragstone.types import Passage
 
 Unit = tuple[Passage, ...]
@@ -297,17 +298,11 @@ class MultiHop:
 
 def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
     _take_pair(draft, reply, prompt)
-    for passage in draft.passages:
-        words = f"{draft.question} {draft.answer}".replace(draft.labels["link"], "")
-        own = set(_content(passage)) - {
-            w for p in draft.passages if p != passage for w in _content(p)
-        }
-        if not own & set(words.lower().split()):
+    said = set(pieces(f"{draft.question} {draft.answer}".replace(draft.labels["link"], "")))
+    held = [set(pieces(passage.full_text)) for passage in draft.passages]
+    for passage, own, other in zip(draft.passages, held, held[::-1], strict=True):
+        if not said & (own - other):
             raise Rejected(f"nothing in it is from {passage.passage_id} alone: one passage does")
-
-
-def _content(passage: Passage) -> list[str]:
-    return [word.strip(".,;:!?()'\"").lower() for word in passage.full_text.split()]
 
 
 STRATEGIES: Final[Mapping[str, Strategy]] = {

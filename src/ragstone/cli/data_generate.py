@@ -1,0 +1,214 @@
+"""`ragstone data generate` and `generated`: test sets made from a corpus, and how they compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ragstone.cli.options import json_option, print_json
+
+_REASONS: Final = 10
+
+
+def _pairs(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, float]:
+    """Read `name=number`, several separated by commas or given one by one."""
+    found = {}
+    for part in (part for value in values for part in value.split(",") if part.strip()):
+        name, equals, number = part.partition("=")
+        try:
+            found[name.strip()] = float(number) if equals else 1.0
+        except ValueError:
+            raise click.BadParameter(f"{part!r} is not of the form name=number") from None
+    return found
+
+
+@click.command("generate")
+@click.argument("source")
+@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
+@click.option("--strategy", default="statements", show_default=True, help="See the list above.")
+@click.option("--count", default=30, show_default=True, help="Queries to be kept.")
+@click.option("--mix", multiple=True, callback=_pairs, help="fact_single=2,summary=1, ...")
+@click.option("--model", default="local", show_default=True, help="What writes, as a generator.")
+@click.option("--label/--no-label", "labels", default=True, help="Label each query afterwards.")
+@click.option("--critique/--no-critique", "critiques", default=False, help="Rate it eight times.")
+@click.option("--threshold", multiple=True, callback=_pairs, help="stand_alone=3, ... (1 to 5)")
+@click.option("--judge", default="", help="What labels and rates; the model itself by default.")
+@click.option("--prompts", type=click.Path(path_type=Path), help="YAML with prompts of your own.")
+@click.option("--sample", type=int, help="Use a random sample of so many passages.")
+@click.option("--seed", default=0, show_default=True)
+@click.option("--per-passage", default=1, show_default=True, help="Queries a passage at most.")
+@click.option("--rounds", default=3, show_default=True, help="Tries for what is missing.")
+@click.option("--max-tokens", default=300, show_default=True, help="Of one reply.")
+@json_option
+def generate_command(source: str, target: Path, *, as_json: bool, **options: Any) -> None:
+    """Make a test set from the passages of SOURCE: queries, answers, relevant passages.
+
+    Nothing is thrown away: `items.jsonl` in the folder has every item, kept or rejected, with its
+    passage, statement, prompts, replies and reason. Interrupted, the same command goes on.
+
+    \b
+    Strategies:
+      statements   theme, facts, summaries or conclusions, then a question for one of them
+      single       question and answer by one prompt
+      evolution    a simple question made harder, or more specific
+      adversarial  near misses without an answer; passages that say something else
+      multi-hop    questions that need two passages which share a rare name
+
+    \b
+    Examples:
+      ragstone data generate sample my-test-set --count 20 --sample 30
+      ragstone data generate my-set out --mix fact_single=2,summary=1,reasoning=1 --critique \\
+          --threshold stand_alone=3 --model "chat(model=my-model)"
+    """
+    from ragstone.construct.writing import check_folder, write_generated
+
+    check_folder(target)
+    made, corpus = _generated(source, target, options)
+    files = write_generated(made, corpus, target)
+    summary = made.summary()
+    if as_json:
+        print_json(summary | {"files": [str(path) for path in files]})
+    else:
+        click.echo("\n".join(_told(summary)))
+        click.echo(f"\n{', '.join(path.name for path in files)} in {target}")
+
+
+def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[Any, Any]:
+    from ragstone.calls import Calls
+    from ragstone.construct.drafts import Writer
+    from ragstone.construct.generate import Plan, generate
+    from ragstone.construct.labels import Labeller
+    from ragstone.construct.prompts import load_prompts
+    from ragstone.construct.writing import CALLS
+    from ragstone.datasets.loading import load_dataset
+    from ragstone.errors import ConfigError, did_you_mean
+    from ragstone.judges.critiques import CRITIQUES, Critiques
+
+    plan = Plan(
+        strategy=options["strategy"],
+        count=options["count"],
+        mix=options["mix"],
+        seed=options["seed"],
+        rounds=options["rounds"],
+        per_passage=options["per_passage"],
+        thresholds=options["threshold"],
+    )
+    for name in plan.thresholds:
+        if name not in CRITIQUES:
+            raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
+    prompts = load_prompts(options["prompts"])
+    judge = options["judge"] or options["model"]
+    labeller = Labeller(model=judge, least_parse_rate=0.0) if options["labels"] else None
+    wanted = options["critiques"] or plan.thresholds
+    critics = Critiques(model=judge, explain=False, least_parse_rate=0.0) if wanted else None
+    model = Labeller(model=options["model"]).models[0]
+    corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
+    target.mkdir(parents=True, exist_ok=True)
+    with Calls.at(target / CALLS) as calls:
+        writer = Writer(model.endpoint, calls, prompts, _sampling(model, options["max_tokens"]))
+        return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
+
+
+def _sampling(model: Any, max_tokens: int) -> Any:
+    from dataclasses import replace
+
+    return replace(model.sampling, max_tokens=max_tokens, stop=())
+
+
+def _sampled(corpus: Any, size: int | None, seed: int) -> Any:
+    import random
+
+    from ragstone.datasets.corpus import Corpus
+
+    if size is None or size >= len(corpus):
+        return corpus
+    places = sorted(random.Random(seed).sample(range(len(corpus)), size))  # noqa: S311 - no secret
+    return Corpus.from_passages([corpus.at(place) for place in places])
+
+
+def _told(summary: Mapping[str, Any]) -> Iterator[str]:
+    kept = sum(summary["kept"].values())
+    yield (
+        f"{kept:,} queries kept of {summary['tried']:,} tried, {sum(summary['wanted'].values()):,} "
+        f"wanted; {summary['calls']:,} calls to write them, {summary['tokens']:,} tokens"
+    )
+    refused = ", ".join(f"{why} ({n:,})" for why, n in summary["passages_refused"].items())
+    yield f"{summary['passages_usable']:,} passages can be used" + (
+        f"; not: {refused}" if refused else ""
+    )
+    rows = [
+        [label, str(wanted), str(summary["kept"].get(label, 0))]
+        for label, wanted in summary["wanted"].items()
+    ]
+    rows += [[n, "0", str(k)] for n, k in summary["kept"].items() if n not in summary["wanted"]]
+    yield "\n" + _table(["label", "wanted", "kept"], rows)
+    yield from (f"short of {label}: {why}" for label, why in summary["shortfall"].items())
+    if summary["rejected"]:
+        yield "\nRejected"
+        rejected = list(summary["rejected"].items())
+        yield from (f"{count:>7,}  {reason}" for reason, count in rejected[:_REASONS])
+        if len(rejected) > _REASONS:
+            yield f"         and {len(rejected) - _REASONS:,} more reasons, see items.jsonl"
+    if summary["ratings"]:
+        yield "\nMean ratings, 1 to 5, of all that were rated\n" + _ratings(summary["ratings"])
+
+
+def _ratings(ratings: Mapping[str, Mapping[str, float]]) -> str:
+    names = list(dict.fromkeys(name for held in ratings.values() for name in held))
+    rows = [
+        [label, *(f"{held[n]:.2f}" if n in held else "-" for n in names)]
+        for label, held in ratings.items()
+    ]
+    return _table(["label", *names], rows)
+
+
+@click.command("generated")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--svg", type=click.Path(path_type=Path), help="Draw labels and ratings there.")
+@json_option
+def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: bool) -> None:
+    """Compare generated test sets: labels asked and obtained, ratings, cost per kept item.
+
+    \b
+    Example:
+      ragstone data generated by-statements by-single-prompt --svg compared.svg
+    """
+    from ragstone.construct.comparing import comparison_svg, read_generated
+
+    found = [read_generated(folder) for folder in folders]
+    if svg:
+        svg.write_text(comparison_svg(found))
+    if as_json:
+        print_json([{"name": one.name, **one.summary} for one in found])
+        return
+    head = ["test set", "strategy", "model", "tried", "kept", "calls a kept", "tokens a kept"]
+    click.echo(_table(head, [_cost_line(one.name, one.summary) for one in found]))
+    for one in found:
+        crossed = one.summary["asked_against_obtained"]
+        names = sorted({name for counts in crossed.values() for name in counts})
+        rows = [
+            [asked, *(str(counts.get(n, 0)) for n in names)] for asked, counts in crossed.items()
+        ]
+        click.echo(f"\n{one.name}: labels asked (rows) and obtained (columns)")
+        click.echo(_table(["asked", *names], rows))
+        if one.summary["ratings"]:
+            click.echo(f"\n{one.name}: mean ratings\n{_ratings(one.summary['ratings'])}")
+
+
+def _cost_line(name: str, summary: Mapping[str, Any]) -> list[str]:
+    kept = sum(summary["kept"].values())
+    costs = [summary["calls_per_kept"], summary["tokens_per_kept"]]
+    shown = ["-" if cost is None else f"{cost:,.1f}" for cost in costs]
+    counts = [f"{summary['tried']:,}", f"{kept:,}"]
+    return [name, summary["strategy"], summary["model"], *counts, *shown]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=head, disable_numparse=True, stralign="left")
