@@ -42,6 +42,7 @@ from ragstone.call_types import (
 from ragstone.chat_client import ChatClient, check_reachable, is_loopback
 from ragstone.errors import CallError, RagstoneError
 from ragstone.estimates import Estimate, estimate
+from ragstone.offline import no_network
 from ragstone.pacing import Pace
 from ragstone.prices import Budget, BudgetReached, Prices
 from ragstone.progress import progress
@@ -103,7 +104,7 @@ class Calls:
         log: where calls are kept.
         patience: time-outs and retries.
         max_concurrency: calls at once to one endpoint at most; how many are made is found out.
-        offline: refuse every endpoint that is not on this machine.
+        offline: let no socket leave the machine until these calls are closed.
         replay_only: make no call at all; a reply that is not kept is a `CallError`.
         prices: what the cost of replies is computed from.
         budget: what the calls made here may cost; its prices are used where none are given.
@@ -132,6 +133,9 @@ class Calls:
         self._serving: tuple[Endpoint, HasUrls] | None = None
         self._usage = Usage()
         self._lock = threading.Lock()
+        self._guard = contextlib.ExitStack()
+        if offline:
+            self._guard.enter_context(no_network())
 
     @classmethod
     def at(cls, path: Path, **options: Any) -> Self:
@@ -152,6 +156,7 @@ class Calls:
         self._opened.clear()
         self._clients.clear()
         self.log.close()
+        self._guard.close()
 
     @property
     def usage(self) -> Usage:

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,7 +27,7 @@ Serve = Callable[[Callable[[Any], bytes]], str]
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
     """Calls kept in a fresh log, with little patience."""
-    patience = Patience(timeout=5.0, attempts=2, first_wait=0.01, give_up_after=6)
+    patience = Patience(timeout=60.0, attempts=2, first_wait=0.01, give_up_after=6)
     with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
         yield made
 
@@ -93,19 +92,18 @@ def test_a_function_of_the_query_is_a_system(tmp_path: Path, calls: Calls) -> No
 
 
 def test_an_async_function_may_return_passages(tmp_path: Path, calls: Calls) -> None:
-    """Several run at once, and what was retrieved comes back with the answer."""
+    """Eight at a time wait for each other, and what was retrieved comes back."""
     target = module(
         tmp_path,
         "import asyncio\n"
+        "everybody = asyncio.Barrier(8)\n"
         "async def answer(query, history):\n"
-        "    await asyncio.sleep(0.2)\n"
+        "    await everybody.wait()\n"
         "    return {'answer': history[0].text, 'passage_ids': ['p1', 'p2']}\n",
     )
-    started = time.monotonic()
-    asked = tasks(20, history=[Message("user", "Hi.")])
-    predictions = list(Function(target, concurrency=20).generate(asked, calls))
+    asked = tasks(24, history=[Message("user", "Hi.")])
+    predictions = list(Function(target, concurrency=24).generate(asked, calls))
     assert {(p.answer, p.passage_ids) for p in predictions} == {("Hi.", ("p1", "p2"))}
-    assert time.monotonic() - started < 20 * 0.2
 
 
 def test_a_function_can_be_put_through_the_settings_if_it_takes_passages(
