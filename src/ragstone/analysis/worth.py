@@ -126,7 +126,7 @@ def _advice(
         return "undecided", "no answers with gold context: run the setting `gold`"
     low, high = gold.interval or (-1.0, 1.0)
     told = f"gold context changes the score by {gold.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
-    if high <= 0:
+    if high < 0:
         return "leave out", f"{told}: context does harm, so the set or its qrels are wrong"
     if low <= 0:
         more = f" with {gold.n} queries" if gold.n < _FEW else ""
