@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "score": ("ragstone.cli.score", "Score recorded answers; no model needed."),
     "compare": ("ragstone.cli.compare", "Compare systems, honest about what is significant."),
     "data": ("ragstone.cli.data", "Look at, check and convert data sets."),
+    "judge": ("ragstone.cli.judge", "Check a judge against people's grades."),
     "calls": ("ragstone.cli.calls", "List, export and prune the model calls that are kept."),
     "models": ("ragstone.cli.models", "List the bundled models, fetch and check their files."),
     "components": ("ragstone.cli.components", "List what is installed, with every parameter."),

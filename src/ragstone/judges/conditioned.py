@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from ragstone.calls import Calls
 from ragstone.fingerprint import recipe
 from ragstone.judges.asking import Asker
 from ragstone.judges.conditioning import KEEP, OUT, Variant, cell
@@ -56,10 +57,10 @@ class Conditioned:
         """The judge that finds refusals."""
         return create("judges", self.idk, where="judge 'conditioned', idk")
 
-    def check(self) -> None:
+    def check(self, calls: Calls) -> None:
         """Check both judges."""
-        self.inner.check()
-        self.detector.check()
+        self.inner.check(calls)
+        self.detector.check(calls)
 
     @property
     def calls_per_item(self) -> int:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
 from ragstone.call_types import ChatMessage, Endpoint, Sampling
+from ragstone.calls import Calls
 from ragstone.errors import ConfigError
 from ragstone.judges.asking import Answered, Asker, Manner, Question, ask_questions
 from ragstone.judges.forms import Form
@@ -102,12 +103,12 @@ class ModelJudge:
         """Return the metric's name."""
         return self.name
 
-    def check(self) -> None:
-        """Raise `ConfigError` where a model cannot be had; nothing is loaded."""
+    def check(self, calls: Calls) -> None:
+        """Raise where a model cannot be had: no file, no package, nobody at the address."""
         for model in self.models:
             check = getattr(model, "check", None)
             if check is not None:
-                check()
+                check(calls)
 
     @property
     def revision(self) -> list[dict[str, Any]]:
