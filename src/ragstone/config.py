@@ -67,6 +67,8 @@ class ExperimentFile(BaseModel):
     settings: Annotated[list[Written], BeforeValidator(_as_list)] = Field(default_factory=list)
     """Context settings; every system with a generator answers under each."""
     metrics: Annotated[list[str], BeforeValidator(_as_list)] = Field(min_length=1)
+    judges: Annotated[list[Written], BeforeValidator(_as_list)] = Field(default_factory=list)
+    """Language models that grade every answer; each is a metric, or several."""
     noise: Written = "bm25"
     """The retriever whose best irrelevant passages are the noise of `gold+noise`."""
     correct: str = "Match"

@@ -32,7 +32,7 @@ from ragstone.store import Kept, Store
 
 if TYPE_CHECKING:
     from ragstone.datasets.dataset import Dataset
-    from ragstone.protocols import ContextBuilder
+    from ragstone.protocols import ContextBuilder, Judge
     from ragstone.results import Results
 
 
@@ -90,6 +90,19 @@ class Experiment:
         parsed = [parse_metric(name) for name in self.file.metrics]
         ranking = tuple(str(m) for m in parsed if isinstance(m, RankingMetric))
         return MetricSet(ranking), MetricSet(tuple(str(m) for m in parsed if str(m) not in ranking))
+
+    @cached_property
+    def judges(self) -> tuple[Judge, ...]:
+        """The judges, each with a metric name of its own."""
+        made = [
+            create("judges", written, where="judge", folder=self.folder)
+            for written in self.file.judges
+        ]
+        names = [str(judge) for judge in made]
+        for name in names:
+            if names.count(name) > 1 or name in self.file.metrics:
+                raise ConfigError(f"two metrics are called {name!r}; leave one of them out")
+        return tuple(made)
 
     def check(self) -> None:
         """Raise a `ConfigError` or `DatasetError` for anything that would fail later on."""
@@ -172,6 +185,7 @@ class Experiment:
             answered=store.keep("queries", answered.query_table),
             ranked=store.keep("queries", ranked[self.file.sample.retrieval].query_table),
             noise=self.noise,
+            judges=self.judges,
         )
 
     def _rank(self, system: System, bench: Bench, record: Record) -> Kept:

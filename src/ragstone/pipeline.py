@@ -1,6 +1,6 @@
 """The steps of one trial: one system, under one context setting, on one data set.
 
-    form query -> retrieve -> rerank -> build context -> generate -> score
+    form query -> retrieve -> rerank -> build context -> generate -> score, judge
 
 Each step is a function from tables to a table, kept in the store under everything that could change
 it, so steps that trials have in common (a ranking, a closed-book answer) are computed once.
@@ -26,6 +26,7 @@ from ragstone.schemas import (
     predictions_to_table,
     rankings_to_table,
     rows,
+    scores_to_table,
     table_to_contexts,
     table_to_predictions,
     table_to_queries,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from ragstone.protocols import (
         ContextBuilder,
         Generator,
+        Judge,
         QueryFormer,
         Reranker,
         Retriever,
@@ -86,6 +88,7 @@ class Bench:
     """The queries that retrievers are measured on: the same ones, or all of the data set."""
     noise: System | None = None
     """Whose best irrelevant passages are the noise of `gold+noise`."""
+    judges: tuple[Judge, ...] = ()
 
     @cached_property
     def passages(self) -> Kept:
@@ -102,6 +105,8 @@ class Trial:
     contexts: Kept
     predictions: Kept
     scores: Kept
+    verdicts: tuple[Kept, ...] = ()
+    """The SCORES of each judge."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,8 @@ def run_trial(
     contexts = build_contexts(builder, run, bench)
     predictions = answer_queries(system, contexts, bench)
     scores = score_answers(metrics, contexts, predictions, bench)
-    return Trial(system.name, builder.setting, contexts, predictions, scores)
+    verdicts = tuple(judge_answers(j, contexts, predictions, bench) for j in bench.judges)
+    return Trial(system.name, builder.setting, contexts, predictions, scores, verdicts)
 
 
 def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
@@ -250,6 +256,25 @@ def score_answers(metrics: MetricSet, contexts: Kept, predictions: Kept, bench: 
 
     inputs = {"queries": bench.answered, "contexts": contexts, "predictions": predictions}
     return bench.store.table("score-answer", metrics, inputs, score)
+
+
+def judge_answers(judge: Judge, contexts: Kept, predictions: Kept, bench: Bench) -> Kept:
+    """Return the SCORES of answers by a judge. Failed calls are made again next time."""
+
+    def grade(judge: Judge, queries: Table, contexts: Table, predictions: Table) -> Table:
+        tasks = to_tasks(queries, contexts)
+        scores = judge.judge(tasks, table_to_predictions(predictions), bench.calls)
+        return scores_to_table(scores)
+
+    before = bench.calls.usage
+    return bench.store.table(
+        "judge",
+        judge,
+        {"queries": bench.answered, "contexts": contexts, "predictions": predictions},
+        grade,
+        count_failed=lambda scores: sum("the call failed" in r for r in columns(scores)["reason"]),
+        facts=lambda: {"calls": dataclasses.asdict(bench.calls.usage - before)},
+    )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ TITLES: Mapping[str, str] = {
     "context": "build contexts",
     "generate": "generate answers",
     "score-answer": "score answers",
+    "judge": "judge answers",
 }
 
 
@@ -83,7 +84,12 @@ class Plan:
     @property
     def calls(self) -> int:
         """Model calls at most; replies that are kept from other runs are not asked for again."""
-        return self.trials_to_do * self.queries
+        judged = sum(
+            getattr(s.component, "calls_per_item", 1)
+            for s in self.steps
+            if s.step == "judge" and s.state == "to do"
+        )
+        return (self.trials_to_do + judged) * self.queries
 
     def check_ready(self, calls: Calls) -> None:
         """Let every component that is to work say what it lacks: model files, packages, a server.

@@ -165,8 +165,14 @@ class Metric(Protocol):
 
 
 class Judge(Protocol):
-    """A language model that grades."""
+    """A language model that grades; `str` of it is the name of its metric."""
 
-    def judge(self, tasks: Sequence[Task], predictions: Sequence[Prediction]) -> Sequence[Score]:
-        """Return one score per prediction, in order."""
+    def judge(
+        self, tasks: Sequence[Task], predictions: Sequence[Prediction], calls: Calls
+    ) -> Sequence[Score]:
+        """Return the scores of each prediction, one per metric of the judge.
+
+        A verdict that could not be had is a score with a reason; one whose call failed says "the
+        call failed", and is asked for again by the next run.
+        """
         ...

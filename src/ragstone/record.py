@@ -76,6 +76,7 @@ class Record:
             "contexts": folder_name(trial.contexts),
             "predictions": folder_name(trial.predictions),
             "scores": folder_name(trial.scores),
+            "verdicts": [folder_name(kept) for kept in trial.verdicts],
         }
         self._document["trials"].append(entry)
         self._write()

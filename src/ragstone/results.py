@@ -219,13 +219,14 @@ class Results:
             setting=entry["setting"],
             contexts={context.query_id: context for context in contexts},
             predictions={prediction.query_id: prediction for prediction in predictions},
-            scores=self._scores(entry["scores"]),
+            scores=self._scores(entry["scores"], *entry.get("verdicts", ())),
         )
 
-    def _scores(self, folder: str) -> dict[str, dict[str, Score]]:
+    def _scores(self, *folders: str) -> dict[str, dict[str, Score]]:
         found: dict[str, dict[str, Score]] = {}
-        for score in table_to_scores(self._step(folder).table):
-            found.setdefault(score.metric, {})[score.query_id] = score
+        for folder in folders:
+            for score in table_to_scores(self._step(folder).table):
+                found.setdefault(score.metric, {})[score.query_id] = score
         return found
 
     def _table(self, name: str) -> Kept:
