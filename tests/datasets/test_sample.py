@@ -311,6 +311,7 @@ def test_readme_states_the_true_counts(
     }
     readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
     stated = {
-        label: int(count) for label, count in re.findall(r"^\| ([^|]+) \| (\d+) \|$", readme, re.M)
+        label: int(count)
+        for label, count in re.findall(r"^\| ([^|]+) \| (\d+) \|$", readme, re.MULTILINE)
     }
     assert stated == expected
