@@ -63,8 +63,9 @@ def _bergen(answer: str, gold: Sequence[str]) -> bool:
 def _corrected(pairs: Pairs) -> Values:
     """Match by words at once; look closer where pieces may match, or where a query is echoed."""
     found = pairs.any_lane(pairs.words.contained)
-    echoed = np.array(list(map(_echoed, pairs.answers, pairs.query_texts)), np.bool_)
-    for i in {*_by_pieces(pairs, found > 0), *where(echoed)}:
+    columns = enumerate(zip(pairs.answers, pairs.query_texts, strict=True))
+    echoed = [i for i, (answer, query) in columns if query and _echoed(answer, query)]
+    for i in {*_by_pieces(pairs, found > 0), *echoed}:
         answer = without_echo(pairs.answers[i], pairs.query_texts[i])
         found[i] = occurs(answer, pairs.gold[i], pairs.languages[i])
     return found
@@ -75,8 +76,11 @@ def _by_pieces(pairs: Pairs, found: Flags) -> list[int]:
     articles = [token_code(word) for word in ARTICLES]
     pieces = pairs.pieces
     wanted = pieces.gold.counts - pieces.gold.without(articles).gone
-    held = pairs.any_lane((pieces.shared >= wanted) & (wanted > 0))
-    likely = where((held > 0) & ~found)
+    held = pairs.any_lane((pieces.longest_common >= wanted) & (wanted > 0))
+    # Without a sign inside a word, pieces and words are the same.
+    likely = where((held > 0) & ~found & pairs.signs_inside)
+    if not likely:
+        return []
     few = pairs.take(likely)
     answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
     near = few.any_lane(Sharing(answers.kept, gold.kept, few.lane_pair).contained)

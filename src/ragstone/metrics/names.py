@@ -38,6 +38,7 @@ ANSWERS: Final[Mapping[str, str]] = {
     "ROUGE-L": "ragstone.metrics.rouge_l:RougeL",
     "char3-recall": "ragstone.metrics.char3_recall:Char3Recall",
     "answer-in-context": "ragstone.metrics.answer_in_context:AnswerInContext",
+    "K-precision": "ragstone.metrics.k_precision:KPrecision",
     "language-match": "ragstone.metrics.language_match:LanguageMatch",
     "refusal": "ragstone.metrics.refusal:Refusal",
     "answerability": "ragstone.metrics.answerability:Answerability",

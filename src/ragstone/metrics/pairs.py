@@ -63,6 +63,13 @@ class Pairs:
         answers, labels = self._cut
         return Sharing(answers.pieces, labels.pieces, self.lane_pair)
 
+    @property
+    def signs_inside(self) -> Flags:
+        """Whether a word of the answer or of a gold answer has a sign inside."""
+        answers, labels = self._cut
+        inside: Flags = (answers.tails > 0) | (self.any_lane(labels.tails > 0) > 0)
+        return inside
+
     def any_lane(self, flags: Flags) -> Values:
         """Return 1 for the pairs with a lane that is flagged, else 0."""
         found = np.bincount(self.lane_pair[flags], minlength=len(self))

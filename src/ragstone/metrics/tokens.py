@@ -35,6 +35,7 @@ _END: Final = "\0"
 _SIGNS: Final = (string.punctuation + SIGN).encode()
 _LONGEST: Final = 8
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIX_TOO: Final = np.uint64(0xBF58476D1CE4E5B9)
 _BLANK: Final = 32
 _FULL_STOP: Final = 30
 _FOLD: Final = bytes(
@@ -107,18 +108,23 @@ class Texts:
         return edges[0::2], edges[1::2]
 
     @cached_property
+    def ends(self) -> Ints:
+        """Where the zeros between the texts stand, and the two outermost."""
+        held = np.frombuffer(self._stream, np.uint8)[: -2 * _LONGEST]
+        return np.flatnonzero(held == 0)
+
+    @cached_property
     def pieces(self) -> Tokens:
         """The texts' pieces."""
         starts, ends = self._bounds
-        borders = np.flatnonzero(np.frombuffer(self._stream, np.uint8) == 0)
-        counts = np.diff(np.searchsorted(starts, borders[: len(self.texts) + 1]))
+        counts = np.diff(np.searchsorted(starts, self.ends))
         return Tokens(_codes(self._stream, starts, ends - starts), counts)
 
     @cached_property
     def words(self) -> Tokens:
         """The texts' words, English articles dropped."""
         starts, ends = self._bounds
-        glued = self._glued()
+        glued = self._glued
         code, dropped = self.pieces.code, np.zeros(len(starts), np.bool_)
         dropped[1:] = glued[:-1]
         if glued.any():
@@ -126,7 +132,7 @@ class Texts:
             lasts = np.flatnonzero(dropped & ~glued)
             code = code.copy()
             code[heads] = _joined_codes(self._stream, starts[heads], ends[lasts])
-        tails = np.bincount(self.pieces.owner[dropped], minlength=len(self.texts))
+        tails = self.tails
         articles = self._articles(code, dropped, self.pieces.counts - tails)
         dropped[articles] = True
         gone = np.bincount(self.pieces.owner[articles], minlength=len(self.texts))
@@ -139,28 +145,36 @@ class Texts:
         likely = np.flatnonzero(kinds[slot])
         likely = likely[(held[slot[likely]] == code[likely]) & ~dropped[likely]]
         kind, owner = kinds[slot[likely]], self.pieces.owner[likely]
-        initial = (code[likely] == token_code("a")) & self._initials(self._bounds[0][likely])
-        article = (kind == _IS_ARTICLE) & ~initial
+        article = kind == _IS_ARTICLE
+        lone = np.flatnonzero(code[likely] == _CODE_OF_A)
+        article[lone] &= ~self._initials(self._bounds[0][likely[lone]])
         keeps = _keeps_articles(owner[kind == _IS_FOREIGN], self.texts, self.languages)
         keeps |= np.bincount(owner[article], minlength=len(counts)) == counts
         found: Ints = likely[article & ~keeps[owner]]
         return found
 
+    @cached_property
+    def tails(self) -> Ints:
+        """How many pieces of each text belong to the word before them."""
+        heads = self.pieces.owner[:-1][self._glued[:-1]]
+        return np.bincount(heads, minlength=len(self.texts))
+
+    @cached_property
     def _glued(self) -> Flags:
         """Return whether each piece is one word with the next: signs alone stand between them."""
         starts, ends = self._bounds
         held = np.frombuffer(self._stream, np.uint8)
-        glued = np.zeros(len(starts), np.bool_)
-        behind = held[ends[:-1]]
-        glued[:-1] = (behind > 0) & (behind < _BLANK)
-        far = np.flatnonzero(glued[:-1] & (starts[1:] - ends[:-1] > 1))
+        behind = held[ends]
+        glued: Flags = (behind - np.uint8(1)) < np.uint8(_BLANK - 1)  # 0 wraps round to 255
+        glued[-1:] = False
+        far = np.flatnonzero(glued)
         offset = 1
-        while len(far):
+        while len(far := far[starts[far + 1] - ends[far] > offset]):
             behind = held[ends[far] + offset]
             blank = (behind == 0) | (behind == _BLANK)
             glued[far[blank]] = False
+            far = far[~blank]
             offset += 1
-            far = far[~blank & (starts[far + 1] - ends[far] > offset)]
         return glued
 
     def _initials(self, starts: Ints) -> Flags:
@@ -182,6 +196,8 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
     """Return the texts, ready to be read as words and as pieces."""
     known = [""] * len(texts) if languages is None else languages
     found = Texts(texts, known)
+    if len(found.ends) != len(texts) + 1:  # a text holds a zero of its own
+        found = Texts([fold(text) for text in texts], known)
     empty = [i for i in where(found.pieces.counts == 0) if texts[i].strip()]
     spoken = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
     if all(folded.isascii() for folded in spoken.values()):
@@ -191,11 +207,11 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
 
 def _joined(texts: Sequence[str]) -> bytes:
     """Return the texts with an end before and after each, those outside ASCII folded already."""
+    if not texts:
+        return _END.encode()
     joined = _END.join(texts)
     if not joined.isascii():
         joined = _END.join([text if text.isascii() else fold(text) for text in texts])
-    if joined.count(_END) >= max(len(texts), 1):
-        joined = _END.join([fold(text) for text in texts])
     return f"{_END}{joined}{_END}".encode()
 
 
@@ -220,13 +236,13 @@ def _codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
     # Shifting out what follows the token leaves its bytes: none of them is 0, so nothing is lost.
     code = eight[starts] << _SHIFTS[np.minimum(sizes, _LONGEST)]
     rest = np.flatnonzero(sizes > _LONGEST)
+    last = eight[(starts + sizes)[rest] - _LONGEST]
+    code[rest] = (code[rest] * _MIX) ^ ((last + sizes[rest].astype(np.uint64)) * _MIX_TOO)
     done = _LONGEST
-    while len(rest):
-        part = eight[starts[rest] + done] << _SHIFTS[np.minimum(sizes[rest] - done, _LONGEST)]
-        mixed = (code[rest] ^ (part + np.uint64(done))) * _MIX
-        code[rest] = mixed ^ (mixed >> np.uint64(29))
+    while len(rest := rest[sizes[rest] > done + _LONGEST]):
+        part = eight[starts[rest] + done] * _MIX
+        code[rest] = (code[rest] ^ part ^ (part >> np.uint64(29))) * _MIX_TOO
         done += _LONGEST
-        rest = rest[sizes[rest] > done]
     return code
 
 
@@ -237,7 +253,8 @@ def token_code(token: str) -> int:
     return int(_codes(padded, np.array([0]), np.array([len(held)]))[0])
 
 
-_SLOTS: Final = 12
+_CODE_OF_A: Final = token_code("a")
+_SLOTS: Final = 14
 _IS_ARTICLE, _IS_FOREIGN = 1, 2
 
 
