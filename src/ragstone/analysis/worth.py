@@ -22,6 +22,8 @@ Advice: TypeAlias = Literal["use", "use with care", "leave out", "undecided"]
 CONTAMINATED: Final = 0.5
 """Share of what is right with gold context that is right without any, from which on care is due."""
 _FEW: Final = 50
+_RETRIEVED: Final = "retrieved"
+"""How the settings begin whose context is what a retriever found, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def worth(
             f"{dataset}, {system}: the settings are {', '.join(scores) or 'none at all'}; a gain "
             "needs answers without context (setting `none`) and with one (`gold`, `retrieved(5)`)"
         )
-    others = {setting: held for setting, held in scores.items() if setting not in ("none", "gold")}
+    others = {name: held for name, held in scores.items() if name.startswith(_RETRIEVED)}
     gold = scores.get("gold")
     gains = {setting: _gain(base, held, clusters) for setting, held in others.items()}
     gold_gain = _gain(base, gold, clusters) if gold is not None else None

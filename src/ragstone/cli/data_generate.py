@@ -11,6 +11,8 @@ import click
 from ragstone.cli.options import json_option, print_json
 
 _REASONS: Final = 10
+_VERDICT: Final = 48
+"""Tokens of a label or rating without its reason."""
 
 
 def _pairs(
@@ -103,9 +105,17 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
             raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
     prompts = load_prompts(options["prompts"])
     judge = options["judge"] or options["model"]
-    labeller = Labeller(model=judge, least_parse_rate=0.0) if options["labels"] else None
+    labeller = (
+        Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=_VERDICT)
+        if options["labels"]
+        else None
+    )
     wanted = options["critiques"] or plan.thresholds
-    critics = Critiques(model=judge, explain=False, least_parse_rate=0.0) if wanted else None
+    critics = (
+        Critiques(model=judge, explain=False, least_parse_rate=0.0, max_tokens=_VERDICT)
+        if wanted
+        else None
+    )
     model = Labeller(model=options["model"]).models[0]
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
     target.mkdir(parents=True, exist_ok=True)

@@ -69,6 +69,7 @@ def _labels_of(source: str, label: str) -> list[str]:
 @click.option("--model", default="local", show_default=True, help="As a generator is written.")
 @click.option("--limit", type=int, help="Label a random sample of so many queries.")
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
+@click.option("--explain/--no-explain", default=True, help="Whether the model gives its reason.")
 @click.option(
     "--calls", type=click.Path(path_type=Path), default=Path("ragstone-store/calls.sqlite")
 )
@@ -80,6 +81,8 @@ def label_command(  # noqa: PLR0917 - click passes every option
     limit: int | None,
     seed: int,
     calls: Path,
+    *,
+    explain: bool,
 ) -> None:
     """Let a model label the queries of a data set by a taxonomy, with their gold passages.
 
@@ -97,7 +100,9 @@ def label_command(  # noqa: PLR0917 - click passes every option
     from ragstone.construct.labels import Labeller, gold_items
     from ragstone.datasets.loading import load_dataset
 
-    labeller = Labeller(model=model, taxonomy=taxonomy)
+    labeller = Labeller(
+        model=model, taxonomy=taxonomy, explain=explain, max_tokens=300 if explain else 48
+    )
     dataset = load_dataset(source)
     items = gold_items(dataset.sample(limit, seed) if limit else dataset)
     with Calls.at(_made(calls)) as asked:

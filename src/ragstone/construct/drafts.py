@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ragstone.call_types import Endpoint, Failure, Request, Sampling
@@ -13,6 +13,8 @@ from ragstone.construct.reading import Rejected
 from ragstone.judges.asking import Asker
 from ragstone.types import Passage, Query
 
+_ONE_LINE: Final = {"theme": 32, "question": 64, "near_miss": 64, "counterfactual": 32}
+"""Step -> tokens of its reply at most."""
 _CUT: Final = frozenset({"length", "max_tokens"})
 
 
@@ -123,11 +125,19 @@ class Writer:
     prompts: Prompts = field(default_factory=Prompts)
     sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=300))
 
+    def _sampling(self, name: str) -> Sampling:
+        """Return how a step is asked: what is to be one line gets no more room than that."""
+        most = self.sampling.max_tokens
+        if name not in _ONE_LINE or (most is not None and most <= _ONE_LINE[name]):
+            return self.sampling
+        return replace(self.sampling, max_tokens=_ONE_LINE[name])
+
     def step(self, name: str, drafts: Sequence[Draft], ask: Ask, read: Read) -> None:
         """Ask the model about every draft that is not rejected, and take in what it says."""
         live = [draft for draft in drafts if not draft.reason]
         prompts = [ask(draft) for draft in live]
-        requests = [Request((("user", prompt),), self.sampling) for prompt in prompts]
+        sampling = self._sampling(name)
+        requests = [Request((("user", prompt),), sampling) for prompt in prompts]
         outcomes = self.calls.ask(self.endpoint, requests, title=f"writing: {name}")
         instruction = str(getattr(self.prompts, name))
         for draft, prompt, outcome in zip(live, prompts, outcomes, strict=True):

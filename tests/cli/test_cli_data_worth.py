@@ -1,0 +1,31 @@
+"""`ragstone data worth` reads the results of experiments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from ragstone.cli.data import command
+from ragstone.testing.made_results import made_results
+
+HEAD = "data: sample\nsystems: {a: {retriever: bm25, generator: gold}}\nsettings: [none]\n"
+
+
+def test_worth_is_told_for_every_system(tmp_path: Path) -> None:
+    """A row a system with gains, an advice with its reason, and the same for machines."""
+    results = made_results(tmp_path / "store")
+    file = tmp_path / "made.yaml"
+    file.write_text(f"name: {results.name}\nstore: {tmp_path / 'store'}\n{HEAD}metrics: [Match]\n")
+
+    text = CliRunner().invoke(command, ["worth", str(file)])
+    machine = CliRunner().invoke(command, ["worth", str(file), "--json"])
+    wrong = CliRunner().invoke(command, ["worth", str(file), "--metric", "BLEU"])
+
+    assert text.exit_code == machine.exit_code == 0, text.output + machine.output
+    rows = json.loads(machine.output)
+    assert [row["system"] for row in rows] == results.systems
+    assert all(row["gold_gain"]["n"] > 0 and row["reason"] for row in rows)
+    assert rows[0]["advice"] in text.output
+    assert "has no metric 'BLEU'" in str(wrong.exception)
