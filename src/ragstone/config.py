@@ -35,7 +35,7 @@ class Sample(BaseModel):
     where: dict[str, Any] = Field(default_factory=dict)
     """Label -> value or list of values (null: without it): which queries may be answered."""
     retrieval: Literal["sample", "matching", "all"] = "sample"
-    """What retrieval is measured on: the answered queries, all that `where` lets through, or all."""
+    """What retrieval is measured on: the answered queries, all that match `where`, or all."""
 
 
 class SystemEntry(BaseModel):
@@ -71,6 +71,8 @@ class ExperimentFile(BaseModel):
     """Language models that grade every answer; each is a metric, or several."""
     noise: Written = "bm25"
     """The retriever whose best irrelevant passages are the noise of `gold+noise`."""
+    prices: str | None = None
+    """A file with the prices of models, for costs and budgets (docs/calls.md)."""
     correct: str = "Match"
     """The metric whose value 1 means a right answer, for the adaptability metrics."""
 

@@ -25,7 +25,8 @@ from ragstone.pipeline import (
     run_trial,
     score_rankings,
 )
-from ragstone.plan import Plan, PlanningStore
+from ragstone.plan import Plan, PlanningStore, estimate_answers
+from ragstone.prices import Budget, Prices
 from ragstone.record import Record
 from ragstone.registry import create
 from ragstone.store import Kept, Store
@@ -125,8 +126,8 @@ class Experiment:
         """
         from ragstone.results import Results
 
-        with contextlib.nullcontext(calls) if calls else self._open_calls() as asked:
-            self._plan(asked).check_ready(asked)
+        with contextlib.nullcontext(calls) if calls else self.open_calls() as asked:
+            self._walk(asked, PlanningStore(self.store.root)).check_ready(asked)
             self._run(asked)
         return Results.load(self.store, self.file.name)
 
@@ -140,18 +141,39 @@ class Experiment:
             record.add_trial(trial)
         record.finish(dataclasses.asdict(calls.usage - before))
 
-    def _open_calls(self) -> Calls:
+    def open_calls(
+        self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
+    ) -> Calls:
+        """Return the way to models that this experiment uses; see `ragstone.calls.Calls`."""
         self.store.check_writable()
-        return Calls.at(self.store.root / "calls.sqlite")
+        prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
+        return Calls.at(
+            self.store.root / "calls.sqlite",
+            offline=offline,
+            replay_only=replay_only,
+            prices=prices,
+            budget=None if budget is None else Budget(budget, prices),
+        )
 
-    def plan(self) -> Plan:
-        """Check everything and return what a run would do, doing none of it."""
-        with self._open_calls() as calls:
-            return self._plan(calls)
+    def _beside(self, path: str) -> Path:
+        """Return a path as found from the current folder, else from the experiment file's."""
+        return Path(path) if Path(path).exists() else self.folder / path
 
-    def _plan(self, calls: Calls) -> Plan:
+    def plan(self, calls: Calls | None = None, *, probe: int = 0) -> Plan:
+        """Check everything and return what a run would do and take, doing none of it.
+
+        With `probe`, so many of the missing calls of each generator are made, to learn from their
+        replies what the others will take; they are kept.
+        """
+        with contextlib.nullcontext(calls) if calls else self.open_calls() as asked:
+            store = PlanningStore(self.store.root, look_ahead=True)
+            plan = self._walk(asked, store)
+            estimate, unknown = estimate_answers(store.asked, asked, probe)
+        return dataclasses.replace(plan, estimate=estimate, calls_unknown=unknown)
+
+    def _walk(self, calls: Calls, store: PlanningStore) -> Plan:
+        """Check everything and walk the pipeline, noting what is kept."""
         self.check()
-        store = PlanningStore(self.store.root)
         bench = self.bench(calls, store)
         retrieving = [system for system in self.systems if system.retriever]
         runs = {s.name: rank_queries(s, bench.ranked, bench) for s in retrieving}

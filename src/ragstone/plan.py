@@ -1,19 +1,25 @@
-"""What a run would do: the pipeline walked with a store that computes nothing."""
+"""What a run would do and take: the pipeline walked with a store that keeps nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ragstone.fingerprint import fingerprint
+from ragstone.pipeline import to_tasks
+from ragstone.protocols import AskingFormer
 from ragstone.store import Kept, Store
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-    from ragstone.calls import Calls
+    from ragstone.calls import Calls, Estimate
+    from ragstone.types import Task
 
 State = Literal["kept", "to do"]
+UNKNOWN: Final = "not known yet: "
+LOOKED_AHEAD: Final = frozenset({"form", "retrieve", "context"})
 
 TITLES: Mapping[str, str] = {
     "form": "form queries",
@@ -38,12 +44,17 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class PlanningStore(Store):
-    """A store that notes which steps are kept, and computes none.
+    """A store that notes which steps are kept, and keeps none.
 
-    What depends on a step that is not kept has inputs that nobody knows yet: it is to do.
+    What depends on a step that is not kept has inputs that nobody knows yet: it is to do. With
+    `look_ahead`, steps that cost next to nothing are computed in memory, so that the prompts that
+    follow from them are known; the others stay unknown.
     """
 
+    look_ahead: bool = False
     steps: list[PlannedStep] = field(default_factory=list)
+    asked: list[tuple[Any, Mapping[str, Kept]]] = field(default_factory=list)
+    """Generators whose answers are to do, each with the inputs of that step."""
 
     def table(
         self,
@@ -58,23 +69,44 @@ class PlanningStore(Store):
         """Return the kept result, or a placeholder that nothing kept can depend on."""
         kept = self.has(step, component, inputs)
         self.steps.append(PlannedStep(step, component, "kept" if kept else "to do"))
-        if not kept:
-            return Kept(f"not known yet: {self.folder(step, component, inputs).name}")
-        return super().table(step, component, inputs, compute)
+        if kept:
+            return super().table(step, component, inputs, compute)
+        if step == "generate":
+            self.asked.append((component, inputs))
+        if self.look_ahead and _costs_nothing(step, component) and all(map(known, inputs.values())):
+            held = {name: given.table for name, given in inputs.items()}
+            return Kept.of(compute(component, **held))
+        return Kept(UNKNOWN + self.folder(step, component, inputs).name)
 
     def keep(self, step: str, table: Table) -> Kept:
         """Hold a table in memory; a plan writes nothing."""
         return Kept.of(table)
 
 
+def known(kept: Kept) -> bool:
+    """Say whether a table is there to be looked at."""
+    return not kept.digest.startswith(UNKNOWN)
+
+
+def _costs_nothing(step: str, component: object) -> bool:
+    """Say whether a step needs no model: built-in parts that need one say so by `check`."""
+    built_in = type(component).__module__.startswith("ragstone.")
+    needs_model = hasattr(component, "check") or isinstance(component, AskingFormer)
+    return step in LOOKED_AHEAD and built_in and not needs_model
+
+
 @dataclass(frozen=True)
 class Plan:
-    """The steps of an experiment, which of them are kept, and how many model calls may come."""
+    """The steps of an experiment, which of them are kept, and what the model calls may take."""
 
     queries: int
     """Queries that are answered in each trial."""
     trials: int
     steps: tuple[PlannedStep, ...]
+    estimate: Estimate | None = None
+    """What the answers that are to do are likely to take, as far as their prompts are known."""
+    calls_unknown: int = 0
+    """Further calls whose prompts hang on steps that are to do; judges' calls come on top."""
 
     @property
     def trials_to_do(self) -> int:
@@ -83,13 +115,10 @@ class Plan:
 
     @property
     def calls(self) -> int:
-        """Model calls at most; replies that are kept from other runs are not asked for again."""
-        judged = sum(
-            getattr(s.component, "calls_per_item", 1)
-            for s in self.steps
-            if s.step == "judge" and s.state == "to do"
-        )
-        return (self.trials_to_do + judged) * self.queries
+        """Model calls for answers at most."""
+        if self.estimate is None:
+            return self.trials_to_do * self.queries
+        return self.estimate.calls + self.calls_unknown
 
     def check_ready(self, calls: Calls) -> None:
         """Let every component that is to work say what it lacks: model files, packages, a server.
@@ -111,6 +140,8 @@ class Plan:
             "trials": self.trials,
             "trials_to_do": self.trials_to_do,
             "calls_at_most": self.calls,
+            "calls_unknown": self.calls_unknown,
+            "estimate": None if self.estimate is None else asdict(self.estimate),
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
                 for s in self.steps
@@ -125,7 +156,44 @@ class Plan:
             if states:
                 kept = states.count("kept")
                 lines.append(f"  {title:<18} {kept:>4} kept {len(states) - kept:>4} to do")
-        lines.append(
-            f"model calls: at most {self.calls:,}; replies already kept are not asked again"
-        )
+        lines.append(f"calls for answers: at most {self.calls:,}; kept replies are not asked again")
+        if self.estimate is not None and self.estimate.calls:
+            lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)
+
+
+def estimate_answers(
+    asked: Sequence[tuple[Any, Mapping[str, Kept]]], calls: Calls, sample: int
+) -> tuple[Estimate | None, int]:
+    """Return what answering is likely to take, and how many calls it says nothing about.
+
+    Generators that make no model call have no `estimate` and cost nothing.
+    """
+    tasks: dict[str, tuple[Any, list[Task]]] = {}
+    unknown = 0
+    for generator, inputs in asked:
+        if not hasattr(generator, "estimate"):
+            continue
+        if known(inputs["contexts"]):
+            found = to_tasks(inputs["queries"].table, inputs["contexts"].table)
+            tasks.setdefault(fingerprint(generator), (generator, []))[1].extend(found)
+        else:
+            unknown += inputs["queries"].table.num_rows
+    # One estimate per generator, over all its trials: equal prompts are asked once.
+    estimates = [g.estimate(held, calls, sample=sample) for g, held in tasks.values()]
+    return (sum(estimates[1:], start=estimates[0]) if estimates else None), unknown
+
+
+def _estimate_lines(estimate: Estimate, unknown: int) -> list[str]:
+    grounds = (
+        f"from {estimate.sampled:,} kept replies"
+        if estimate.sampled
+        else "a rule of thumb; --probe 20 makes twenty of the calls to learn from"
+    )
+    cost = "price not known" if estimate.cost is None else f"cost {estimate.cost:,.2f}"
+    time = "time not known" if estimate.seconds is None else f"{estimate.seconds:,.0f} s"
+    tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out"
+    lines = [f"  {estimate.calls:,} of them: {tokens}, {cost}, {time} ({grounds})"]
+    if unknown:
+        lines.append(f"  {unknown:,} more hang on steps that are to do: prompts not known yet")
+    return lines

@@ -29,6 +29,10 @@ Examples:
     "--limit", type=click.IntRange(min=1), help="Answer a random sample of this many queries."
 )
 @click.option("--seed", type=int, help="Seed of the sample.")
+@click.option("--probe", type=click.IntRange(min=1), help="With --plan: make so many calls first.")
+@click.option("--budget", type=click.FloatRange(min=0), help="Stop before calls cost more.")
+@click.option("--offline", is_flag=True, help="Let no connection leave this machine.")
+@click.option("--replay", is_flag=True, help="Make no model call: kept replies only.")
 @json_option
 def command(
     *,
@@ -37,6 +41,10 @@ def command(
     plan: bool,
     limit: int | None,
     seed: int | None,
+    probe: int | None,
+    budget: float | None,
+    offline: bool,
+    replay: bool,
     as_json: bool,
 ) -> None:
     """Run EXPERIMENT, a YAML file, after key=value OVERRIDES.
@@ -50,11 +58,14 @@ def command(
     options = {"sample.limit": limit, "sample.seed": seed}
     given = [f"{key}={value}" for key, value in options.items() if value is not None]
     loaded = load_experiment(experiment, [*overrides, *given])
-    if plan:
-        _print_plan(loaded.plan(), as_json=as_json)
-        return
-    with shown_by(open_bar):
-        results = loaded.run()
+    if probe and not plan:
+        raise click.UsageError("--probe goes with --plan")
+    calls = loaded.open_calls(offline=offline, replay_only=replay, budget=budget)
+    with calls, shown_by(open_bar):
+        if plan:
+            _print_plan(loaded.plan(calls, probe=probe or 0), as_json=as_json)
+            return
+        results = loaded.run(calls)
     if as_json:
         from ragstone.views import results_document
 
