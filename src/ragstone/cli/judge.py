@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import click
 
+from ragstone.cli.judge_correlate import command as correlate
 from ragstone.cli.options import json_option, print_json
 
 FORMS: Final[dict[str, list[bool | None]]] = {
@@ -22,8 +23,9 @@ def command() -> None:
     """Check language models that grade.
 
     \b
-    Example:
+    Examples:
       ragstone judge check equivalence --on ../truthfulqa --limit 100
+      ragstone judge correlate --on ../mtrag --rating win-rate
     """
 
 
@@ -108,6 +110,9 @@ def check(
                 click.echo(f"{told}{check_text(found)}\n")
     if as_json:
         print_json(documents)
+
+
+command.add_command(correlate)
 
 
 def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:

@@ -1,0 +1,155 @@
+"""`ragstone judge correlate`: which metric goes with a judge, or with people?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ragstone.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from ragstone.results import Results
+
+Column = list[float | None]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is correlated: one place per answer in each column."""
+
+    metrics: Mapping[str, Column]
+    against: Mapping[str, Column]
+    groups: Sequence[str]
+    clusters: Sequence[str]
+    raters: Sequence[Sequence[float]] = ()
+
+
+@click.command(
+    "correlate",
+    epilog="""\b
+Examples:
+  ragstone judge correlate experiment.yaml --against equivalence
+  ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.json
+  ragstone judge correlate --on ../mtrag --rating win-rate --by system
+  ragstone judge correlate --on ../mtrag --rating win-rate --balance RB_llm
+""",
+)
+@click.argument("experiment", required=False, type=click.Path(path_type=Path))
+@click.option("--on", "data", default="", help="Graded answers with stored metrics, not a run.")
+@click.option("--rating", default="", help="Of mtrag: which rating of people.")
+@click.option("--against", default="", help="The judge or metric to hold the others against.")
+@click.option("--by", default="", help="A row a value of this label, or of `system`.")
+@click.option(
+    "--kind",
+    type=click.Choice(["spearman", "pearson", "kendall"]),
+    default="spearman",
+    show_default=True,
+)
+@click.option("--balance", default="", help="Weigh items so that every value of this counts alike.")
+@click.option(
+    "--chart", type=click.Path(path_type=Path), help="Write the heat map, as Vega-Lite JSON."
+)
+@json_option
+def command(
+    *,
+    experiment: Path | None,
+    data: str,
+    rating: str,
+    against: str,
+    by: str,
+    kind: str,
+    balance: str,
+    chart: Path | None,
+    as_json: bool,
+) -> None:
+    """Correlate every metric with a judge of EXPERIMENT, or with the people of a graded set."""
+    from ragstone.analysis.metric_correlations import (
+        correlation_table,
+        correlations,
+        heat_map,
+        inverse_frequency,
+    )
+    from ragstone.analysis.metrology import rater_correlation
+    from ragstone.errors import ConfigError, did_you_mean
+
+    if (experiment is None) == (not data):
+        raise ConfigError("give an experiment file, or graded answers with --on")
+    held = _of_people(data, rating, by) if data else _of_run(experiment or Path(), against, by)
+    weights = None
+    if balance:
+        known = {**held.metrics, **held.against}
+        if balance not in known:
+            raise ConfigError(f"--balance {balance!r}{did_you_mean(balance, known)}")
+        weights = inverse_frequency(
+            [None if value is None else round(value, 2) for value in known[balance]]
+        )
+    rows = correlations(
+        held.metrics,
+        held.against,
+        groups=held.groups if by else None,
+        kind=kind,  # type: ignore[arg-type]  # click has checked it
+        weights=weights,
+        clusters=held.clusters,
+    )
+    ceiling = rater_correlation(held.raters) if held.raters else None
+    if chart is not None:
+        import orjson
+
+        chart.write_bytes(orjson.dumps(heat_map(rows), option=orjson.OPT_INDENT_2))
+    if as_json:
+        print_json({"rows": [asdict(row) for row in rows], "ceiling": ceiling})
+        return
+    click.echo(correlation_table(rows))
+    if ceiling is not None:
+        click.echo(f"people among themselves, one rater with the others: {ceiling:.2f}")
+
+
+def _of_people(data: str, rating: str, by: str) -> Columns:
+    from ragstone.errors import DatasetError
+    from ragstone.judges.human_sets import read_human_set
+
+    held = read_human_set(data, **({"rating": rating} if rating else {}))
+    if not held.values:
+        raise DatasetError(f"{held.name} holds no scores of metrics; mtrag and ragchecker do")
+    return Columns(
+        {name: list(column) for name, column in held.values.items()},
+        {rating or held.question: [one.value for one in held.items]},
+        [
+            one.system if by == "system" else str(one.item.query.labels.get(by))
+            for one in held.items
+        ],
+        [one.cluster for one in held.items],
+        [one.raters for one in held.items],
+    )
+
+
+def _of_run(experiment: Path, against: str, by: str) -> Columns:
+    from ragstone.errors import ConfigError, did_you_mean
+    from ragstone.experiment import load_experiment
+    from ragstone.results import Results
+
+    loaded = load_experiment(experiment)
+    results = Results.load(loaded.store, loaded.file.name)
+    names = list(dict.fromkeys(name for trial in results.trials for name in trial.scores))
+    if against not in names:
+        raise ConfigError(f"--against {against!r}{did_you_mean(against, names)}")
+    return _columns(results, names, against, by)
+
+
+def _columns(results: Results, names: Sequence[str], against: str, by: str) -> Columns:
+    found: dict[str, Column] = {name: [] for name in names}
+    groups, clusters = [], []
+    for trial in results.trials:
+        for query_id in trial.predictions:
+            labels = results.queries[query_id].labels
+            groups.append(trial.system if by == "system" else str(labels.get(by)))
+            clusters.append(results.clusters[query_id])
+            for name in names:
+                score = trial.scores.get(name, {}).get(query_id)
+                found[name].append(None if score is None else score.value)
+    others = {name: column for name, column in found.items() if name != against}
+    return Columns(others, {against: found[against]}, groups, clusters)
