@@ -161,7 +161,7 @@ def _mark(request: Request) -> str:
 
 def campaign(folder: Path, count: int, kills: int, seed: int) -> dict[str, Any]:
     """Run it all and return the summary."""
-    chance = random.Random(seed)  # noqa: S311 - moments to kill at
+    chance = random.Random(seed)
     faults = json.dumps(FAULTS)
     started = time.time()
     with serving(faults=faults, seed=seed, delay=0.1, slow_seconds=0.5) as url:
