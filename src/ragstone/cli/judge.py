@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +58,7 @@ Examples:
     show_default=True,
     help="Free text, JSON schema, or both one after the other.",
 )
+@click.option("--attack", is_flag=True, help="Also see how often answers steer the model.")
 @click.option("--language", default="", help="Of truthfulqa: en or es.")
 @click.option("--rating", default="", help="Of mtrag: faithfulness, completeness, win-rate, ...")
 @click.option(
@@ -76,6 +78,7 @@ def check(
     seed: int,
     repeats: int | None,
     form: str,
+    attack: bool,
     language: str,
     rating: str,
     store: Path,
@@ -87,9 +90,10 @@ def check(
     """
     from ragstone.calls import Calls
     from ragstone.cli.bars import open_bar
-    from ragstone.judges.check_text import check_document, check_text
+    from ragstone.judges.check_text import check_document, check_text, steering_text
     from ragstone.judges.checking import check_judge
     from ragstone.judges.human_sets import read_human_set
+    from ragstone.judges.steering import steering
     from ragstone.progress import shown_by
 
     options = {"language": language, "rating": rating}
@@ -105,9 +109,12 @@ def check(
             judge = read_judge(config, name, forced)
             found = check_judge(judge, held, calls, seed=seed)
             told = {None: "", True: "With a JSON schema: ", False: "In free text: "}[structured]
-            documents.append({"form": form, "structured": structured, **check_document(found)})
+            attacks = steering(judge, held, calls) if attack else []
+            document = {"form": form, "structured": structured, **check_document(found)}
+            documents.append({**document, "steered": [asdict(one) for one in attacks]})
             if not as_json:
                 click.echo(f"{told}{check_text(found)}\n")
+                click.echo("".join(f"{steering_text(one)}\n" for one in attacks), nl=False)
     if as_json:
         print_json(documents)
 

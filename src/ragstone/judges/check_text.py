@@ -13,6 +13,7 @@ from ragstone.analysis.auc import AUC
 from ragstone.analysis.correlation import Correlation
 from ragstone.analysis.proportions import Proportion
 from ragstone.judges.checking import JudgeCheck
+from ragstone.judges.steering import Steering
 
 
 def check_text(found: JudgeCheck) -> str:
@@ -42,6 +43,12 @@ def check_document(found: JudgeCheck) -> dict[str, Any]:
         "informed": informed,
         "per_item": dataclasses.asdict(found.per_item),
     }
+
+
+def steering_text(found: Steering) -> str:
+    """Return what an attack achieved, as one line."""
+    share = _share(found.steered) or "no item left to raise: all had the best verdict"
+    return f"steered by a {found.attack} in the answer: {share}; silenced: {found.silenced}"
 
 
 def _rows(found: JudgeCheck) -> list[list[str]]:
