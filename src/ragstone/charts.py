@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from ragstone.label_views import label_table, labels_of
 from ragstone.views import PART_NAMES, leaderboard, retrieval_board, shares_rows, split_cutoff
 
 if TYPE_CHECKING:
@@ -219,11 +220,42 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
         for place, (_, metric) in enumerate(members)
         for value in _points(board, metric, systems)
     ]
+    layers = _line_layers(_cutoffs([k for k, _ in members]), keys, "Metric")
+    told = "; ".join(f"{v['name']} {v['metric']} {v['mean']:.3f}" for v in values)
+    what = f"{name} by cutoff, with 95 % intervals. {told}."
+    return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
+
+
+def turns_chart(results: Results) -> Spec | None:
+    """Return the chart of the metric that says what is right by turn, a line a trial."""
+    metric = str(results.record["file"]["correct"])
+    measured = any(metric in trial.scores for trial in results.trials)
+    if not measured or "turn" not in labels_of(results):
+        return None
+    table = label_table(results, "turn", metric)
+    columns = table.columns[:MOST_SERIES]
+    names = {column: " \u00b7 ".join(column) for column in columns}
+    keys = _keys(names.values())
+    values = [
+        {"name": names[column], "series": keys[names[column]], "turn": turn, **_mean(cells[column])}
+        | {"place": place + _shift(columns.index(column), len(columns))}
+        for place, (turn, cells) in enumerate(table.rows)
+        for column in columns
+        if column in cells and cells[column].mean is not None
+    ]
+    axis = _cutoffs([int(turn) for turn, _ in table.rows if turn.isdigit()], "turn")
+    what = f"Mean {metric} by turn of the conversation, with 95 % intervals."
+    layers = _line_layers(axis, keys, "Turn")
+    return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
+
+
+def _line_layers(x: Spec, keys: Mapping[str, str], what: str) -> list[Spec]:
+    """Return intervals, lines and points of some series over places on an axis."""
     colour, shape = _series(list(keys.values()))
-    shared = {"x": _cutoffs([k for k, _ in members]), "color": colour}
+    shared = {"x": x, "color": colour}
     mean = _quantity("mean")
-    titles = {"name": "System", "metric": "Metric", "mean": "Mean", "low": "from", "high": "to"}
-    layers = [
+    titles = {"name": "System", what.lower(): what, "mean": "Mean", "low": "from", "high": "to"}
+    return [
         {
             "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.5},
             "encoding": {**shared, "y": _quantity("low"), "y2": {"field": "high"}},
@@ -234,9 +266,6 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
             "encoding": {**shared, "y": mean, "shape": shape, "tooltip": _tooltip(titles)},
         },
     ]
-    told = "; ".join(f"{v['name']} {v['metric']} {v['mean']:.3f}" for v in values)
-    what = f"{name} by cutoff, with 95 % intervals. {told}."
-    return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
 
 
 def _drawn(board: Board, metric: str) -> list[str]:
@@ -269,12 +298,12 @@ def _shift(place: int, series: int) -> float:
     return 0.05 * (place - (series - 1) / 2)
 
 
-def _cutoffs(cutoffs: Sequence[int]) -> Spec:
+def _cutoffs(cutoffs: Sequence[int], title: str = "k") -> Spec:
     """Return an axis with the cutoffs at even distances."""
     axis = {
         "values": list(range(len(cutoffs))),
         "labelExpr": f"{list(cutoffs)}[round(datum.value)]",
-        "title": "k",
+        "title": title,
         "grid": False,
     }
     scale = {"domain": [-0.35, len(cutoffs) - 0.65], "nice": False, "zero": False}

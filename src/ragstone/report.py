@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone import __version__, charts, views
+from ragstone.conversation_pages import dialogues
 from ragstone.errors import StoreError
 from ragstone.findings import gain_sentences, lead_sentence, signed
 from ragstone.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.label_views import label_tables
 from ragstone.query_pages import MOST_QUERIES, query_pages
 from ragstone.tables import count, interval_text, number, seconds
 
@@ -80,6 +82,8 @@ def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> st
             ),
             adaptability_terms=ADAPTABILITY,
             pages=query_pages(results, queries),
+            by_label=label_tables(results),
+            dialogues=dialogues(results),
             style=style,
             scripts=scripts,
             policy=_policy(style, scripts),
@@ -91,11 +95,13 @@ def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> st
 def _charts(results: Results) -> dict[str, Any]:
     answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
     retrieval = charts.retrieval_charts(results)
-    every = [answers, shares, *retrieval]
+    turns = charts.turns_chart(results)
+    every = [answers, shares, turns, *retrieval]
     return {
         "answers": answers,
         "shares": shares,
         "retrieval": retrieval,
+        "turns": turns,
         "all": any(every),
         "most": charts.MOST_SERIES,
     }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ragstone.analysis.adaptability import Share
     from ragstone.analysis.statistics import Summary
+    from ragstone.label_views import LabelTable
     from ragstone.results import Results
 
 NOTE = "mean [95 % interval]; n: queries in the mean"
@@ -113,6 +114,23 @@ def usage_text(results: Results) -> str:
         for row in rows
     ]
     return _titled("Time and tokens", "of the calls when they were made", headers, lines)
+
+
+def label_text(table: LabelTable) -> str:
+    """Return a metric by a label: values down, systems and settings across."""
+    headers = [table.label, *(" | ".join(filter(None, column)) for column in table.columns)]
+    lines = [
+        [value, *(_label_cell(cells.get(column)) for column in table.columns)]
+        for value, cells in table.rows
+    ]
+    return _titled(f"{table.metric} by {table.label}", NOTE, headers, lines)
+
+
+def _label_cell(summary: Summary | None) -> str:
+    if summary is None:
+        return ABSENT
+    lacking = f", failed {summary.failed}" if summary.failed else ""
+    return f"{mean_text(summary)} n {summary.n}{lacking}"
 
 
 def query_text(results: Results, query_id: str) -> str:

@@ -61,6 +61,7 @@ def test_110_conversations_are_842_tasks_with_the_known_labels(conversations: Da
         None: 110,
     }
     assert len(conversations.qrels) == 777
+    assert sum(int(str(label["gold_passages"])) <= 2 for label in labels) == 436
 
 
 def test_conversations_give_the_published_tasks(
@@ -114,7 +115,8 @@ def test_the_sample_goes_through_mtrags_layout(tmp_path: Path) -> None:
 
     for query in talks.queries:
         found = by_id(again)[query.query_id]
-        labels = {name: value for name, value in found.labels.items() if name != "standalone"}
+        derived = {"standalone", "gold_passages"}
+        labels = {name: v for name, v in found.labels.items() if name not in derived}
         assert (found.text, found.history, found.rewrite) == (
             query.text,
             query.history,
@@ -240,7 +242,7 @@ def test_missing_labels_are_no_labels(tmp_path: Path) -> None:
 
     (query,) = MtragReader(path).read().queries
 
-    assert query.labels == {"conversation": "c", "turn": 1}
+    assert query.labels == {"conversation": "c", "turn": 1, "gold_passages": 0}
 
 
 @pytest.mark.parametrize("conversation", ["a::b", "a<::>b", "a::1<::>2"])

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,9 +75,9 @@ class MtragReader:
     """Reads mtRAG: every turn is a query, with its history and its labels.
 
     Labels: `conversation`, `turn`, `domain`, `collection`, `answerability`, `question_type` (any
-    number), `multi_turn` (from turn 2 on) and, where there is a rewrite, `standalone`: false where
-    the rewrite brings in a word of an earlier user turn. (Which turns mtRAG's authors call
-    stand-alone is not in their release.)
+    number), `multi_turn` (from turn 2 on), `gold_passages` (how many) and, where there is a
+    rewrite, `standalone`: false where the rewrite brings in a word of an earlier user turn. (Which
+    turns mtRAG's authors call stand-alone is not in their release.)
 
     Args:
         path: the folder, or one file.
@@ -107,9 +108,13 @@ class MtragReader:
         wanted = self._wanted(turns)
         turns = [turn for turn in turns if wanted is None or turn.labels.get("domain") in wanted]
         rewrites = _rewrites(folder) if folder else {}
-        made = [_query(turn, rewrites.get(turn.query_id) or turn.rewrite) for turn in turns]
         corpus = _corpus(folder, wanted) or _inline(turns)
         judged = self._judged(folder, wanted, turns, corpus)
+        gold = Counter(row["query_id"] for row in rows(judged) if row["relevance"] > 0)
+        made = [
+            _query(turn, rewrites.get(turn.query_id) or turn.rewrite, gold[turn.query_id])
+            for turn in turns
+        ]
         name = path.name.split(".")[0] + (f"-{self.domains}" if self.domains else "")
         return Dataset(name, queries_to_table(made), corpus, judged)
 
@@ -271,8 +276,8 @@ def without_tags(text: str) -> str:
     return _TAG.sub("", text)
 
 
-def _query(turn: Turn, rewrite: str) -> Query:
-    labels = dict(turn.labels)
+def _query(turn: Turn, rewrite: str, gold: int) -> Query:
+    labels: dict[str, Label] = {**turn.labels, "gold_passages": gold}
     if rewrite:
         labels["standalone"] = is_standalone(turn, rewrite)
     return Query(

@@ -26,6 +26,8 @@ MOST_CONTEXTS: Final = 10
 
 _TAG: Final = "|user|: "
 _MANY: Final = "question_type"
+_DERIVED: Final = frozenset({"standalone", "gold_passages"})
+"""Labels that the reader works out again."""
 _DIMENSIONS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     _MANY: ("Question Type", lambda text: "-".join(map(str.capitalize, text.split("-")))),
     "multi_turn": ("Multi-Turn", str.capitalize),
@@ -201,7 +203,7 @@ def published_labels(query: Query) -> dict[str, Any]:
         if _is_dimension(name, value):
             title, written = _DIMENSIONS[name]
             found[title] = [written(str(text)) for text in _listed(value)]
-        elif not (name == "standalone" and query.rewrite):
+        elif name not in _DERIVED:
             others[name] = value
     return {**found, "labels": others} if others else found
 
