@@ -45,7 +45,7 @@ def test_values_become_preferences_with_ties() -> None:
 
 
 def test_a_tie_counts_half_unless_told_otherwise() -> None:
-    """x wins three and ties one of its four comparisons."""
+    """The first wins three and ties one of its four comparisons."""
     preferences = preferences_of(GIVEN, "win-rate")
 
     assert win_rates(preferences)["x"].mean == 0.875
