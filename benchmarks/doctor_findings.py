@@ -122,7 +122,8 @@ def truthfulqa(path: Path) -> Dataset:
     queries = []
     for i, row in enumerate(rows):
         held = row["correct_answers"]
-        answers = held if isinstance(held, list) else held.split("; ")
+        listed = held if isinstance(held, list) else held.split(";")
+        answers = [answer.strip() for answer in listed if answer.strip()]
         queries.append(Query(str(i), row["question"], tuple(answers)))
     return made(path.name, queries, {})
 

@@ -23,6 +23,7 @@ _LOOKED_AT: Final = 2_000
 _LEAST_LETTERS, _LEAST_WORDS = 20, 20
 _MARGIN: Final = 2
 _LEAST_KINDS: Final = 3
+_FEW: Final = 20
 _WORD: Final = re.compile(r"\w+")
 _NAMES: Final = {
     "CJK": "Han",
@@ -98,7 +99,7 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
             mix = ", ".join(f"{name} {n:,}" for name, n in counts.most_common(6))
             yield Finding(
                 f"languages/{kind}",
-                "warning" if len(other) * 20 > counts.total() else "note",
+                "warning" if len(other) * 20 > counts.total() >= _FEW else "note",
                 f"{len(other):,} of {counts.total():,} {kind} that are long enough to tell are not "
                 f"in {main} ({mix})",
                 len(other),
