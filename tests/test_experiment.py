@@ -182,6 +182,32 @@ def test_a_changed_file_of_ones_own_is_run_again(tmp_path: Path, make: Any) -> N
     assert states == {"form": "kept", "retrieve": "to do", "score-ranking": "to do"}
 
 
+OWN_SYSTEM = """
+def answer(query):
+    return {"answer": "I cannot answer.", "passage_ids": ["places-002", "places-001", "places-002"]}
+
+def silent(query):
+    return "I cannot answer."
+"""
+
+
+def test_passages_that_an_own_system_returns_are_measured_as_a_ranking(
+    tmp_path: Path, make: Any
+) -> None:
+    """A callable that tells what it found is in the retrieval table; one that does not is not."""
+    (tmp_path / "own_system.py").write_text(OWN_SYSTEM)
+    systems = {
+        "telling": {"generator": "callable(own_system.py:answer)"},
+        "silent": {"generator": "callable(own_system.py:silent)"},
+    }
+
+    results = make(systems=systems, settings=["none"], metrics=["Match", "R@3"]).run()
+
+    assert [ranking.system for ranking in results.rankings] == ["telling"]
+    rankings = results.rankings[0].rankings.values()
+    assert {tuple(r.passage_ids) for r in rankings} == {("places-002", "places-001")}
+
+
 BROKEN = """
 from dataclasses import dataclass
 from ragstone.types import Ranking

@@ -131,6 +131,14 @@ def check_metrics(
 
 def _check_measured(metric: Metric, systems: Sequence[System]) -> None:
     """Check that some system makes what the metric measures."""
-    needed = "retriever" if isinstance(metric, RankingMetric) else "generator"
-    if not any(getattr(system, needed) for system in systems):
+    if isinstance(metric, RankingMetric):
+        needed, found = "retriever", any(s.retriever or may_retrieve(s) for s in systems)
+    else:
+        needed, found = "generator", any(s.generator for s in systems)
+    if not found:
         raise ConfigError(f"metric {str(metric)!r} needs a system with a {needed}; none has one")
+
+
+def may_retrieve(system: System) -> bool:
+    """Say whether a system may retrieve by itself, and tell which passages it found."""
+    return system.retriever is None and getattr(system.generator, "may_retrieve", False)

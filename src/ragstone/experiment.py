@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.calls import Calls
-from ragstone.checks import check_depths, check_metrics, check_settings, check_written_depth
+from ragstone.checks import (
+    check_depths,
+    check_metrics,
+    check_settings,
+    check_written_depth,
+    may_retrieve,
+)
 from ragstone.config import ExperimentFile, Sample, SystemEntry, read_experiment_file, short_name
 from ragstone.datasets.loading import load_dataset
 from ragstone.errors import ConfigError, did_you_mean
@@ -21,7 +27,9 @@ from ragstone.pipeline import (
     Bench,
     MetricSet,
     System,
+    Trial,
     rank_queries,
+    returned_run,
     run_trial,
     score_rankings,
 )
@@ -139,6 +147,8 @@ class Experiment:
         for system, builder in self.trials():
             trial = run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
             record.add_trial(trial)
+            if builder.setting == "none" and may_retrieve(system):
+                self._rank_returned(system, trial, bench, record)
         record.finish(dataclasses.asdict(calls.usage - before))
 
     def open_calls(
@@ -215,6 +225,14 @@ class Experiment:
         run = rank_queries(system, bench.ranked, bench)
         record.add_ranking(system, run, score_rankings(self.metrics[0], bench.ranked, run, bench))
         return run
+
+    def _rank_returned(self, system: System, trial: Trial, bench: Bench, record: Record) -> None:
+        """Measure the passages that a system of one's own says it found."""
+        returned = returned_run(trial.predictions)
+        if returned is not None and self.metrics[0].names:
+            run = bench.store.keep("run", returned.table)
+            scores = score_rankings(self.metrics[0], bench.answered, run, bench)
+            record.add_ranking(system, run, scores)
 
     def _system(self, entry: SystemEntry) -> System:
         parts = {

@@ -202,6 +202,20 @@ def score_rankings(metrics: MetricSet, queries: Kept, run: Kept, bench: Bench) -
     return bench.store.table("score-ranking", metrics, inputs, score)
 
 
+def returned_run(predictions: Kept) -> Kept | None:
+    """Return the RUN that a system of one's own told with its answers, or None if it told none.
+
+    Only order counts: the first passage of n gets the score n. A passage that is named twice stands
+    at its first place.
+    """
+    held = {p.query_id: p.passage_ids for p in table_to_predictions(predictions.table)}
+    if all(passage_ids is None for passage_ids in held.values()):
+        return None
+    ranked = [list(dict.fromkeys(passage_ids or ())) for passage_ids in held.values()]
+    rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
+    return Kept.of(rankings_to_table(list(held), rankings))
+
+
 def build_contexts(builder: ContextBuilder, run: Kept | None, bench: Bench) -> Kept:
     """Return the CONTEXTS of a setting; its key holds only what the setting's rule reads."""
     inputs = {"queries": bench.answered, "corpus": bench.passages}

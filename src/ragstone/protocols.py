@@ -142,7 +142,11 @@ class ContextBuilder(Protocol):
 
 @runtime_checkable
 class Generator(Protocol):
-    """Answers queries from their contexts."""
+    """Answers queries from their contexts.
+
+    One that retrieves by itself has `may_retrieve: ClassVar[bool] = True`; the `passage_ids` of its
+    predictions are then measured as a ranking.
+    """
 
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order; a failure is a prediction with a reason."""

@@ -44,6 +44,7 @@ class Command:
     workers: int = field(default=1, metadata=NOT_IN_KEY)
     release: str = ""
     version: ClassVar[int] = 1
+    may_retrieve: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check that there is such a program."""

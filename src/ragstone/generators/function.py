@@ -66,6 +66,7 @@ class Function:
     concurrency: int = field(default=1, metadata=NOT_IN_KEY)
     release: str = ""
     version: ClassVar[int] = 1
+    may_retrieve: ClassVar[bool] = True
     _answer: Callable[..., Any] = field(init=False, repr=False, compare=False, metadata=NOT_IN_KEY)
 
     def __post_init__(self) -> None:

@@ -54,6 +54,7 @@ class Http:
     release: str = ""
     concurrency: int = field(default=8, metadata=NOT_IN_KEY)
     version: ClassVar[int] = 1
+    may_retrieve: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check addresses, templates and headers before anything is run."""

@@ -36,6 +36,7 @@ class Recorded:
 
     path: Path = field(metadata=NOT_IN_KEY)
     version: ClassVar[int] = 1
+    may_retrieve: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Find the file, beside the experiment file first, and check that it is there."""
