@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.judges.forms import Choice, Listing, Numbered, Rating
+from ragstone.judges.forms import Choice, Rating
+from ragstone.judges.list_forms import Listing, Numbered
 from ragstone.judges.parsing import Unreadable
 
 RATING = Rating(1, 10)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from ragstone.judges.asking import Answered, Question
-from ragstone.judges.forms import Form, Numbered
+from ragstone.judges.forms import Form
 from ragstone.judges.items import Item, Verdict
+from ragstone.judges.list_forms import Numbered
 from ragstone.judges.model_judge import ModelJudge, sheet, unscored
 
 GRADES: Final = {"answers": 1.0, "helps": 0.5, "useless": 0.0}

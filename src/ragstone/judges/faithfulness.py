@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ragstone.judges.asking import Answered, Asker, Question, ask_questions
-from ragstone.judges.forms import Form, Listing, Numbered
+from ragstone.judges.forms import Form
 from ragstone.judges.items import Item, Verdict
+from ragstone.judges.list_forms import Listing, Numbered
 from ragstone.judges.model_judge import ModelJudge, Refusals, sheet
 from ragstone.prompts import Prompt
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from ragstone.judges.asking import Answered, Question
-from ragstone.judges.forms import Form, Numbered
+from ragstone.judges.forms import Form
 from ragstone.judges.items import Item, Verdict
+from ragstone.judges.list_forms import Numbered
 from ragstone.judges.model_judge import ModelJudge, sheet, unscored
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}

@@ -7,7 +7,7 @@ verdicts side by side contradict each other, and none is read; a verdict that is
 is followed by the one that counts.
 
 A *form* says what a verdict looks like: `Rating`, `Choice`, `Listing` (claims) or `Numbered` (one
-verdict per numbered thing), in `ragstone.judges.forms`.
+verdict per numbered thing), in `ragstone.judges.forms` and `list_forms`.
 """
 
 from __future__ import annotations
