@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import traceback
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -143,19 +144,23 @@ def _load(module_name: str, folder: Path | None, where: str) -> ModuleType:
     """Import a module; a file of that name in `folder` comes first."""
     path = (folder or Path()) / f"{module_name.removesuffix('.py')}.py"
     if folder is not None and path.is_file():
-        return _load_file(path.resolve(), where)
+        return load_file(path.resolve(), where)
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name not in {module_name, module_name.partition(".")[0]}:
             raise
-        looked = f" nor is there a file {path}" if folder is not None else ""
+        looked = f", nor is there a file {path}" if folder is not None else ""
         raise UnknownComponent(
-            f"{where}: no module {module_name!r} is installed,{looked}"
+            f"{where}: no module {module_name!r} is installed{looked}"
         ) from error
 
 
-def _load_file(path: Path, where: str) -> ModuleType:
+def load_file(path: Path, where: str) -> ModuleType:
+    """Import a Python file of the user's; changed text is another module.
+
+    Raises `ConfigError`, naming file and line, where the file fails on import.
+    """
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     name = f"ragstone_user_{path.stem}_{digest[:12]}"
     if name in sys.modules:
@@ -170,8 +175,15 @@ def _load_file(path: Path, where: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise ConfigError(f"{where}: {path} failed on import: {error!r}") from error
+        place = failing_line(error)
+        raise ConfigError(f"{where}: {path} failed on import: {error!r}{place}") from error
     return module
+
+
+def failing_line(error: Exception) -> str:
+    """Return file and line where an error was raised, in brackets."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
 def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import importlib
-import importlib.util
 import inspect
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,7 +28,7 @@ from ragstone.generators.own import (
 from ragstone.pacing import Pace
 from ragstone.prompts import show_passages
 from ragstone.protocols import NOT_IN_KEY
-from ragstone.registry import locate
+from ragstone.registry import failing_line, load_file, locate
 from ragstone.types import Prediction, Task
 
 _GIVEN: Final[Mapping[str, Callable[[Task], Any]]] = {
@@ -138,7 +134,9 @@ class _FunctionClient:
         except (asyncio.CancelledError, TimeoutError):
             raise
         except Exception as error:
-            raise Fault(f"{name} raised {type(error).__name__}: {error}{_place(error)}") from error
+            raise Fault(
+                f"{name} raised {type(error).__name__}: {error}{failing_line(error)}"
+            ) from error
         try:
             return read_answer(value, name)
         except ValueError as error:
@@ -170,12 +168,6 @@ async def _in_thread(function: Callable[[Request], Any], request: Request) -> An
     return await future
 
 
-def _place(error: Exception) -> str:
-    """Return file and line where an error was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-
-
 def _find(target: str) -> Callable[..., Any]:
     """Return the function that `file.py:name` or `module:name` names."""
     module_name, colon, name = target.rpartition(":")
@@ -185,7 +177,7 @@ def _find(target: str) -> Callable[..., Any]:
             "my_package.module:answer"
         )
     path = locate(Path(module_name if module_name.endswith(".py") else f"{module_name}.py"))
-    module = _load_file(path, target) if path.is_file() else _import(module_name, path, target)
+    module = load_file(path, target) if path.is_file() else _import(module_name, path, target)
     found = getattr(module, name, None)
     if not callable(found):
         raise ConfigError(f"{target}: there is no function {name!r} in {module_name}")
@@ -199,21 +191,3 @@ def _import(module_name: str, path: Path, target: str) -> ModuleType:
         raise ConfigError(
             f"{target}: there is no file {path}, and importing {module_name!r} failed: {error!r}"
         ) from error
-
-
-def _load_file(path: Path, target: str) -> ModuleType:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    name = f"ragstone_own_{path.stem}_{digest[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{target}: cannot import {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up here while they are made
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise ConfigError(f"{target}: {path} failed on import: {error!r}{_place(error)}") from error
-    return module
