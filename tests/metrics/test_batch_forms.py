@@ -132,3 +132,14 @@ def test_tokens_are_counted_as_often_as_both_have_them() -> None:
     pairs = pairs_of([("b b b a c", ["b b d"], "")])
 
     assert pairs.words.shared.tolist() == [2]
+
+
+def test_a_zero_in_one_text_leaves_the_others_as_they_are() -> None:
+    """Texts are joined by zeros; one that a text holds itself is a blank, there alone."""
+    texts = ["the \0 cat", "0\u00a10", "$\0"]
+
+    found = cut(texts)
+
+    for i, text in enumerate(texts):
+        assert found.words.of(i) == [token_code(word) for word in words(text)]
+    assert len(found.words.of(1)) == 1

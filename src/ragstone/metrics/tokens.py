@@ -197,12 +197,12 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
     known = [""] * len(texts) if languages is None else languages
     found = Texts(texts, known)
     if len(found.ends) != len(texts) + 1:  # a text holds a zero of its own
-        found = Texts([fold(text) for text in texts], known)
+        found = Texts([text.replace(_END, " ") for text in texts], known)
     empty = [i for i in where(found.pieces.counts == 0) if texts[i].strip()]
     spoken = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
     if all(folded.isascii() for folded in spoken.values()):
         return found
-    return Texts([spoken.get(i, text) for i, text in enumerate(texts)], known)
+    return Texts([spoken.get(i, text) for i, text in enumerate(found.texts)], known)
 
 
 def _joined(texts: Sequence[str]) -> bytes:
