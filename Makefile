@@ -43,5 +43,20 @@ format: $(VENV)/.dev ## put the code in the house's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+bench: $(VENV)/.dev ## run the short benchmarks
+	$(BIN)/python benchmarks/startup.py --size
+	$(BIN)/python benchmarks/metrics_speed.py
+	$(BIN)/python benchmarks/statistics_speed.py
+	$(BIN)/python benchmarks/judge_parsing.py
+	$(BIN)/python benchmarks/reading_speed.py
+	$(BIN)/python benchmarks/calls_speed.py
+
+SHARED ?= $(or $(RAGSTONE_SHARED_DATA),../shared/data)
+campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
+	$(BIN)/python benchmarks/faults.py
+	$(BIN)/python benchmarks/kill_run.py examples/nq_singlehop.yaml data=$(SHARED)/nq_singlehop --kills 20 --folder .ragstone/kill-run
+	$(BIN)/python benchmarks/doctor_findings.py $(SHARED)
+	$(BIN)/python benchmarks/mtrag_people.py $(SHARED)/mtrag
+
 clean: ## remove what was made here; models stay in the cache
 	rm -rf $(VENV) .ragstone demo-report.html
