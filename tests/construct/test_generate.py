@@ -400,7 +400,8 @@ def test_pairs_are_read_from_json_and_from_lines(reply: str, expected: tuple[str
 
 @pytest.mark.parametrize(
     "question",
-    ["According to the passage, who is it?", "What does this text describe?", "Tell me.", "", "?",
+    ["According to the passage, who is it?", "What does this text describe?",
+     "What is the answer to this question?", "Tell me.", "", "?",
      "Who " + "and who " * 40 + "is it?", "I don't know?"],
 )  # fmt: skip
 def test_what_no_stranger_could_ask_is_rejected(question: str) -> None:

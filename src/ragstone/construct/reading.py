@@ -25,7 +25,7 @@ _QUESTION_WORD: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_PASSAGE: Final = re.compile(
-    r"\b(?:(?:in|from|by|of|to|does|do) (?:the|this|that|these|above) (?:\w+ )?"
+    r"\b(?:this question|(?:in|from|by|of|to|does|do) (?:the|this|that|these|above) (?:\w+ )?"
     r"(?:passages?|contexts?|texts?|statements?|excerpts?|paragraphs?|facts)\b|"
     r"(?:the|this) (?:passage|context|statement|excerpt|paragraph) "
     r"(?:say|state|mention|describe|about|above))",
@@ -163,6 +163,8 @@ def checked_answer(answer: str, prompt: str) -> str:
         raise Rejected("the model refused")
     if _echoes(answer, prompt):
         raise Rejected("the model repeated the prompt")
+    if _OF_THE_PASSAGE.search(answer):
+        raise Rejected("the answer speaks of the passage")
     return answer
 
 
