@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from ragstone.analysis.metrology import Columns, quality, uses
 from ragstone.analysis.ppi import calibrated_mean
+from ragstone.call_types import Failure
 from ragstone.cli.judge import command
 from ragstone.errors import ConfigError, DatasetError, RagstoneError
 from ragstone.judges.check_text import check_document, check_text
@@ -213,3 +214,21 @@ def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path:
     assert "UNFIT to grade single answers" in shown.output
     (document,) = json.loads(held.output)
     assert document["quality"]["parsed"]["value"] == 1.0
+
+
+def test_a_failed_call_says_nothing_about_the_judge() -> None:
+    """It is counted apart: neither read nor unread."""
+    data = graded(60)
+    scripted_calls = scripted(data)
+
+    def answer(request: Any) -> Any:
+        lost = "<7>" in request.messages[-1][1]
+        return Failure("no reply within 120 s") if lost else scripted_calls.answer(request)
+
+    judge = create(
+        "judges", {"name": "equivalence", "model": MODEL, "least_parse_rate": 0}, where="test"
+    )
+    found = check_judge(judge, data, ScriptedCalls(answer))
+
+    assert (found.calls_failed, found.quality.parsed.n, found.quality.parsed.value) == (1, 59, 1.0)
+    assert "1 whose calls failed" in check_text(found)

@@ -25,6 +25,8 @@ _MORE_ROOM: Final = 4
 _CUT: Final = frozenset({"length", "max_tokens"})
 _SCHEMA_REFUSED: Final = frozenset({400, 415, 422, 501})
 _SHOWN: Final = 120
+CALL_FAILED: Final = "the call failed"
+"""How the reason of an item begins whose call had no reply: nothing the model said."""
 
 
 class Asker(Protocol):
@@ -157,7 +159,7 @@ def _take(ended: Answered[T], outcome: Outcome, request: Request, *, first: bool
     if isinstance(outcome, Failure):
         ended.called = False
         refused = outcome.status in _SCHEMA_REFUSED and request.sampling.json_schema is not None
-        ended.reason = ("schema refused: " if refused else "the call failed: ") + outcome.reason
+        ended.reason = ("schema refused: " if refused else f"{CALL_FAILED}: ") + outcome.reason
         return ""
     ended.cost += _cost(outcome)
     ended.reply = outcome.text

@@ -22,6 +22,7 @@ def check_text(found: JudgeCheck) -> str:
     head = (
         f"{found.judge} by {models} on {found.data}: {found.quality.parsed.n} items asked about"
         + (f", {found.not_asked} that need no judge" if found.not_asked else "")
+        + (f", {found.calls_failed} whose calls failed" if found.calls_failed else "")
         + f"\npeople were asked: {found.question}"
     )
     table = tabulate(_rows(found), tablefmt="plain", disable_numparse=True)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ragstone.analysis.metrology import Columns, Quality, Use, quality, uses
 from ragstone.analysis.proportions import Proportion, proportion
 from ragstone.errors import ConfigError
-from ragstone.judges.asking import Asker
+from ragstone.judges.asking import CALL_FAILED, Asker
 from ragstone.judges.human_sets import HumanSet, Labelled
 from ragstone.judges.items import Cost, Verdict
 from ragstone.judges.pairwise import ORDER_DEPENDENT
@@ -30,6 +30,8 @@ class JudgeCheck:
     items: int
     not_asked: int
     """Items that need no call: no context, an empty answer."""
+    calls_failed: int
+    """Items whose call had no reply: the same check asks them again; they say nothing here."""
     read_at_once: Proportion
     """Of the items asked about, those whose every first reply could be read."""
     unscored: Mapping[str, int]
@@ -75,8 +77,10 @@ def check_judge(judge: Any, data: HumanSet, calls: Asker, *, seed: int = 0) -> J
     asked = [
         (one, verdict)
         for one, verdict in zip(data.items, verdicts, strict=True)
-        if verdict.status == "failed" or (verdict.cost.calls and verdict.value is not None)
+        if (verdict.status == "failed" and CALL_FAILED not in verdict.reason)
+        or (verdict.cost.calls and verdict.value is not None)
     ]
+    lost = sum(CALL_FAILED in verdict.reason for verdict in verdicts)
     if not asked:
         reason = verdicts[0].reason if verdicts else "the set is empty"
         raise ConfigError(
@@ -91,7 +95,8 @@ def check_judge(judge: Any, data: HumanSet, calls: Asker, *, seed: int = 0) -> J
         data=data.name,
         question=data.question,
         items=len(data.items),
-        not_asked=len(data.items) - len(asked),
+        not_asked=len(data.items) - len(asked) - lost,
+        calls_failed=lost,
         read_at_once=proportion(sum(v.read_at_once for _, v in asked), len(asked)),
         unscored=Counter(_kind(v.reason) for _, v in asked if v.value is None),
         repeatable=repeatable,

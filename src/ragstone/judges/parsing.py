@@ -15,9 +15,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -42,8 +41,7 @@ class Unreadable(ValueError):
     """A reply without a verdict that counts; the text says why, and goes into the re-ask."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class Found(NamedTuple, Generic[T]):
     """A well-formed verdict in a reply, and where it stands."""
 
     value: T | Unreadable
@@ -89,7 +87,9 @@ def last_verdict(text: str, found: Iterable[Found[T]], material: Sequence[str]) 
     Raises:
         Unreadable: there is none, or several that disagree.
     """
-    ordered = sorted(found, key=_end)
+    ordered = list(found)
+    if len(ordered) > 1:
+        ordered.sort(key=_end)
     if len(ordered) == 1 and _is_all(text, ordered[0]):
         return _legal(ordered[0])
     own = [one for one in ordered if not _is_quoted(text, one, material)]
