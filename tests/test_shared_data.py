@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -29,10 +29,20 @@ def test_the_summary_counts_the_tests_not_run() -> None:
     reporter = SimpleNamespace(
         stats={"skipped": skipped}, write_sep=lambda _sep, text, **_style: lines.append(text)
     )
-    summarise = import_module("conftest").pytest_terminal_summary
+    summarise = _conftest().pytest_terminal_summary
     summarise(reporter)
     assert len(lines) == 1
     assert lines[0].startswith("2 tests NOT RUN")
     reporter.stats = {}
     summarise(reporter)
     assert len(lines) == 1
+
+
+def _conftest() -> ModuleType:
+    """Load tests/conftest.py by its path: there is more than one file of that name."""
+    spec = spec_from_file_location("root_conftest", Path(__file__).with_name("conftest.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -68,11 +68,17 @@ def main() -> None:
         server, url = serve(settings)
     except Exception as error:  # noqa: BLE001 -- whatever it is, the parent is told
         answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
+        _tell(answers, answer)
         sys.exit(1)
-    print(json.dumps({"url": url}), file=answers, flush=True)
+    _tell(answers, {"url": url})
     threading.Event().wait()
     del server
+
+
+def _tell(answers: IO[str], answer: dict[str, str]) -> None:
+    """Write one line to the parent."""
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
 
 
 def _take_over_output() -> IO[str]:

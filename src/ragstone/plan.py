@@ -106,7 +106,7 @@ class Plan:
     estimate: Estimate | None = None
     """What the answers that are to do are likely to take, as far as their prompts are known."""
     calls_unknown: int = 0
-    """Further calls whose prompts hang on steps that are to do; judges' calls come on top."""
+    """Further calls for answers, whose prompts hang on steps that are to do."""
 
     @property
     def trials_to_do(self) -> int:
@@ -114,11 +114,22 @@ class Plan:
         return sum(s.step == "generate" and s.state == "to do" for s in self.steps)
 
     @property
-    def calls(self) -> int:
+    def answer_calls(self) -> int:
         """Model calls for answers at most."""
         if self.estimate is None:
             return self.trials_to_do * self.queries
         return self.estimate.calls + self.calls_unknown
+
+    @property
+    def judge_calls(self) -> int:
+        """Model calls of judges at most; the answers they will see are not known yet."""
+        judging = [s.component for s in self.steps if (s.step, s.state) == ("judge", "to do")]
+        return sum(getattr(judge, "calls_per_item", 1) for judge in judging) * self.queries
+
+    @property
+    def calls(self) -> int:
+        """Model calls at most; replies that are kept from other runs are not asked for again."""
+        return self.answer_calls + self.judge_calls
 
     def check_ready(self, calls: Calls) -> None:
         """Let every component that is to work say what it lacks: model files, packages, a server.
@@ -141,6 +152,7 @@ class Plan:
             "trials_to_do": self.trials_to_do,
             "calls_at_most": self.calls,
             "calls_unknown": self.calls_unknown,
+            "judge_calls": self.judge_calls,
             "estimate": None if self.estimate is None else asdict(self.estimate),
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
@@ -156,7 +168,9 @@ class Plan:
             if states:
                 kept = states.count("kept")
                 lines.append(f"  {title:<18} {kept:>4} kept {len(states) - kept:>4} to do")
-        lines.append(f"calls for answers: at most {self.calls:,}; kept replies are not asked again")
+        told = f"model calls: at most {self.calls:,}"
+        judging = f", {self.judge_calls:,} of them by judges" if self.judge_calls else ""
+        lines.append(f"{told}{judging}; kept replies are not asked again")
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)
@@ -193,7 +207,7 @@ def _estimate_lines(estimate: Estimate, unknown: int) -> list[str]:
     cost = "price not known" if estimate.cost is None else f"cost {estimate.cost:,.2f}"
     time = "time not known" if estimate.seconds is None else f"{estimate.seconds:,.0f} s"
     tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out"
-    lines = [f"  {estimate.calls:,} of them: {tokens}, {cost}, {time} ({grounds})"]
+    lines = [f"  {estimate.calls:,} for answers: {tokens}, {cost}, {time} ({grounds})"]
     if unknown:
         lines.append(f"  {unknown:,} more hang on steps that are to do: prompts not known yet")
     return lines

@@ -56,7 +56,7 @@ def test_charts_are_drawn_and_described(chromium: str, plain: Path) -> None:
     """Every chart is an image with a label, and marks its data with visible shapes."""
 
     async def act(page: Page) -> None:
-        assert await page.run(CHARTS) == 5
+        assert await page.run(CHARTS) == 6
         labels = await page.run(
             "[...document.querySelectorAll('.chart svg')]"
             ".map((svg) => svg.closest('[aria-label]')?.getAttribute('aria-label'))"
