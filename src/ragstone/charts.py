@@ -244,7 +244,8 @@ def turns_chart(results: Results) -> Spec | None:
         if column in cells and cells[column].mean is not None
     ]
     axis = _cutoffs([int(turn) for turn, _ in table.rows if turn.isdigit()], "turn")
-    what = f"Mean {metric} by turn of the conversation, with 95 % intervals."
+    told = "; ".join(f"{v['name']} turn {v['turn']}: {v['mean']:.3f}" for v in values)
+    what = f"Mean {metric} by turn of the conversation, with 95 % intervals. {told}."
     layers = _line_layers(axis, keys, "Turn")
     return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
 
