@@ -93,13 +93,15 @@ def test_a_judge_without_error_is_fit_and_one_that_tosses_is_not() -> None:
 
 
 def test_a_taste_for_long_answers_is_seen() -> None:
-    """The judge's excess over people grows with the length; it may not compare systems."""
+    """Its value grows with the length of equal answers; one that says yes to all has no taste."""
     human = [0.5] * 100
     judge = [0.5 + place / 250 for place in range(100)]
 
     found = quality(Columns(judge, human, lengths=list(range(100))))
+    mild = quality(Columns([1.0] * 100, [0.0, 1.0] * 50, lengths=[1, 9] * 50))
 
     assert found.length_bias.value == pytest.approx(1.0)
+    assert mild.length_bias.value is None
     assert "longer" in uses(found)[1].reason
 
 

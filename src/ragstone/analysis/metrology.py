@@ -14,7 +14,7 @@ from typing import Final
 
 from ragstone.analysis.agreement import Agreement, cohen_kappa, krippendorff_alpha
 from ragstone.analysis.auc import AUC, auc
-from ragstone.analysis.correlation import Correlation, spearman
+from ragstone.analysis.correlation import Correlation, pearson, spearman
 from ragstone.analysis.proportions import Proportion, proportion
 from ragstone.analysis.statistics import Summary, summarise
 
@@ -83,7 +83,11 @@ class Quality:
     ceiling_correlation: float | None
     """One rater against the mean of the others: what a judge could reach."""
     length_bias: Correlation
-    """The judge's excess over people against the answer's length."""
+    """Pearson's, of the judge's value with the answer's length among answers that people grade alike.
+
+    Not the excess over people: where long answers are better, a judge that says yes to everything
+    would seem to favour short ones.
+    """
     self_preference: Summary | None
     """The judge's excess on its own model's answers over that on others'."""
     bias: Summary
@@ -116,7 +120,9 @@ def quality(columns: Columns, *, seed: int = 0) -> Quality:
         discrimination=_discrimination(columns, seed),
         ceiling=_ceiling(columns, seed),
         ceiling_correlation=rater_correlation(columns.raters),
-        length_bias=spearman(excess, columns.lengths or [0] * len(excess), seed=seed),
+        length_bias=pearson(
+            _at_equal_grades(columns), columns.lengths or [0] * len(excess), seed=seed
+        ),
         self_preference=_self_preference(excess, columns),
         bias=summarise(excess, clusters=clusters),
     )
@@ -187,6 +193,19 @@ def rater_correlation(raters: Sequence[Sequence[float]]) -> float | None:
         if value is not None:
             found.append(value)
     return statistics.fmean(found) if found else None
+
+
+def _at_equal_grades(columns: Columns) -> list[float | None]:
+    """Return the judge's values less their mean over the items of the same human grade."""
+    groups: dict[float, list[float]] = {}
+    for people, said in zip(columns.human, columns.judge, strict=True):
+        if said is not None:
+            groups.setdefault(round(people, 1), []).append(said)
+    means = {grade: statistics.fmean(held) for grade, held in groups.items()}
+    return [
+        None if said is None else said - means[round(people, 1)]
+        for people, said in zip(columns.human, columns.judge, strict=True)
+    ]
 
 
 def _self_preference(excess: Sequence[float | None], columns: Columns) -> Summary | None:

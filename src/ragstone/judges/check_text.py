@@ -74,7 +74,7 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["people among themselves: alpha", _value(quality.ceiling)],
         ["  one rater with the others", _number(quality.ceiling_correlation)],
         ["bias (judge less people)", _summary(quality.bias)],
-        ["  with the answer's length", _value(quality.length_bias)],
+        ["taste for long answers", _value(quality.length_bias)],
         ["  for its own model's answers", _summary(quality.self_preference)],
         ["cost of an item", _cost(found)],
     ]
