@@ -83,7 +83,7 @@ class Quality:
     ceiling_correlation: float | None
     """One rater against the mean of the others: what a judge could reach."""
     length_bias: Correlation
-    """Pearson's, of the judge's value with the answer's length among answers that people grade alike.
+    """Pearson's, of the judge's value with the length, among answers that people grade alike.
 
     Not the excess over people: where long answers are better, a judge that says yes to everything
     would seem to favour short ones.
