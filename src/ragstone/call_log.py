@@ -274,6 +274,7 @@ def _reply(row: Sequence[Any]) -> Reply:
         served_by=more.get("served_by", ""),
         attempts=attempts,
         key=key,
+        rendered=more.get("rendered", ""),
     )
 
 
@@ -357,6 +358,8 @@ def _details(reply: Reply) -> str:
         more["passage_ids"] = reply.passage_ids
     if reply.served_by:
         more["served_by"] = reply.served_by
+    if reply.rendered:
+        more |= {"rendered": reply.rendered, "rendered_hash": reply.rendered_hash}
     return orjson.dumps(more).decode() if more else ""
 
 

@@ -120,6 +120,13 @@ class Reply:
     """The model's name as the server reports it."""
     attempts: int = 1
     key: str = ""
+    rendered: str = ""
+    """The prompt as the chat template wrote it, where a model of this process answered."""
+
+    @property
+    def rendered_hash(self) -> str:
+        """SHA-256 of the rendered prompt; empty where it is not known."""
+        return hashlib.sha256(self.rendered.encode()).hexdigest() if self.rendered else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "generators": {
         "local": "ragstone.generators.local:Local",
         "chat": "ragstone.generators.chat:Chat",
+        "hf": "ragstone.generators.hf:Hf",
+        "vllm": "ragstone.generators.vllm:Vllm",
         "recorded": "ragstone.generators.recorded:Recorded",
         "gold": "ragstone.generators.gold:Gold",
         "live": "ragstone.generators.live:Live",

@@ -69,6 +69,11 @@ def no_network() -> Iterator[None]:
         _GUARD.change(-1)
 
 
+def network_forbidden() -> bool:
+    """Say whether some caller wants no network now."""
+    return _GUARD.wanted > 0
+
+
 def _host(address: Any) -> Any:
     """Return the host of a socket's address; None for a socket of the file system."""
     return address[0] if isinstance(address, tuple) and address else None
