@@ -45,6 +45,11 @@ ANSWERS: Final[Mapping[str, str]] = {
     "token-similarity": "ragstone.metrics.token_similarity:TokenSimilarity",
     "token-K-precision": "ragstone.metrics.token_k_precision:TokenKPrecision",
     "semantic-similarity": "ragstone.metrics.semantic_similarity:SemanticSimilarity",
+    "BERTScore-P": "ragstone.metrics.bert_score:BertScoreP",
+    "BERTScore-R": "ragstone.metrics.bert_score:BertScoreR",
+    "BERTScore-F1": "ragstone.metrics.bert_score:BertScoreF1",
+    "Bert-K-Precision": "ragstone.metrics.bert_k_precision:BertKPrecision",
+    "RB_agg": "ragstone.metrics.rb_agg_score:RbAgg",
 }
 
 SYNONYMS: Final[Mapping[str, str]] = {
@@ -60,6 +65,8 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
     "rougel": "ROUGE-L",
+    "bertscore": "BERTScore-F1",
+    "rb-agg": "RB_agg",
 }
 """Lower-case spellings that are understood; a trailing @ stands for any cutoff."""
 
@@ -144,6 +151,8 @@ def _value(kind: type[RankingMetric | AnswerMetric], key: str, text: str, hint: 
         return value
     if hint is int and re.fullmatch(r"-?[0-9]+", text):
         return int(text)
+    if hint is float and re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        return float(text)
     if hint is bool and text in {"true", "false"}:
         return text == "true"
     if hint is str and text:

@@ -20,19 +20,20 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Vectors = npt.NDArray[np.float32]
+    Flags = npt.NDArray[np.bool_]
 
 PLACES = 512
 """Tokens of a text that are read; what is beyond is cut."""
-_MARKS = 2
-"""Every text begins with one mark and ends with another."""
 
 
-def greedy_match(said: Vectors, wanted: Vectors) -> Overlap:
+def greedy_match(said: Vectors, wanted: Vectors, own: tuple[Flags, Flags] | None = None) -> Overlap:
     """Return precision, recall and F1 of two texts' token vectors.
 
     Args:
-        said: of shape (tokens, dimension), rows of length 1, the first and last of them marks.
+        said: of shape (tokens, dimension), rows of length 1.
         wanted: the same of the gold answer or passage.
+        own: which rows of `said` and of `wanted` are tokens of the text itself, and count; all but
+            the first and the last, which are marks, where not given.
 
     Returns:
         Means of the highest cosines, from -1 to 1; all 0 where a text has no token of its own, as
@@ -42,13 +43,19 @@ def greedy_match(said: Vectors, wanted: Vectors) -> Overlap:
     >>> greedy_match(np.stack([mark, one, mark]), np.stack([mark, one, two, mark]))
     Overlap(precision=1.0, recall=0.5, f1=0.6666666666666666)
     """
-    if min(len(said), len(wanted)) <= _MARKS:
+    ours, theirs = own or (_between_marks(len(said)), _between_marks(len(wanted)))
+    if not (ours.any() and theirs.any()):
         return Overlap()
     cosine = said.astype(np.float64) @ wanted.astype(np.float64).T
-    precision = float(cosine.max(axis=1)[1:-1].mean())
-    recall = float(cosine.max(axis=0)[1:-1].mean())
+    precision = float(cosine.max(axis=1)[ours].mean())
+    recall = float(cosine.max(axis=0)[theirs].mean())
     total = precision + recall
     return Overlap(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+
+
+def _between_marks(tokens: int) -> Flags:
+    places = np.arange(tokens)
+    return (places > 0) & (places < tokens - 1)
 
 
 def rescaled(value: float, baseline: float) -> float:
