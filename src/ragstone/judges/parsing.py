@@ -65,6 +65,12 @@ def spoken(text: str, material: Sequence[str] = ()) -> str:
     """
     if "<" not in text:
         return text
+    if text.startswith("<think>"):
+        # The usual case, five times faster without the pattern.
+        thought, closed, after = text.partition("</think>")
+        text = after if closed else thought
+        if "<" not in text:
+            return text
     rest = _THOUGHT.sub("", text)
     # Chat templates that open the block in the prompt leave only its end in the reply.
     ends = _THOUGHT_ENDS.search(rest)
