@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_correlate import command as correlate
 from ragstone.cli.options import json_option, print_json
 
@@ -27,6 +28,7 @@ def command() -> None:
     Examples:
       ragstone judge check equivalence --on ../truthfulqa --limit 100
       ragstone judge correlate --on ../mtrag --rating win-rate
+      ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
 
 
@@ -120,6 +122,7 @@ def check(
 
 
 command.add_command(correlate)
+command.add_command(calibrate)
 
 
 def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:

@@ -1,0 +1,59 @@
+"""`ragstone judge calibrate`: a system's score from a few human labels and many verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
+
+if TYPE_CHECKING:
+    from ragstone.calibration import CalibratedTrial
+
+
+@click.command(
+    "calibrate",
+    epilog="""\b
+Example:
+  ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
+""",
+)
+@experiment_arguments
+@click.option("--metric", required=True, help="The judged metric that the labels are about.")
+@click.option(
+    "--labels",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="JSON lines of query_id, system, setting and value (0 to 1).",
+)
+@json_option
+def command(
+    *, experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path, as_json: bool
+) -> None:
+    """Show, beside a judge's raw mean, the mean that people would give, with its interval.
+
+    The labelled answers must have been drawn at random from all answers.
+    """
+    from ragstone.calibration import calibrate, read_labels
+
+    trials = calibrate(load_results(experiment, overrides), metric, read_labels(labels))
+    if as_json:
+        print_json([asdict(trial) for trial in trials])
+        return
+    from tabulate import tabulate
+
+    headers = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
+    click.echo(tabulate([_row(trial) for trial in trials], headers=headers))
+
+
+def _row(trial: CalibratedTrial) -> list[str]:
+    found = trial.calibrated
+    if found is None:
+        return [trial.system, trial.setting, "", f"none: {trial.reason}", ""]
+    low, high = found.interval
+    calibrated = f"{found.mean:.3f} [{low:.3f}, {high:.3f}]"
+    labels = f"{found.labelled} of {found.labelled + found.judged}"
+    return [trial.system, trial.setting, f"{found.judge_mean:.3f}", calibrated, labels]
