@@ -8,6 +8,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from hypothesis import settings
+
+# CI draws the same examples every time: what it finds, anybody can find again. Elsewhere they vary.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 SharedData: TypeAlias = Callable[[str], Path]
 """Name of a folder of the shared data -> its path; the test is skipped where there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragstone.metrics import parse_metric
@@ -65,6 +65,7 @@ def test_texts_are_cut_as_one_by_one(items: list[tuple[str, list[str], str]]) ->
 
 
 @settings(deadline=None)
+@example([("the il x_y", ["the"], "")])
 @given(ITEMS)
 def test_word_metrics_equal_the_plain_forms(items: list[tuple[str, list[str], str]]) -> None:
     """EM, Match, precision, recall and F1, all against the gold answer of highest F1."""

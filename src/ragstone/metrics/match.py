@@ -78,13 +78,16 @@ def _by_pieces(pairs: Pairs, found: Flags) -> list[int]:
     wanted = pieces.gold.counts - pieces.gold.without(articles).gone
     held = pairs.any_lane((pieces.longest_common >= wanted) & (wanted > 0))
     # Without a sign inside a word, pieces and words are the same.
-    likely = where((held > 0) & ~found & pairs.signs_inside)
+    unsettled = ~found & pairs.signs_inside
+    # A gold answer of articles alone may be foreign words: whether they count is seen up close.
+    foreign = where((pairs.any_lane((wanted == 0) & (pieces.gold.counts > 0)) > 0) & unsettled)
+    likely = where((held > 0) & unsettled)
     if not likely:
-        return []
+        return foreign
     few = pairs.take(likely)
     answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
     near = few.any_lane(Sharing(answers.kept, gold.kept, few.lane_pair).contained)
-    return [likely[i] for i in where(near > 0)]
+    return [*foreign, *(likely[i] for i in where(near > 0))]
 
 
 def _echoed(answer: str, query: str) -> bool:
