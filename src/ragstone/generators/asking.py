@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from ragstone.calls import Calls, Endpoint, Failure, Outcome, Request, Sampling
+from ragstone.calls import Calls, Endpoint, Estimate, Failure, Outcome, Request, Sampling
 from ragstone.generators.budget import fit
 from ragstone.prompts import RagPrompts
 from ragstone.types import Prediction, Task
+
+
+class Asking:
+    """What a generator that asks a model does with its prompts; the generator says which model.
+
+    No dataclass: the fields belong to the generators, in an order of their own.
+    """
+
+    system: str
+    user: str
+    closed_book_system: str
+    closed_book_user: str
+    budget: int | None
+
+    @property
+    @abstractmethod
+    def endpoint(self) -> Endpoint:
+        """The model and where it is."""
+
+    @property
+    @abstractmethod
+    def sampling(self) -> Sampling:
+        """How replies are drawn."""
+
+    @cached_property
+    def prompts(self) -> RagPrompts:
+        """The prompts with and without context."""
+        return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
+
+    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
+        """Yield one prediction per task, in order."""
+        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
+
+    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
+        """Return what answering is likely to take; `sample` calls are made to find out."""
+        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
+        return calls.estimate(self.endpoint, requests, sample=sample)
 
 
 def ask_all(

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ragstone.calls import Calls, Endpoint, Estimate, Sampling
-from ragstone.generators.asking import ask_all, requests_for
+from ragstone.calls import Calls, Endpoint, Sampling
+from ragstone.generators.asking import Asking
 from ragstone.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
     WITH_CONTEXT_SYSTEM,
     WITH_CONTEXT_USER,
-    RagPrompts,
 )
 from ragstone.protocols import NOT_IN_KEY
-from ragstone.types import Prediction, Task
 from ragstone.wires import wire_of
 
 
 @dataclass(frozen=True)
-class Chat:
+class Chat(Asking):
     """Answers with a model behind an OpenAI-style or Anthropic-style endpoint.
 
     Args:
@@ -63,11 +61,6 @@ class Chat:
         return self.endpoint.identity
 
     @cached_property
-    def prompts(self) -> RagPrompts:
-        """The prompts with and without context."""
-        return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
-
-    @cached_property
     def sampling(self) -> Sampling:
         """How replies are drawn."""
         return Sampling(
@@ -94,12 +87,3 @@ class Chat:
     def check(self, calls: Calls) -> None:
         """Raise unless the key is set and somebody listens at the address."""
         calls.check(self.endpoint)
-
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
-
-    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
-        """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
-        return calls.estimate(self.endpoint, requests, sample=sample)

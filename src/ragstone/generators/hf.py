@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal
 
-from ragstone.calls import Calls, Endpoint, Estimate, Sampling
+from ragstone.calls import Calls, Endpoint, Sampling
 from ragstone.errors import ConfigError
-from ragstone.generators.asking import ask_all, requests_for
+from ragstone.generators.asking import Asking
 from ragstone.hf_model import HfModel, check_installed
 from ragstone.in_process import TextModel, hold, in_process
 from ragstone.model_folder import find_model, weights_digest
@@ -18,14 +17,12 @@ from ragstone.prompts import (
     CLOSED_BOOK_USER,
     WITH_CONTEXT_SYSTEM,
     WITH_CONTEXT_USER,
-    RagPrompts,
 )
 from ragstone.protocols import NOT_IN_KEY
-from ragstone.types import Prediction, Task
 
 
 @dataclass(frozen=True)
-class Hf:
+class Hf(Asking):
     """Answers with any causal language model that transformers can load.
 
     Type, kind of device and whether prompts share a batch change the last digits of the arithmetic,
@@ -74,11 +71,6 @@ class Hf:
         return self.endpoint.identity
 
     @cached_property
-    def prompts(self) -> RagPrompts:
-        """The prompts with and without context."""
-        return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
-
-    @cached_property
     def sampling(self) -> Sampling:
         """How replies are drawn."""
         return Sampling(
@@ -107,15 +99,6 @@ class Hf:
         if not calls.replay_only:
             check_installed()
             find_model(self.model, self.hub_revision)
-
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
-
-    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
-        """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
-        return calls.estimate(self.endpoint, requests, sample=sample)
 
     def _load(self) -> TextModel:
         path = find_model(self.model, self.hub_revision)

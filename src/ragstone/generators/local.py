@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from ragstone.calls import Calls, Endpoint, Estimate, HasUrls, Sampling
-from ragstone.generators.asking import ask_all, requests_for
+from ragstone.calls import Calls, Endpoint, HasUrls, Sampling
+from ragstone.generators.asking import Asking
 from ragstone.models import model_digest
 from ragstone.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
     WITH_CONTEXT_SYSTEM,
     WITH_CONTEXT_USER,
-    RagPrompts,
 )
 from ragstone.protocols import NOT_IN_KEY
-from ragstone.types import Prediction, Task
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(Asking):
     """Answers with a model file on this machine, greedily: the same prompt, the same answer.
 
     Servers are started when the first reply is wanted that is not kept, one worker process of one
@@ -58,11 +55,6 @@ class Local:
         return model_digest(self.model)
 
     @cached_property
-    def prompts(self) -> RagPrompts:
-        """The prompts with and without context."""
-        return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
-
-    @cached_property
     def sampling(self) -> Sampling:
         """How replies are drawn: greedily."""
         return Sampling(temperature=0.0, max_tokens=self.max_tokens, stop=self.stop)
@@ -78,15 +70,6 @@ class Local:
 
         if not calls.replay_only:
             check_runnable(self.model)
-
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
-
-    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
-        """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
-        return calls.estimate(self.endpoint, requests, sample=sample)
 
     def _serve(self) -> HasUrls:
         from ragstone.local_server import local_servers

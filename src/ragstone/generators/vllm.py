@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from ragstone.call_types import Fault
-from ragstone.calls import Calls, Endpoint, Estimate, Reply, Request, Sampling, TokenLogprob
+from ragstone.calls import Calls, Endpoint, Reply, Request, Sampling, TokenLogprob
 from ragstone.errors import ConfigError, MissingDependency
 from ragstone.fingerprint import fingerprint
-from ragstone.generators.asking import ask_all, requests_for
+from ragstone.generators.asking import Asking
 from ragstone.in_process import Answer, TextModel, draw_seed, hold, in_process, refuse
 from ragstone.model_folder import find_model, weights_digest
 from ragstone.prompts import (
@@ -21,16 +21,14 @@ from ragstone.prompts import (
     CLOSED_BOOK_USER,
     WITH_CONTEXT_SYSTEM,
     WITH_CONTEXT_USER,
-    RagPrompts,
 )
 from ragstone.protocols import NOT_IN_KEY
-from ragstone.types import Prediction, Task
 
 _TAKES: Final = frozenset({"json_schema", "grammar", "extra"})
 
 
 @dataclass(frozen=True)
-class Vllm:
+class Vllm(Asking):
     """Answers with a model that vLLM runs, many prompts at once.
 
     vLLM batches as it sees fit, so a greedy answer may change in the last digits of its arithmetic
@@ -81,11 +79,6 @@ class Vllm:
         return self.endpoint.identity
 
     @cached_property
-    def prompts(self) -> RagPrompts:
-        """The prompts with and without context."""
-        return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
-
-    @cached_property
     def sampling(self) -> Sampling:
         """How replies are drawn."""
         return Sampling(
@@ -113,15 +106,6 @@ class Vllm:
         if not calls.replay_only:
             _check_installed()
             find_model(self.model, self.hub_revision, extra="vllm")
-
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
-
-    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
-        """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
-        return calls.estimate(self.endpoint, requests, sample=sample)
 
     def _load(self) -> TextModel:
         _check_installed()
