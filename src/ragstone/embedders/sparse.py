@@ -1,0 +1,48 @@
+"""Sparse vectors: a weight for each of a few words of a large vocabulary, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVectors:
+    """Row n holds `weights[starts[n]:starts[n + 1]]` of the words in the same places of `words`.
+
+    The layout that others call CSR: `starts` of shape (rows + 1,), `words` (numbers of words in the
+    encoder's vocabulary, each once a row) and `weights` (above 0) of shape (entries,).
+    """
+
+    starts: npt.NDArray[np.int64]
+    words: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float32]
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Mapping[int, float]]) -> SparseVectors:
+        """Return the vectors of some rows, given as word -> weight.
+
+        >>> SparseVectors.from_rows([{7: 1.0}, {}, {2: 0.5, 9: 0.25}]).starts.tolist()
+        [0, 1, 1, 3]
+        """
+        return cls(
+            np.cumsum([0, *map(len, rows)], dtype=np.int64),
+            np.array([word for row in rows for word in row], dtype=np.int32),
+            np.array([weight for row in rows for weight in row.values()], dtype=np.float32),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.starts) - 1
+
+    def rows(self) -> Iterator[dict[int, float]]:
+        """Yield word -> weight of each row."""
+        for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
+            words, weights = self.words[start:stop].tolist(), self.weights[start:stop].tolist()
+            yield dict(zip(words, weights, strict=True))
