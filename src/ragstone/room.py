@@ -1,0 +1,115 @@
+"""How much memory and disk is free, and the refusal of work that would not fit."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from ragstone.errors import RagstoneError
+
+_CGROUPS: Final = Path("/sys/fs/cgroup")
+_V2: Final = ("memory.max", "memory.current")
+_V1: Final = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+_GIGABYTE: Final = 1_000_000_000
+
+
+def free_ram() -> int | None:
+    """Return the bytes of memory that may still be taken, None where the system does not say.
+
+    What the machine has left, or the limit of a container or job around this process where that is
+    less. Memory that only holds copies of files counts as free.
+    """
+    known = [free for free in (_machine_free(), *_group_free()) if free is not None]
+    return min(known) if known else None
+
+
+def free_disk(folder: Path) -> int:
+    """Return the bytes free on the disk of a folder, which need not exist yet."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def check_room(
+    need_ram: int, need_disk: int, what: str, *, folder: Path | None = None, way_out: str = ""
+) -> None:
+    """Raise `RagstoneError` where memory or disk will not do, before anything is spent.
+
+    Args:
+        need_ram: bytes of memory that the work takes at its peak.
+        need_disk: bytes that it leaves in `folder`.
+        what: the work, as in "indexing 1,000,000 passages".
+        folder: where the bytes go; without one the disk is not looked at.
+        way_out: what to do about it, where there is more to say than to make room.
+
+    >>> check_room(1_000, 0, "counting to ten")
+    """
+    ram = free_ram()
+    if ram is not None and need_ram > ram:
+        raise RagstoneError(
+            f"{what} needs about {size(need_ram)} of memory, and {size(ram)} are free; "
+            f"{way_out or 'close other programs or use a machine with more memory'}"
+        )
+    disk = None if folder is None else free_disk(folder)
+    if disk is not None and need_disk > disk:
+        raise RagstoneError(
+            f"{what} needs about {size(need_disk)} on the disk of {folder}, and {size(disk)} are "
+            f"free; {way_out or 'make room or give another folder with store=PATH'}"
+        )
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people read it.
+
+    >>> size(1_536_000_000), size(20_000_000)
+    ('1.5 GB', '0.02 GB')
+    """
+    gigabytes = count / _GIGABYTE
+    return f"{gigabytes:,.1f} GB" if gigabytes >= 1 else f"{gigabytes:.2f} GB"
+
+
+def _machine_free() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    fields = dict(line.split(":", 1) for line in lines)
+    return int(fields["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in fields else None
+
+
+def _group_free() -> list[int]:
+    """Return what each control group around this process leaves, of either version."""
+    folders = [folder for root in (_CGROUPS, _CGROUPS / "memory") for folder in _groups(root)]
+    return [
+        free
+        for folder in folders
+        for names in (_V2, _V1)
+        if (free := _left(folder, *names)) is not None
+    ]
+
+
+def _groups(root: Path) -> list[Path]:
+    """Return the folders of this process's group and of those around it, below `root`."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    own = [line.split(":", 2)[2].strip("/") for line in lines if line.count(":") > 1]
+    folders = {root}
+    for path in own:
+        parts = Path(path).parts
+        folders |= {root.joinpath(*parts[:depth]) for depth in range(1, len(parts) + 1)}
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def _left(folder: Path, limit_name: str, usage_name: str) -> int | None:
+    """Return what a group has left; the copies of files that it holds count as free."""
+    try:
+        limit = (folder / limit_name).read_text(encoding="ascii").strip()
+        usage = int((folder / usage_name).read_text(encoding="ascii"))
+        pairs = (line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines())
+        given_back = {name: int(value) for name, value in pairs}.get("inactive_file", 0)
+    except (OSError, ValueError):
+        return None
+    return int(limit) - usage + given_back if limit.isdigit() else None
