@@ -1,0 +1,53 @@
+"""What is known of writing systems: which put no spaces between words, which signs are marks."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from functools import cache
+from itertools import groupby
+from typing import Final
+
+UNSPACED: Final = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+"""Scripts that put no spaces between words, as ranges of a character class."""
+
+
+@cache
+def marks() -> str:
+    """Return the combining marks (vowel signs, accents) as ranges of a character class."""
+    points = [p for p in range(0x300, min(0x20000, sys.maxunicode)) if _is_mark(chr(p))]
+    runs = [
+        [p for _, p in run] for _, run in groupby(enumerate(points), lambda pair: pair[1] - pair[0])
+    ]
+    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Mc")
+
+
+def is_unspaced(text: str) -> bool:
+    """Say whether more than half of a text's letters are of scripts that put no spaces.
+
+    >>> is_unspaced("東京都 2020 (Tokyo)"), is_unspaced("서울은 수도이다"), is_unspaced("")
+    (False, False, False)
+    >>> is_unspaced("東京は日本の首都 (Tokyo) です")
+    True
+    """
+    if text.isascii():
+        return False
+    unspaced = sum(len(run) for run in _unspaced_letters().findall(text))
+    return 2 * unspaced > sum(map(str.isalpha, text))
+
+
+@cache
+def _unspaced_letters() -> re.Pattern[str]:
+    # Thai vowel signs are marks, not letters: they must not outvote the letters beside them.
+    return re.compile(rf"(?:(?![\d{marks()}])[{UNSPACED}])+")
