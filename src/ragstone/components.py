@@ -16,6 +16,12 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "squad": "ragstone.datasets.squad:SquadReader",
         "mtrag": "ragstone.datasets.mtrag:MtragReader",
     },
+    "chunkers": {
+        "sentences": "ragstone.chunking.sentences:Sentences",
+        "tokens": "ragstone.chunking.tokens:Tokens",
+        "words": "ragstone.chunking.words:Words",
+        "whole": "ragstone.chunking.whole:Whole",
+    },
     "queries": {
         "as-given": "ragstone.queries.as_given:AsGiven",
         "user-turns": "ragstone.queries.user_turns:UserTurns",

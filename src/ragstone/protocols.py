@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from ragstone.datasets.dataset import Dataset
     from ragstone.types import (
         Context,
+        Document,
         Formed,
         GoldPassages,
         NoisePassages,
+        Passage,
         Prediction,
         Query,
         Ranking,
@@ -46,6 +48,18 @@ class DatasetReader(Protocol):
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and line where it is malformed."""
+        ...
+
+
+@runtime_checkable
+class Chunker(Protocol):
+    """Cuts documents into passages."""
+
+    def cut(self, document: Document) -> Iterable[Passage]:
+        """Return the document's passages in order, each made by `document.passage`.
+
+        A document of white space alone has none.
+        """
         ...
 
 

@@ -61,6 +61,39 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A text that passages are cut from, or a stretch of it where the rest is not known."""
+
+    document_id: str
+    text: str
+    title: str = ""
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    """What is true of every passage of it."""
+    offset: int = 0
+    """Characters of the document that stand before the text."""
+    complete: bool = True
+    """Whether the text is all that is known of the document."""
+
+    def passage(self, start: int, end: int) -> Passage:
+        """Return the passage from character `start` up to `end` of the text.
+
+        Its id and its labels `start` and `end` say where it stands in the document.
+
+        >>> passage = Document("d", "Lisbon lies on the Tagus.").passage(0, 6)
+        >>> passage.passage_id, passage.text, passage.labels
+        ('d-0-6', 'Lisbon', {'start': 0, 'end': 6})
+        """
+        first, last = self.offset + start, self.offset + end
+        return Passage(
+            f"{self.document_id}-{first}-{last}",
+            self.text[start:end],
+            self.title,
+            self.document_id,
+            {**self.labels, "start": first, "end": last},
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Formed:
     """A search text that a model was asked for; the query's own text where it gave none."""
 

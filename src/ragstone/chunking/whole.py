@@ -1,0 +1,31 @@
+"""Whole documents: every document is one passage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from ragstone.types import Document, Passage
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole documents, under their own ids.
+
+    Where only stretches of a document are known, each is a passage of its own with its offsets.
+    """
+
+    version: ClassVar[int] = 1
+
+    def cut(self, document: Document) -> Iterator[Passage]:
+        """Yield the document as one passage.
+
+        >>> next(Whole().cut(Document("d", "Lisbon lies on the Tagus."))).passage_id
+        'd'
+        """
+        if document.text.strip():
+            passage = document.passage(0, len(document.text))
+            yield (
+                replace(passage, passage_id=document.document_id) if document.complete else passage
+            )
