@@ -186,13 +186,20 @@ class CallLog:
                 with sqlite_errors(self.path):
                     connection = connection or connect(self.path)
                     kept = _keep(connection, [entry for entry, _ in items])
-            except StoreError as error:
+                _tell(items, kept)
+            except Exception as error:  # noqa: BLE001 - were this thread to end, all would wait
+                told = error if isinstance(error, StoreError) else _unexpected(self.path, error)
                 for receiver in {id(r): r for _, r in items}.values():
-                    receiver.broken(error)
-                continue
-            _tell(items, kept)
+                    receiver.broken(told)
         if connection is not None:
             connection.close()
+
+
+def _unexpected(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"calls could not be kept in {path}, or be counted: {type(error).__name__}: {error}. What "
+        "was kept before is safe: run the same command again"
+    )
 
 
 def _tell(items: Sequence[tuple[Entry, Receiver]], kept: Sequence[Outcome]) -> None:

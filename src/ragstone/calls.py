@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from ragstone.call_engine import Batch, Engine, Patience
@@ -40,6 +40,7 @@ from ragstone.call_types import (
     shown_url,
 )
 from ragstone.chat_client import ChatClient, check_reachable, is_loopback
+from ragstone.cores import usable_cores
 from ragstone.errors import CallError, RagstoneError
 from ragstone.estimates import Estimate, estimate
 from ragstone.offline import no_network
@@ -67,9 +68,6 @@ __all__ = [
     "Usage",
     "chat",
 ]
-
-_LOCAL_CALLS_PER_SERVER: Final = 2
-"""One being answered and one waiting, so that a server of this machine never idles."""
 
 
 @dataclass(frozen=True)
@@ -195,8 +193,8 @@ class Calls:
         """Return how many calls to an endpoint are made at once at most."""
         if endpoint in self._clients:
             return self._clients[endpoint].pace.most
-        local = _LOCAL_CALLS_PER_SERVER if endpoint.serve is not None else self.max_concurrency
-        return endpoint.concurrency or local
+        usual = usable_cores() if endpoint.serve is not None else self.max_concurrency
+        return endpoint.concurrency or usual
 
     def ask(
         self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = "calls"
@@ -297,8 +295,9 @@ class Calls:
         if endpoint.serve is None:
             pace = Pace(most=endpoint.concurrency or self.max_concurrency)
         else:
-            most = endpoint.concurrency or _LOCAL_CALLS_PER_SERVER * len(urls)
-            pace = Pace(most=most, limit=most)
+            # One a server: what waits at a server that answers one at a time only ages there.
+            most = endpoint.concurrency or len(urls)
+            pace = Pace(most=most, limit=most, least=most)
         if endpoint.client is not None:
             client = endpoint.client(endpoint, pace)
         else:

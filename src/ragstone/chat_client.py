@@ -35,6 +35,7 @@ _TOO_LONG: Final = re.compile(
 )
 _LIMIT_HEADERS: Final = ("x-ratelimit-remaining-requests", "anthropic-ratelimit-requests-remaining")
 _REST_SECONDS: Final = 5.0
+_LONGEST_REST_SECONDS: Final = 300.0
 _REACH_SECONDS: Final = 10.0
 
 
@@ -43,7 +44,14 @@ class _Server:
     url: Any
     shown: str
     busy: int = 0
+    missed: int = 0
+    """Calls in a row that got no reply."""
     resting_until: float = 0.0
+
+    def rest(self, now: float) -> None:
+        """Stand back behind other servers, longer each time."""
+        self.resting_until = now + min(_REST_SECONDS * 2**self.missed, _LONGEST_REST_SECONDS)
+        self.missed = min(self.missed + 1, 30)
 
 
 @dataclass
@@ -90,9 +98,14 @@ class ChatClient:
                 server.url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
                 raw = await _read(response)
+                server.missed = 0
                 return self._understood(server, response, raw)
+        except asyncio.CancelledError:
+            # Out of time: the next attempt is not to wait for the same silent server.
+            server.rest(asyncio.get_running_loop().time())
+            raise
         except aiohttp.ClientError as error:
-            server.resting_until = asyncio.get_running_loop().time() + _REST_SECONDS
+            server.rest(asyncio.get_running_loop().time())
             raise self._unconnected(server, error) from error
         finally:
             server.busy -= 1

@@ -21,6 +21,7 @@ from ragstone.call_types import Endpoint, Fault, Reply, Request, Sampling
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.pacing import Pace
 
+_BATCHES: Final = 2
 _GATHER_SECONDS: Final = 0.01
 _LEAVE_SECONDS: Final = 10.0
 
@@ -129,8 +130,9 @@ class InProcessClient:
     _closing: bool = field(init=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
-        """Let as many calls wait as are allowed: there is no server whose level is to be found."""
-        self.pace.limit = self.pace.most
+        """Let one batch wait while another is answered: longer queues only run out of time."""
+        most = min(self.pace.most, _BATCHES * self.batch_size)
+        self.pace.most = self.pace.limit = self.pace.least = most
 
     async def attempt(self, request: Request) -> Reply:
         """Return the reply to one request, or raise a `Fault`."""

@@ -29,6 +29,8 @@ class Pace:
 
     most: int
     limit: int = 8
+    least: int = 1
+    """Never fewer at once: of models on this machine none is to idle because another was slow."""
     active: int = 0
     not_before: float = 0.0
     """No call starts before this moment of the event loop's clock."""
@@ -42,7 +44,8 @@ class Pace:
 
     def __post_init__(self) -> None:
         """Start no higher than the bound."""
-        self.limit = self._round_size = max(1, min(self.limit, self.most))
+        self.least = max(1, min(self.least, self.most))
+        self.limit = self._round_size = max(self.least, min(self.limit, self.most))
 
     def succeeded(self, seconds: float) -> None:
         """Count a reply that took so long, and grow if the server keeps up."""
@@ -63,7 +66,7 @@ class Pace:
         self.hold(pause or 0.0, now)
         if started <= self._halved_at:
             return
-        self.limit = max(1, self.limit // 2)
+        self.limit = max(self.least, self.limit // 2)
         self._doubling = False
         self._halved_at = now
         self._begin_round()

@@ -171,6 +171,20 @@ def test_two_processes_end_with_the_same_reply_even_from_a_fickle_model(tmp_path
     assert printed[0] == printed[1]
 
 
+def test_a_call_that_cannot_be_written_is_told_and_the_next_is_kept(tmp_path: Path) -> None:
+    """A text that no database takes is an error for who waits, not the end of the writer."""
+    broken = Reply("\ud800", key="odd")
+    with CallLog(tmp_path / "log") as log:
+        odd, fine = Listener(), Listener()
+        log.put(Entry("odd", "model", "model", chat("odd"), broken), odd)
+        waited_until = time.monotonic() + 10.0
+        while odd.error is None and time.monotonic() < waited_until:
+            time.sleep(0.01)
+        log.put(Entry("fine", "model", "model", chat("fine"), Reply("yes", key="fine")), fine)
+    assert "UnicodeEncodeError" in str(odd.error)
+    assert [outcome.key for outcome in fine.outcomes] == ["fine"]
+
+
 def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     """A layout that this version does not know is not guessed at."""
     connection = connect(tmp_path / "log")

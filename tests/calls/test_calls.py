@@ -22,6 +22,7 @@ from ragstone.calls import (
     chat,
 )
 from ragstone.errors import CallError, ConfigError, StoreError
+from ragstone.progress import SilentBar, shown_by
 from ragstone.testing import FakeModelServer
 from ragstone.testing.model_server import prompt_mark
 
@@ -384,6 +385,88 @@ def test_servers_of_this_machine_start_only_when_a_reply_is_missing(calls: Calls
         list(calls.ask(local, questions(2)))
         list(calls.ask(local, questions(2)))
         assert started == ["started"]
+
+
+def served_here(*servers: FakeModelServer) -> Endpoint:
+    """Return an endpoint whose servers belong to this machine."""
+
+    class Pool:
+        urls = tuple(server.url for server in servers)
+        api_key = ""
+
+        def close(self) -> None:
+            """Leave them to the test."""
+
+    return Endpoint("here", identity="gguf:1", serve=Pool)
+
+
+def test_a_slow_model_of_this_machine_is_waited_for(tmp_path: Path) -> None:
+    """Calls that take longer than the time-out are made once, and none ends for want of time."""
+    patience = Patience(timeout=0.05, deadline=60.0, attempts=2, first_wait=0.01)
+    with (
+        FakeModelServer(delay=0.15) as one,
+        FakeModelServer(delay=0.15) as two,
+        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+    ):
+        outcomes = list(calls.ask(served_here(one, two), questions(6)))
+        assert [outcome.attempts for outcome in outcomes if isinstance(outcome, Reply)] == [1] * 6
+        assert sum(one.asked.values()) == sum(two.asked.values()) == 3
+        assert one.peak == two.peak == 1
+
+
+def test_a_server_that_let_a_call_run_out_of_time_is_not_asked_next(tmp_path: Path) -> None:
+    """Of a pool whose first server is silent, the second one gets the next attempt."""
+    patience = Patience(timeout=0.3, deadline=60.0, attempts=2, first_wait=0.01)
+    with (
+        FakeModelServer(faults={"hang": 1.0}) as silent,
+        FakeModelServer() as lively,
+        Calls(CallLog(tmp_path / "log"), patience=patience, max_concurrency=1) as calls,
+    ):
+        pool = Endpoint("fake", (silent.url, lively.url))
+        assert None not in texts(calls.ask(pool, questions(4)))
+        assert sum(silent.asked.values()) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_small_batches_under_faults_all_end(tmp_path: Path, seed: int) -> None:
+    """As a live conversation asks them: batch after batch, whatever the servers do meanwhile."""
+    patience = Patience(
+        timeout=0.2, deadline=60.0, attempts=40, first_wait=0.005, longest_wait=0.02
+    )
+    faults = {"503": 0.1, "429": 0.1, "cut": 0.1, "slow": 0.05, "hang": 0.02, "cut-body": 0.05}
+    with (
+        FakeModelServer(faults=faults, seed=seed, slow_seconds=0.05) as one,
+        FakeModelServer(faults=faults, seed=seed + 9, slow_seconds=0.05) as two,
+        Calls(CallLog(tmp_path / "log"), patience=patience, max_concurrency=4) as calls,
+    ):
+        pool = Endpoint("fake", (one.url, two.url))
+        for turn in range(30):
+            asked = [chat(f"turn {turn} of {talk}") for talk in range(1 + turn % 5)]
+            assert texts(calls.ask(pool, asked)) == [expected(request) for request in asked]
+        pace = calls._client(pool).pace
+        assert pace.limit >= 1
+        settled = time.monotonic() + 10.0
+        while pace.active and time.monotonic() < settled:
+            time.sleep(0.01)
+        assert pace.active == 0
+
+
+def test_a_display_that_breaks_stops_the_run_instead_of_hanging_it(calls: Calls) -> None:
+    """Whoever waits for an outcome learns that it could not be counted."""
+
+    class BrokenBar(SilentBar):
+        """A bar on a terminal that is gone."""
+
+        def advance(self, count: int = 1) -> None:
+            """Fail as a closed pipe does."""
+            raise BrokenPipeError(32, "Broken pipe")
+
+    with (
+        FakeModelServer() as server,
+        shown_by(lambda _title, _total: BrokenBar()),
+        pytest.raises(StoreError, match=r"Broken pipe.*run the same command again"),
+    ):
+        list(calls.ask(endpoint(server), questions(3)))
 
 
 def test_an_anthropic_style_server_is_spoken_to(calls: Calls) -> None:

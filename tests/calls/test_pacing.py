@@ -51,6 +51,14 @@ def test_a_queue_at_the_server_is_no_reason_to_grow() -> None:
     assert pace.limit < 100
 
 
+def test_models_of_this_machine_are_never_kept_idle() -> None:
+    """With a floor, overload takes the bound no lower."""
+    pace = Pace(most=2, limit=2, least=2)
+    for clock in range(5):
+        pace.overloaded(started=clock, now=clock + 0.5)
+    assert pace.limit == 2
+
+
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 10))))
 def test_the_bound_stays_within_one_and_the_most(events: list[tuple[bool, float]]) -> None:
     """Whatever happens, at least one call may be made and never more than the bound."""

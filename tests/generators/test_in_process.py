@@ -106,6 +106,22 @@ def test_an_answer_that_outlasts_a_time_out_is_not_computed_twice(tmp_path: Path
     assert model.batches == [1]
 
 
+def test_a_long_queue_does_not_run_out_of_time(tmp_path: Path) -> None:
+    """Twenty calls to a slow model of batches of two: none waits for longer than a batch."""
+    model = Echo(seconds=0.1)
+    endpoint = Endpoint(
+        "echo",
+        identity="echo",
+        client=lambda endpoint, pace: in_process(endpoint, pace, lambda: model, 2),
+    )
+    patience = Patience(timeout=1.0, deadline=60.0, attempts=1)
+    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as calls:
+        outcomes = list(calls.ask(endpoint, [chat(f"text {n}") for n in range(20)]))
+
+    assert all(isinstance(outcome, Reply) for outcome in outcomes)
+    assert sum(model.batches) == 20
+
+
 def test_a_fault_of_one_prompt_leaves_its_neighbours_alone(tmp_path: Path) -> None:
     """In a batch only the prompt that is too long fails."""
     outcomes = ask(Echo(), ["a", "long", "b"], tmp_path, 3, None)
