@@ -138,7 +138,7 @@ def test_multi_hop_passages_are_of_two_documents_and_share_the_link() -> None:
         ("statements", "facts", "empty-items", "facts: the reply holds no statement"),
         ("statements", "facts", "refusal", "facts: the model refused"),
         ("statements", "facts", "echo", "facts: the model repeated the prompt"),
-        ("statements", "facts", "hallucination", "facts: no statement is grounded: of the answer"),
+        ("statements", "facts", "hallucination", "facts: no statement of the passage: of the answ"),
         ("statements", "facts", "prose", "facts: the reply holds no statement"),
         ("statements", "facts", "failure", "facts: the call failed: scripted failure"),
         ("statements", "question", "refusal", "question: the model refused"),

@@ -41,6 +41,9 @@ def _pairs(
 @click.option("--threshold", multiple=True, callback=_pairs, help="stand_alone=3, ... (1 to 5)")
 @click.option("--judge", default="", help="What labels and rates; the model itself by default.")
 @click.option("--prompts", type=click.Path(path_type=Path), help="YAML with prompts of your own.")
+@click.option(
+    "--examples/--no-examples", default=True, help="Show the model an example of each step."
+)
 @click.option("--sample", type=int, help="Use a random sample of so many passages.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--per-passage", default=1, show_default=True, help="Queries a passage at most.")
@@ -81,6 +84,8 @@ def generate_command(source: str, target: Path, *, as_json: bool, **options: Any
 
 
 def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[Any, Any]:
+    from dataclasses import replace
+
     from ragstone.calls import Calls
     from ragstone.construct.drafts import Writer
     from ragstone.construct.generate import Plan, generate
@@ -104,6 +109,8 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
         if name not in CRITIQUES:
             raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
     prompts = load_prompts(options["prompts"])
+    if not options["examples"]:
+        prompts = replace(prompts, examples={})
     judge = options["judge"] or options["model"]
     labeller = (
         Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=_VERDICT)

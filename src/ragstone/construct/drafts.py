@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ragstone.call_types import Endpoint, Failure, Request, Sampling
+from ragstone.call_types import Endpoint, Failure, Outcome, Request, Sampling
 from ragstone.construct.prompts import Prompts
-from ragstone.construct.reading import Rejected
+from ragstone.construct.reading import Rejected, check_whole
 from ragstone.judges.asking import Asker
 from ragstone.types import Passage, Query
 
-_ONE_LINE: Final = {"theme": 32, "question": 64, "near_miss": 64, "counterfactual": 32}
+_ONE_LINE: Final = {"theme": 24, "question": 64, "near_miss": 64, "counterfactual": 32}
 """Step -> tokens of its reply at most."""
+_LISTS: Final = frozenset({"facts", "summaries", "conclusions"})
+_QUESTIONS: Final = frozenset({"question", "near_miss"})
 _CUT: Final = frozenset({"length", "max_tokens"})
 
 
@@ -28,6 +30,8 @@ class Step:
     call_key: str
     tokens_in: int = 0
     tokens_out: int = 0
+    example: str = ""
+    """Which example was shown before the prompt; empty where there was none."""
 
 
 @dataclass
@@ -132,24 +136,52 @@ class Writer:
             return self.sampling
         return replace(self.sampling, max_tokens=_ONE_LINE[name])
 
-    def step(self, name: str, drafts: Sequence[Draft], ask: Ask, read: Read) -> None:
-        """Ask the model about every draft that is not rejected, and take in what it says."""
+    def step(
+        self, name: str, drafts: Sequence[Draft], ask: Ask, read: Read, example: Ask | None = None
+    ) -> None:
+        """Ask the model about every draft that is not rejected, and take in what it says.
+
+        Args:
+            name: of the prompt.
+            drafts: those rejected already are passed over.
+            ask: the prompt of a draft.
+            read: what takes in the reply.
+            example: the key of the example to show, where it is not the name.
+        """
         live = [draft for draft in drafts if not draft.reason]
+        keys = [example(draft) if example else name for draft in live]
         prompts = [ask(draft) for draft in live]
         sampling = self._sampling(name)
-        requests = [Request((("user", prompt),), sampling) for prompt in prompts]
+        requests = [
+            Request((*self.prompts.shown(key), ("user", prompt)), sampling)
+            for key, prompt in zip(keys, prompts, strict=True)
+        ]
         outcomes = self.calls.ask(self.endpoint, requests, title=f"writing: {name}")
-        instruction = str(getattr(self.prompts, name))
-        for draft, prompt, outcome in zip(live, prompts, outcomes, strict=True):
-            if isinstance(outcome, Failure):
-                draft.steps.append(Step(name, prompt, "", outcome.key))
-                draft.reason = f"{name}: the call failed: {outcome.reason}"
-                continue
-            used = outcome.tokens_in or 0, outcome.tokens_out or 0
-            draft.steps.append(Step(name, prompt, outcome.text, outcome.key, *used))
-            if outcome.finish_reason in _CUT:
-                draft.notes.append(f"{name}: the reply was cut")
-            try:
-                read(draft, outcome.text, instruction)
-            except Rejected as error:
-                draft.reason = f"{name}: {error}"
+        for draft, key, prompt, outcome in zip(live, keys, prompts, outcomes, strict=True):
+            self._take(draft, (name, key), prompt, outcome, read)
+
+    def _take(
+        self, draft: Draft, named: tuple[str, str], prompt: str, outcome: Outcome, read: Read
+    ) -> None:
+        """Note one call, and read what it gave or the reason why there is nothing."""
+        name, key = named
+        shown = key if key in self.prompts.examples else ""
+        if isinstance(outcome, Failure):
+            draft.steps.append(Step(name, prompt, "", outcome.key, example=shown))
+            draft.reason = f"{name}: the call failed: {outcome.reason}"
+            return
+        used = outcome.tokens_in or 0, outcome.tokens_out or 0
+        draft.steps.append(Step(name, prompt, outcome.text, outcome.key, *used, shown))
+        text = outcome.text
+        if outcome.finish_reason in _CUT:
+            draft.notes.append(f"{name}: the reply was cut")
+            if name in _LISTS:
+                # The last line is torn.
+                text = text.rpartition("\n")[0] or text
+        own_words = [str(getattr(self.prompts, name)), *self.prompts.examples.get(key, {}).values()]
+        try:
+            read(draft, text, "\n".join(own_words))
+            if outcome.finish_reason in _CUT and name in _QUESTIONS:
+                check_whole(draft.question)
+        except Rejected as error:
+            draft.reason = f"{name}: {error}"

@@ -6,12 +6,15 @@ Your RAG (2024), appendices E and G; the wording is not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
+from ragstone.call_types import ChatMessage
+from ragstone.construct.examples import REPLY, Example, examples
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.prompts import Template
 
@@ -22,12 +25,20 @@ _ASKED: Final = (
 )
 _LIST: Final = 'Put each on a line of its own that begins with "- ", and write nothing else.'
 
+KINDS: Final = {
+    "fact_single": "a single fact that the passage states, in a few words",
+    "summary": "made of several things that the passage states in different places",
+    "reasoning": "something that the passage does not state but that follows from it",
+}
+"""Label -> how the single prompt asks for it."""
+_ENGLISH: Final = "English"
+
 
 @dataclass(frozen=True)
 class Prompts:
     """The templates, and the language they are written in (and passages must be in)."""
 
-    language: str = "English"
+    language: str = _ENGLISH
     single: str = (
         "Passage:\n{passage}\n\nWrite one question that this passage answers, and the answer. "
         f"The answer must be {{kind}}. {_ASKED} {_PAIR}"
@@ -81,8 +92,11 @@ class Prompts:
         f"{_ASKED} {_PAIR}"
     )
 
+    examples: Mapping[str, Example] = field(default_factory=lambda: examples(KINDS))
+    """Name of a prompt, or name/label, -> what is shown as answered already, before it is asked."""
+
     def __post_init__(self) -> None:
-        """Check the variables of every template."""
+        """Check the variables of every template and example."""
         for name, needed in _VARIABLES.items():
             found = Template(getattr(self, name), f"prompt {name!r}").variables
             if found != needed:
@@ -93,9 +107,26 @@ class Prompts:
                     f"{', '.join(f'{{{v}}}' for v in sorted(needed))}"
                 )
 
+        for key, values in self.examples.items():
+            wanted = _VARIABLES.get(key.partition("/")[0], set()) | {REPLY}
+            if wanted != values.keys():
+                raise ConfigError(
+                    f"prompts: the example {key!r} has {', '.join(sorted(values))}; one of a "
+                    f"prompt has its variables and a reply: {', '.join(sorted(wanted))}"
+                )
+
     def render(self, name: str, **values: str) -> str:
         """Return a prompt with its variables filled in."""
         return Template(getattr(self, name), f"prompt {name!r}").render(values)
+
+    def shown(self, key: str) -> tuple[ChatMessage, ...]:
+        """Return the example of a prompt (`facts`, `single/summary`) as an earlier turn."""
+        values = self.examples.get(key)
+        if values is None:
+            return ()
+        asked = {name: text for name, text in values.items() if name != REPLY}
+        prompt = self.render(key.partition("/")[0], **asked)
+        return ("user", prompt), ("assistant", values[REPLY])
 
 
 _VARIABLES: Final = {
@@ -112,16 +143,11 @@ _VARIABLES: Final = {
     "multi_hop": {"first", "second", "link"},
 }
 
-KINDS: Final = {
-    "fact_single": "a single fact that the passage states, in a few words",
-    "summary": "made of several things that the passage states in different places",
-    "reasoning": "something that the passage does not state but that follows from it",
-}
-"""Label -> how the single prompt asks for it."""
-
 
 def load_prompts(path: Path | None) -> Prompts:
     """Return the prompts of a YAML file, those it lacks being the built-in ones.
+
+    Prompts in another language than English have the file's examples alone.
 
     Raises:
         ConfigError: the file cannot be read, or a key or a variable is unknown or missing.
@@ -133,8 +159,23 @@ def load_prompts(path: Path | None) -> Prompts:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: cannot be read as YAML ({error})") from error
     known = [f.name for f in fields(Prompts)]
-    if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
+    if not isinstance(held, dict):
         raise ConfigError(f"{path}: expected names of prompts with their texts: {', '.join(known)}")
-    for key in sorted(set(held) - set(known)):
+    for key in sorted(set(map(str, held)) - set(known)):
         raise ConfigError(f"{path}: unknown prompt {key!r}{did_you_mean(key, known)}")
+    if held.get("language", _ENGLISH) != _ENGLISH:
+        held.setdefault("examples", {})
+    _check_texts(path, held)
     return Prompts(**held)
+
+
+def _check_texts(path: Path, held: Mapping[str, Any]) -> None:
+    texts = {name: value for name, value in held.items() if name != "examples"}
+    shown = held.get("examples", {})
+    if not isinstance(shown, dict) or not all(isinstance(one, dict) for one in shown.values()):
+        raise ConfigError(f"{path}: examples: expected names of prompts with variables and a reply")
+    for key, values in shown.items():
+        texts |= {f"examples: {key}: {name}": value for name, value in values.items()}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise ConfigError(f"{path}: {name}: expected a text, found {value!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -36,10 +37,15 @@ _PAIR_LINES: Final = re.compile(
     r"question\W*:\s*(?P<question>.+?)\s*\n+\W*answer\W*:\s*(?P<answer>.+)",
     re.IGNORECASE | re.DOTALL,
 )
+_TEXT: Final = r'"((?:[^"\\]|\\.)*)"'
+_LOOSE_PAIR: Final = re.compile(rf'"question"\s*:\s*{_TEXT}\s*,\s*"answer"\s*:\s*{_TEXT}')
+"""Two whole texts of an object whose brackets are wrong."""
 _THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _WORDS: Final = re.compile(r"\w+")
 _ECHO_WORDS: Final = 8
 _MOST_WORDS: Final = 60
+_LOOP_WORDS: Final = 4
+_LOOPS_IN_ANSWER: Final = 3
 _LEAST_STATEMENT: Final = 3
 
 
@@ -115,7 +121,7 @@ def checked_question(question: str, prompt: str) -> str:
     """Return a question that a stranger could ask; raise `Rejected` where it is none."""
     if not _WORDS.search(question):
         raise Rejected("the question is empty")
-    if _echoes(question, prompt):
+    if _echoes(question, prompt) or contains(pieces(prompt), pieces(question)):
         raise Rejected("the model repeated the prompt")
     if refusal(question):
         raise Rejected("the model refused")
@@ -125,6 +131,8 @@ def checked_question(question: str, prompt: str) -> str:
         raise Rejected(f"the question has more than {_MOST_WORDS} words")
     if _OF_THE_PASSAGE.search(question):
         raise Rejected("the question speaks of the passage")
+    if _loops(question, 2):
+        raise Rejected("the question says the same words over again")
     return question
 
 
@@ -144,8 +152,11 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
         raise Rejected("the model repeated the prompt")
     held = _last_object(text)
     match = _PAIR_LINES.search(text)
+    loose = _LOOSE_PAIR.search(text)
     if held is not None:
         question, answer = str(held["question"]), str(held["answer"])
+    elif loose:
+        question, answer = loose[1], loose[2]
     elif match:
         question, answer = match["question"], match["answer"].splitlines()[0]
     elif refusal(text):
@@ -165,7 +176,15 @@ def checked_answer(answer: str, prompt: str) -> str:
         raise Rejected("the model repeated the prompt")
     if _OF_THE_PASSAGE.search(answer):
         raise Rejected("the answer speaks of the passage")
+    if _loops(answer, _LOOPS_IN_ANSWER):
+        raise Rejected("the answer says the same words over and over")
     return answer
+
+
+def check_whole(question: str) -> None:
+    """Raise `Rejected` where the question of a reply that was cut has no end."""
+    if not _QUESTION_END.search(question):
+        raise Rejected("the reply was cut within the question")
 
 
 def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
@@ -200,6 +219,13 @@ def _bare(line: str) -> str:
     text = _MARKER.sub("", line.strip()).strip()
     text = _LEAD.sub("", text).strip()
     return text.strip('*_`"“”[]').strip()
+
+
+def _loops(text: str, least: int) -> bool:
+    """Say whether the same four words stand in a text so many times."""
+    said = pieces(text)
+    runs = Counter(zip(*(said[i:] for i in range(_LOOP_WORDS)), strict=False))
+    return max(runs.values(), default=0) >= least
 
 
 def _echoes(text: str, prompt: str) -> bool:

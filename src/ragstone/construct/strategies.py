@@ -82,6 +82,7 @@ class SinglePrompt:
             drafts,
             lambda d: writer.prompts.render("single", passage=_text(d), kind=KINDS[d.asked]),
             _take_pair,
+            lambda d: f"single/{d.asked}",
         )
 
 
@@ -122,8 +123,11 @@ def _take_theme(draft: Draft, reply: str, prompt: str) -> None:
 
 
 def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
-    found, told = [], ""
+    found, told = [], "the passage's title alone"
+    title = pieces(draft.passages[0].title)
     for statement in read_statements(reply, prompt):
+        if pieces(statement) == title:
+            continue
         try:
             check_grounded(statement, [_text(draft), draft.theme], _GROUNDED)
         except Rejected as error:
@@ -131,7 +135,7 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
         else:
             found.append(statement)
     if not found:
-        raise Rejected(f"no statement is grounded: {told}")
+        raise Rejected(f"no statement of the passage: {told}")
     draft.facts = tuple(found)
     if draft.asked == "fact_single":
         draft.statement = _chosen(draft, draft.facts)
@@ -195,6 +199,7 @@ def _write_simple(drafts: Sequence[Draft], writer: Writer) -> None:
         drafts,
         lambda d: writer.prompts.render("single", passage=_text(d), kind=kind),
         _take_pair,
+        lambda _: "single/fact_single",
     )
 
 

@@ -54,10 +54,10 @@ class ScriptedWriter:
 
     def __call__(self, request: Request) -> str | Outcome:
         """Return the reply to a request."""
-        prompt = "\n".join(text for _, text in request.messages)
+        prompt = request.messages[-1][1]
         step = _step(prompt)
         if not step:
-            return self._judged(prompt)
+            return self._judged("\n".join(text for _, text in request.messages))
         fault = self._fault(step, prompt)
         if fault == "failure":
             return Failure("scripted failure", key="scripted")
@@ -84,7 +84,8 @@ class ScriptedWriter:
 def _step(prompt: str) -> str:
     """Return which prompt this is, by its literal parts; empty for a judge's."""
     for held in fields(Prompts):
-        text = str(getattr(Prompts(), held.name)) if held.name != "language" else ""
+        text = str(getattr(Prompts(), held.name)) if held.type == "str" else ""
+        text = "" if held.name == "language" else text
         parts = re.split(r"\{[a-z]+\}", text.replace("{{", "\0").replace("}}", "\1"))
         literals = [part.replace("\0", "{").replace("\1", "}") for part in parts]
         if text and all(literal in prompt for literal in literals):
