@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_generate import generate_command, generated_command
 from ragstone.cli.data_labels import (
     agreement_command,
@@ -43,10 +44,12 @@ def command() -> None:
       ragstone data labels sample my-set            which kinds of queries they hold
       ragstone data generate my-set my-test-set     queries written by a model, with reasons
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's form into Ragstone's own layout
+      ragstone data chunk my-set cut --chunker "words(100)"   other passages, qrels carried over
     """
 
 
 for _more in (
+    chunk_command,
     labels_command,
     label_command,
     agreement_command,

@@ -106,6 +106,11 @@ def _judged_only(dataset: Dataset) -> Dataset:
     return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])
 
 
+def read_corpus(path: Path) -> Corpus:
+    """Return the passages of one file `corpus.jsonl`, under whatever name."""
+    return Corpus(_read_corpus(path)[0])
+
+
 def _read_corpus(path: Path) -> tuple[Table, set[str]]:
     builder, seen = passages(), set[str]()
     for number, row in json_rows(path):
