@@ -6,6 +6,7 @@ import errno
 import json
 import multiprocessing
 import os
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -163,9 +164,10 @@ def _finish_step(root: str, barrier: object) -> str:
 def test_two_processes_may_finish_the_same_step(tmp_path: Path) -> None:
     """Both get the result, and one folder is left."""
     context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager, context.Pool(2) as pool:
+    # Not a `Pool`: that one waits for ever where a worker dies.
+    with context.Manager() as manager, ProcessPoolExecutor(2, mp_context=context) as pool:
         barrier = manager.Barrier(2)
-        found = pool.starmap(_finish_step, [(str(tmp_path), barrier)] * 2)
+        found = list(pool.map(_finish_step, [str(tmp_path)] * 2, [barrier] * 2))
 
     folders = list((tmp_path / "steps").iterdir())
     assert found[0] == found[1]

@@ -36,6 +36,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "retrievers": {
         "bm25": "ragstone.retrievers.bm25:BM25",
         "dense": "ragstone.retrievers.dense:Dense",
+        "milvus": "ragstone.retrievers.milvus:Milvus",
         "oracle": "ragstone.retrievers.oracle:Oracle",
         "run-file": "ragstone.retrievers.run_file:RunFile",
     },
@@ -47,6 +48,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "retrieved": "ragstone.contexts.retrieved:Retrieved",
         "gold+retrieved": "ragstone.contexts.gold_retrieved:GoldRetrieved",
     },
+    "processors": {},
     "generators": {
         "local": "ragstone.generators.local:Local",
         "chat": "ragstone.generators.chat:Chat",

@@ -47,6 +47,7 @@ class SystemEntry(BaseModel):
     query: Written = "as-given"
     retriever: Written | None = None
     reranker: Written | None = None
+    processor: Written | None = None
     generator: Written | None = None
 
 

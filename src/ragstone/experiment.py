@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ragstone.calls import Calls
 from ragstone.checks import (
+    check_answered,
     check_depths,
     check_metrics,
     check_settings,
     check_written_depth,
     may_retrieve,
 )
+from ragstone.common import common_queries, left_out_text
 from ragstone.config import ExperimentFile, Sample, SystemEntry, read_experiment_file, short_name
 from ragstone.datasets.loading import load_dataset
 from ragstone.errors import ConfigError, did_you_mean
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from ragstone.datasets.dataset import Dataset
     from ragstone.protocols import ContextBuilder, Judge
     from ragstone.results import Results
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,8 @@ class Experiment:
 
     def _run(self, calls: Calls) -> None:
         bench = self.bench(calls, self.store)
+        if bench.left_out:
+            _LOG.warning("%s", left_out_text(bench.left_out))
         before = calls.usage
         record = Record(self.file, self.dataset, self.systems, bench)
         runs = {s.name: self._rank(s, bench, record) for s in self.systems if s.retriever}
@@ -185,13 +192,19 @@ class Experiment:
         """Check everything and walk the pipeline, noting what is kept."""
         self.check()
         bench = self.bench(calls, store)
+        check_answered(self.systems, bench.answered)
         retrieving = [system for system in self.systems if system.retriever]
         runs = {s.name: rank_queries(s, bench.ranked, bench) for s in retrieving}
         for run in runs.values():
             score_rankings(self.metrics[0], bench.ranked, run, bench)
         for system, builder in self.trials():
             run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
-        return Plan(bench.answered.table.num_rows, len(self.trials()), tuple(store.steps))
+        return Plan(
+            bench.answered.table.num_rows,
+            len(self.trials()),
+            tuple(store.steps),
+            left_out=bench.left_out,
+        )
 
     def trials(self) -> list[tuple[System, ContextBuilder]]:
         """Return every system with every setting it can be run under, cheap settings first."""
@@ -205,9 +218,10 @@ class Experiment:
     def bench(self, calls: Calls, store: Store) -> Bench:
         """Return what the trials share, its tables kept in `store`."""
         dataset = _only(self.dataset, self.file.sample)
-        answered = dataset
+        common = common_queries(dataset, self.builders)
+        answered = common.dataset
         if self.file.sample.limit is not None:
-            answered = dataset.sample(self.file.sample.limit, self.file.sample.seed)
+            answered = answered.sample(self.file.sample.limit, self.file.sample.seed)
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         return Bench(
             store=store,
@@ -218,6 +232,7 @@ class Experiment:
             ranked=store.keep("queries", ranked[self.file.sample.retrieval].query_table),
             noise=self.noise,
             judges=self.judges,
+            left_out=common.left_out,
         )
 
     def _rank(self, system: System, bench: Bench, record: Record) -> Kept:
@@ -239,6 +254,7 @@ class Experiment:
             "former": ("queries", entry.query),
             "retriever": ("retrievers", entry.retriever),
             "reranker": ("rerankers", entry.reranker),
+            "processor": ("processors", entry.processor),
             "generator": ("generators", entry.generator),
         }
         name = entry.name or _system_name(entry)
@@ -259,7 +275,7 @@ def load_experiment(path: str | Path, overrides: Sequence[str] = ()) -> Experime
 
 
 def _system_name(entry: SystemEntry) -> str:
-    parts = [entry.retriever, entry.reranker, entry.generator]
+    parts = [entry.retriever, entry.reranker, entry.processor, entry.generator]
     former = [] if entry.query == "as-given" else [entry.query]
     return " + ".join(short_name(part) for part in (*former, *parts) if part is not None)
 

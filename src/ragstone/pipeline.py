@@ -1,6 +1,6 @@
 """The steps of one trial: one system, under one context setting, on one data set.
 
-    form query -> retrieve -> rerank -> build context -> generate -> score, judge
+    form query -> retrieve -> rerank -> build context -> process -> generate -> score, judge
 
 Each step is a function from tables to a table, kept in the store under everything that could change
 it, so steps that trials have in common (a ranking, a closed-book answer) are computed once.
@@ -11,14 +11,21 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragstone import metrics as metrics_
 from ragstone.errors import RagstoneError
 from ragstone.fingerprint import recipe
-from ragstone.protocols import AskingFormer, JudgedRetriever
+from ragstone.protocols import (
+    AskingFormer,
+    AskingProcessor,
+    AskingReranker,
+    CallingRetriever,
+    FusingRetriever,
+    JudgedRetriever,
+)
 from ragstone.schemas import (
     SEARCHES,
     columns,
@@ -34,15 +41,13 @@ from ragstone.schemas import (
     table_to_relevance,
     to_table,
 )
+from ragstone.sources import PassageSources
 from ragstone.store import Kept, Store
 from ragstone.types import (
     Formed,
-    GoldPassages,
-    NoisePassages,
-    Passage,
-    Query,
+    Processed,
     Ranking,
-    RetrievedPassages,
+    Reranked,
     Search,
     Task,
 )
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
         ContextBuilder,
         Generator,
         Judge,
+        Processor,
         QueryFormer,
         Reranker,
         Retriever,
@@ -70,7 +76,8 @@ class System:
     name: str
     former: QueryFormer | AskingFormer
     retriever: Retriever | None = None
-    reranker: Reranker | None = None
+    reranker: Reranker | AskingReranker | None = None
+    processor: Processor | AskingProcessor | None = None
     generator: Generator | None = None
 
 
@@ -89,6 +96,8 @@ class Bench:
     noise: System | None = None
     """Whose best irrelevant passages are the noise of `gold+noise`."""
     judges: tuple[Judge, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Why queries are not answered under any setting -> how many."""
 
     @cached_property
     def passages(self) -> Kept:
@@ -102,7 +111,10 @@ class Trial:
 
     system: str
     setting: str
+    built: Kept
+    """The CONTEXTS as the setting built them."""
     contexts: Kept
+    """The CONTEXTS that the generator was shown: the same ones where nothing processes them."""
     predictions: Kept
     scores: Kept
     verdicts: tuple[Kept, ...] = ()
@@ -130,11 +142,12 @@ def run_trial(
     system: System, builder: ContextBuilder, metrics: MetricSet, run: Kept | None, bench: Bench
 ) -> Trial:
     """Return one trial; `run` is what `rank_queries` gave for the system, where it retrieves."""
-    contexts = build_contexts(builder, run, bench)
+    built = build_contexts(builder, run, bench)
+    contexts = process_contexts(system, built, bench) if builder.uses else built
     predictions = answer_queries(system, contexts, bench)
     scores = score_answers(metrics, contexts, predictions, bench)
     verdicts = tuple(judge_answers(j, contexts, predictions, bench) for j in bench.judges)
-    return Trial(system.name, builder.setting, contexts, predictions, scores, verdicts)
+    return Trial(system.name, builder.setting, built, contexts, predictions, scores, verdicts)
 
 
 def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
@@ -164,27 +177,69 @@ def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
 def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
     """Return the RUN of a system that has a retriever."""
     searches = form_queries(system, queries, bench)
+    run = find_passages(system.retriever, searches, system, bench)
+    return run if system.reranker is None else rerank_passages(system, searches, run, bench)
+
+
+def find_passages(
+    retriever: Retriever | None, searches: Kept, system: System, bench: Bench
+) -> Kept:
+    """Return the RUN of a retriever; one made of others is fused from their kept RUNs."""
+    if isinstance(retriever, FusingRetriever):
+        parts = [find_passages(part, searches, system, bench) for part in retriever.retrievers]
+        return fuse_runs(retriever, searches, parts, system, bench)
     inputs = {"searches": searches, "corpus": bench.passages}
-    if isinstance(system.retriever, JudgedRetriever):
+    if isinstance(retriever, JudgedRetriever):
         inputs["qrels"] = bench.qrels
 
     def retrieve(retriever: Retriever, searches: Table, **tables: Table) -> Table:
         asked = _searches(searches)
         if isinstance(retriever, JudgedRetriever):
             retriever = retriever.with_qrels(table_to_relevance(tables["qrels"]))
+        if isinstance(retriever, CallingRetriever):
+            retriever = retriever.with_calls(bench.calls)
         return _run_of(asked, retriever.retrieve(asked, bench.corpus), system, bench)
 
-    run = bench.store.table("retrieve", system.retriever, inputs, retrieve)
-    if system.reranker is None:
-        return run
+    return bench.store.table("retrieve", retriever, inputs, retrieve)
 
-    def rerank(reranker: Reranker, searches: Table, run: Table, **_: Table) -> Table:
+
+def fuse_runs(
+    retriever: FusingRetriever, searches: Kept, runs: Sequence[Kept], system: System, bench: Bench
+) -> Kept:
+    """Return the RUN that a fusing retriever makes of those of its parts."""
+
+    def fuse(retriever: FusingRetriever, searches: Table, **parts: Table) -> Table:
         asked = _searches(searches)
-        found = table_to_rankings(run)
-        given = [found.get(search.query_id, Ranking()) for search in asked]
+        found = [_rankings(asked, run) for run in parts.values()]
+        return _run_of(asked, retriever.fuse(found), system, bench)
+
+    inputs = {"searches": searches} | {f"run_{n}": run for n, run in enumerate(runs)}
+    return bench.store.table("fuse", retriever, inputs, fuse)
+
+
+def rerank_passages(system: System, searches: Kept, run: Kept, bench: Bench) -> Kept:
+    """Return the RUN of a system's reranker. Failed calls of a model are made again."""
+    kept_order: list[Reranked] = []
+
+    def rerank(
+        reranker: Reranker | AskingReranker, searches: Table, run: Table, **_: Table
+    ) -> Table:
+        asked = _searches(searches)
+        given = _rankings(asked, run)
+        if isinstance(reranker, AskingReranker):
+            reranked = list(reranker.ask(asked, given, bench.corpus, bench.calls))
+            kept_order.extend(one for one in reranked if one.reason)
+            return _run_of(asked, [one.ranking for one in reranked], system, bench)
         return _run_of(asked, reranker.rerank(asked, given, bench.corpus), system, bench)
 
-    return bench.store.table("rerank", system.reranker, {**inputs, "run": run}, rerank)
+    return bench.store.table(
+        "rerank",
+        system.reranker,
+        {"searches": searches, "corpus": bench.passages, "run": run},
+        rerank,
+        count_failed=lambda _: sum(one.failed for one in kept_order),
+        facts=lambda: {"kept_order": Counter(one.reason for one in kept_order)},
+    )
 
 
 def score_rankings(metrics: MetricSet, queries: Kept, run: Kept, bench: Bench) -> Kept:
@@ -235,6 +290,30 @@ def build_contexts(builder: ContextBuilder, run: Kept | None, bench: Bench) -> K
         )
 
     return bench.store.table("context", builder, inputs, build)
+
+
+def process_contexts(system: System, contexts: Kept, bench: Bench) -> Kept:
+    """Return the CONTEXTS as a system's processor leaves them. Failed calls are made again."""
+    if system.processor is None:
+        return contexts
+    as_they_came: list[Processed] = []
+
+    def process(processor: Processor | AskingProcessor, queries: Table, contexts: Table) -> Table:
+        tasks = to_tasks(queries, contexts)
+        if isinstance(processor, AskingProcessor):
+            processed = list(processor.ask(tasks, bench.calls))
+            as_they_came.extend(one for one in processed if one.reason)
+            return contexts_to_table(one.context for one in processed)
+        return contexts_to_table(processor.process(tasks))
+
+    return bench.store.table(
+        "process",
+        system.processor,
+        {"queries": bench.answered, "contexts": contexts},
+        process,
+        count_failed=lambda _: sum(one.failed for one in as_they_came),
+        facts=lambda: {"as_they_came": Counter(one.reason for one in as_they_came)},
+    )
 
 
 def answer_queries(system: System, contexts: Kept, bench: Bench) -> Kept:
@@ -291,57 +370,6 @@ def judge_answers(judge: Judge, contexts: Kept, predictions: Kept, bench: Bench)
     )
 
 
-@dataclass(frozen=True)
-class PassageSources:
-    """Where contexts take their passages from: three kinds that must never be mistaken."""
-
-    corpus: Corpus
-    qrels: Table | None = None
-    noise_run: Table | None = None
-    run: Table | None = None
-
-    def gold(self, query: Query) -> GoldPassages:
-        """Return the relevant passages, best grade first, equal grades in the file's order."""
-        graded = self._relevance.get(query.query_id, {}).items()
-        relevant = sorted(
-            (-grade, place, p) for place, (p, grade) in enumerate(graded) if grade > 0
-        )
-        return GoldPassages(self._passages(p for _, _, p in relevant))
-
-    def noise(self, query: Query) -> NoisePassages:
-        """Return passages judged not relevant; where there are none, the noise run's best others.
-
-        A passage with the text of a gold one is no noise, whatever its id.
-        """
-        grades = self._relevance.get(query.query_id, {})
-        judged = [p for p, grade in grades.items() if grade <= 0]
-        found = judged or self._noise_run.get(query.query_id, Ranking()).passage_ids
-        gold_texts = {passage.text for passage in self.gold(query).passages}
-        others = self._passages(p for p in found if grades.get(p, 0) <= 0)
-        return NoisePassages(tuple(p for p in others if p.text not in gold_texts))
-
-    def retrieved(self, query: Query) -> RetrievedPassages:
-        """Return the system's own ranking."""
-        return RetrievedPassages(
-            self._passages(self._run.get(query.query_id, Ranking()).passage_ids)
-        )
-
-    def _passages(self, passage_ids: Iterable[str]) -> tuple[Passage, ...]:
-        return tuple(self.corpus[passage_id] for passage_id in passage_ids)
-
-    @cached_property
-    def _relevance(self) -> Mapping[str, Mapping[str, int]]:
-        return {} if self.qrels is None else table_to_relevance(self.qrels)
-
-    @cached_property
-    def _noise_run(self) -> Mapping[str, Ranking]:
-        return {} if self.noise_run is None else table_to_rankings(self.noise_run)
-
-    @cached_property
-    def _run(self) -> Mapping[str, Ranking]:
-        return {} if self.run is None else table_to_rankings(self.run)
-
-
 def to_tasks(queries: Table, contexts: Table) -> list[Task]:
     """Return each query with its context, joined by query id."""
     by_query = {context.query_id: context for context in table_to_contexts(contexts)}
@@ -355,6 +383,12 @@ def count_failed_predictions(predictions: Table) -> int:
 
 def _searches(table: Table) -> list[Search]:
     return [Search(row["query_id"], row["text"]) for row in rows(table)]
+
+
+def _rankings(searches: Sequence[Search], run: Table) -> list[Ranking]:
+    """Return one ranking per search; empty where the run has none."""
+    found = table_to_rankings(run)
+    return [found.get(search.query_id, Ranking()) for search in searches]
 
 
 def _run_of(

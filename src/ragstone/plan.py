@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ragstone.common import left_out_text
 from ragstone.fingerprint import fingerprint
 from ragstone.pipeline import to_tasks
 from ragstone.protocols import AskingFormer
@@ -19,14 +20,16 @@ if TYPE_CHECKING:
 
 State = Literal["kept", "to do"]
 UNKNOWN: Final = "not known yet: "
-LOOKED_AHEAD: Final = frozenset({"form", "retrieve", "context"})
+LOOKED_AHEAD: Final = frozenset({"form", "retrieve", "fuse", "context", "process"})
 
 TITLES: Mapping[str, str] = {
     "form": "form queries",
     "retrieve": "retrieve",
+    "fuse": "fuse rankings",
     "rerank": "rerank",
     "score-ranking": "score rankings",
     "context": "build contexts",
+    "process": "process contexts",
     "generate": "generate answers",
     "score-answer": "score answers",
     "judge": "judge answers",
@@ -107,6 +110,8 @@ class Plan:
     """What the answers that are to do are likely to take, as far as their prompts are known."""
     calls_unknown: int = 0
     """Further calls for answers, whose prompts hang on steps that are to do."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Why queries are not answered under any setting -> how many."""
 
     @property
     def trials_to_do(self) -> int:
@@ -148,6 +153,7 @@ class Plan:
         """Return the plan as plain data; its shape is in docs/experiment-file.md."""
         return {
             "queries": self.queries,
+            "left_out": dict(self.left_out),
             "trials": self.trials,
             "trials_to_do": self.trials_to_do,
             "calls_at_most": self.calls,
@@ -163,6 +169,8 @@ class Plan:
     def text(self) -> str:
         """Return the plan for people."""
         lines = [f"{self.trials} trials of {self.queries} queries each"]
+        if self.left_out:
+            lines.append(left_out_text(self.left_out))
         for step, title in TITLES.items():
             states = [s.state for s in self.steps if s.step == step]
             if states:

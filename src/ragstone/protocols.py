@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ragstone.calls import Calls
     from ragstone.datasets.corpus import Corpus
     from ragstone.datasets.dataset import Dataset
+    from ragstone.embedders.sparse import SparseVectors
     from ragstone.types import (
         Context,
         Document,
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
         NoisePassages,
         Passage,
         Prediction,
+        Processed,
         Query,
         Ranking,
+        Reranked,
         RetrievedPassages,
         Score,
         Search,
@@ -106,6 +109,29 @@ class JudgedRetriever(Retriever, Protocol):
 
 
 @runtime_checkable
+class CallingRetriever(Retriever, Protocol):
+    """A retriever that asks a server, an embedding endpoint say, and needs a way to it."""
+
+    def with_calls(self, calls: Calls) -> Retriever:
+        """Return the retriever with the way to servers that an experiment uses."""
+        ...
+
+
+@runtime_checkable
+class FusingRetriever(Retriever, Protocol):
+    """A retriever made of others, whose rankings are kept one by one and then joined."""
+
+    @property
+    def retrievers(self) -> tuple[Retriever, ...]:
+        """The retrievers it is made of."""
+        ...
+
+    def fuse(self, rankings: Sequence[Sequence[Ranking]]) -> Iterable[Ranking]:
+        """Return one ranking per search from those of each retriever, in their order."""
+        ...
+
+
+@runtime_checkable
 class Reranker(Protocol):
     """Orders the head of a ranking anew."""
 
@@ -119,6 +145,23 @@ class Reranker(Protocol):
 
 
 @runtime_checkable
+class AskingReranker(Protocol):
+    """Orders the head of a ranking by asking a model: the other kind of reranker."""
+
+    top_k: int
+
+    def ask(
+        self,
+        searches: Sequence[Search],
+        rankings: Sequence[Ranking],
+        corpus: Corpus,
+        calls: Calls,
+    ) -> Iterable[Reranked]:
+        """Return one ranking per search, in order; a failure keeps the order that came."""
+        ...
+
+
+@runtime_checkable
 class Embedder(Protocol):
     """Turns texts into vectors; queries and passages may be prefixed differently."""
 
@@ -128,6 +171,19 @@ class Embedder(Protocol):
 
     def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return an array of shape (len(texts), dimension)."""
+        ...
+
+
+@runtime_checkable
+class SparseEncoder(Protocol):
+    """Turns texts into weights of the words of a vocabulary; an embedder of another kind."""
+
+    def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
+        """Return one row per text; a text without a known word is an empty row."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
+        """Return one row per text; a text without a known word is an empty row."""
         ...
 
 
@@ -151,6 +207,33 @@ class ContextBuilder(Protocol):
         retrieved: RetrievedPassages,
     ) -> Context:
         """Return the context of one query under this setting."""
+        ...
+
+
+@runtime_checkable
+class PartialBuilder(Protocol):
+    """The rule of a setting that is not defined for every query."""
+
+    def undefined(self, gold: int) -> str:
+        """Say why it is not defined for a query with so many relevant passages; empty if it is."""
+        ...
+
+
+@runtime_checkable
+class Processor(Protocol):
+    """Shortens contexts between the context setting and the prompt."""
+
+    def process(self, tasks: Sequence[Task]) -> Iterable[Context]:
+        """Return one context per task, in order; passages may be shorter, fewer or none."""
+        ...
+
+
+@runtime_checkable
+class AskingProcessor(Protocol):
+    """Shortens contexts by asking a model: the other kind of processor."""
+
+    def ask(self, tasks: Sequence[Task], calls: Calls) -> Iterable[Processed]:
+        """Return one context per task, in order; a failure keeps the passage as it came."""
         ...
 
 

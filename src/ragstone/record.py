@@ -46,6 +46,7 @@ class Record:
                 "queries": len(dataset.queries),
                 "ranked": bench.ranked.table.num_rows,
                 "answered": bench.answered.table.num_rows,
+                "left_out": dict(bench.left_out),
                 "corpus_digest": dataset.corpus.digest,
             },
             "tables": {
@@ -73,6 +74,7 @@ class Record:
         entry = {
             "system": trial.system,
             "setting": trial.setting,
+            "built": folder_name(trial.built),
             "contexts": folder_name(trial.contexts),
             "predictions": folder_name(trial.predictions),
             "scores": folder_name(trial.scores),
@@ -119,6 +121,7 @@ def _recipes(system: System) -> dict[str, Any]:
         "query": system.former,
         "retriever": system.retriever,
         "reranker": system.reranker,
+        "processor": system.processor,
         "generator": system.generator,
     }
     return {name: recipe(component) for name, component in steps.items() if component is not None}

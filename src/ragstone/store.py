@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone import __version__
 from ragstone.errors import StoreError
 from ragstone.fingerprint import digest_table, fingerprint, recipe
+from ragstone.notes import noting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,13 +107,15 @@ class Store:
         if not self.has(step, component, inputs):
             self.check_writable()
             started = time.time()
-            table = compute(component, **{name: kept.table for name, kept in inputs.items()})
+            with noting() as notes:
+                table = compute(component, **{name: kept.table for name, kept in inputs.items()})
             manifest = {
                 "step": step,
                 **_made_of(component, inputs),
                 "digest": digest_table(table),
                 "rows": table.num_rows,
                 "failed": count_failed(table) if count_failed else 0,
+                **({"notes": dict(notes)} if notes else {}),
                 **(facts() if facts else {}),
                 **_run_facts(started),
             }

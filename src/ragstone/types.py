@@ -143,6 +143,17 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
+class Reranked:
+    """A ranking that a model was asked to order; the ranking as it came where it could not."""
+
+    ranking: Ranking
+    reason: str = ""
+    """Why the order, or some of it, is not the model's."""
+    failed: bool = False
+    """Whether a call failed, so that it is worth asking again."""
+
+
+@dataclass(frozen=True, slots=True)
 class GoldPassages:
     """The passages that the qrels call relevant to a query, best grade first."""
 
@@ -184,6 +195,17 @@ class Context:
     def passage_ids(self) -> tuple[str, ...]:
         """Ids of the passages, in the order shown."""
         return tuple(passage.passage_id for passage in self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """A context as a processor left it; as it came where the processor could not do its work."""
+
+    context: Context
+    reason: str = ""
+    """Why the context, or some of it, is as it came."""
+    failed: bool = False
+    """Whether a call failed, so that it is worth asking again."""
 
 
 @dataclass(frozen=True, slots=True)
