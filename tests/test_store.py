@@ -191,3 +191,22 @@ def test_a_full_disk_is_an_error_that_says_what_is_kept(
 
     assert store.has("upper", Upper(), {"given": searches("a")})
     assert len(list((tmp_path / "steps").iterdir())) == 1
+
+
+def test_a_folder_of_files_is_written_once(tmp_path: Path) -> None:
+    """What a killed write leaves does not count; what was finished is not written again."""
+    store = Store(tmp_path)
+
+    def fail(folder: Path) -> None:
+        (folder / "half").write_text("half")
+        raise RuntimeError("killed")
+
+    def write(folder: Path) -> None:
+        (folder / "whole").write_text("whole")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        store.files("index", {"of": 1}, fail)
+    folder = store.files("index", {"of": 1}, write)
+    assert store.files("index", {"of": 1}, fail) == folder
+    assert (folder / "whole").read_text() == "whole"
+    assert not (folder / "half").exists()

@@ -164,6 +164,21 @@ class Store:
             raise _unreadable(folder / "array.npy", error) from error
         return loaded
 
+    def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], None]) -> Path:
+        """Return the folder kept under `made_of` (plain data, components).
+
+        Where it is not kept, `write` is called with an empty folder to put files into.
+        """
+        key = fingerprint({"step": step, **made_of})
+        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        if not (folder / MANIFEST).exists():
+            started = time.time()
+            with self._new_folder(folder) as temporary:
+                write(temporary)
+                manifest = {"step": step, "made_of": fingerprint(made_of)}
+                _write_manifest(temporary, manifest | _run_facts(started))
+        return folder
+
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
         """Replace one small document, `kind/name.json`, in one piece."""
         path = self.root / kind / f"{name}.json"

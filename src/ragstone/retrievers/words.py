@@ -22,8 +22,19 @@ def words(text: str) -> list[str]:
     >>> words("東京都 2020")
     ['東京', '京都', '2020']
     """
+    return split(normal(text))
+
+
+def normal(text: str) -> str:
+    """Return a text in the form that is split into words."""
+    # ASCII is its own NFKC.
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
+
+
+def split(text: str) -> list[str]:
+    """Return the words of a text that is in its normal form."""
     found: list[str] = []
-    for word, unspaced in _pattern().findall(unicodedata.normalize("NFKC", text).lower()):
+    for word, unspaced in _pattern().findall(text):
         if len(unspaced) > 1:
             found.extend(first + second for first, second in pairwise(unspaced))
         else:
