@@ -50,4 +50,4 @@ def is_unspaced(text: str) -> bool:
 @cache
 def _unspaced_letters() -> re.Pattern[str]:
     # Thai vowel signs are marks, not letters: they must not outvote the letters beside them.
-    return re.compile(rf"(?:(?![\d{marks()}])[{UNSPACED}])+")
+    return re.compile(rf"(?:[{UNSPACED}](?<![\d{marks()}]))+")

@@ -32,6 +32,8 @@ class Recut:
     documents: int
     without_text: tuple[str, ...]
     """Documents of white space alone, which have no passage."""
+    longest: int
+    """Characters of the longest passage."""
     notes: Mapping[str, int]
     """What was found while the documents were put together -> number of documents."""
     judgements: int
@@ -47,6 +49,7 @@ class Recut:
             "documents": self.documents,
             "documents_without_text": len(self.without_text),
             "passages": len(self.dataset.corpus),
+            "longest_passage_characters": self.longest,
             "notes": dict(self.notes),
             "judgements": self.judgements,
             "judgements_carried": self.judgements - len(self.not_carried),
@@ -93,6 +96,7 @@ def recut(
         made,
         count,
         tuple(empty),
+        corpus.longest,
         source.notes,
         sum(map(len, dataset.qrels.values())),
         tuple(carrier.not_carried()),
@@ -117,6 +121,7 @@ class _Cut:
         self._chunker, self._builder = chunker, passages()
         self._seen = set[int]()
         self._count = 0
+        self.longest = 0
 
     def add(self, passage: Passage) -> Span:
         """Add a passage and return where it stands; raise `DatasetError` where it is unfit."""
@@ -131,6 +136,7 @@ class _Cut:
                 f"have the labels start and end, as document.passage(start, end) gives them"
             )
         self._count += 1
+        self.longest = max(self.longest, len(passage.text))
         self._seen.add(hash(passage_id))
         if len(self._seen) < self._count:
             raise DatasetError(

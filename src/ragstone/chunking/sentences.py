@@ -25,7 +25,9 @@ class Sentences:
     MIRAGE cuts Wikipedia into chunks of 330 WordPiece tokens at most, sentences kept whole; mtRAG's
     released passages look like `sentences(512, overlap=100)`. A sentence of more tokens is cut at
     the last word that fits. The marks of Chinese, Japanese, Arabic and Hindi end a sentence in
-    every `language`; Thai, Lao and Khmer have none, and are cut at the limit of tokens.
+    every `language`. Thai, Lao and Khmer have none, and are cut at the limit of tokens; as the
+    bundled tokenizer takes a phrase without a space for one token, take `words` for them, or a
+    tokenizer that knows them.
 
     Args:
         size: tokens of a passage at most.
@@ -88,7 +90,7 @@ def _pieces(
     bounds: list[int] = []
     counted: list[int] = []
     places = np.searchsorted(found.starts, [*starts, length]).tolist()
-    words = np.flatnonzero(found.begins_word)
+    words = np.searchsorted(found.words, np.unique(found.words))
     for start, first, end in zip(starts, places, places[1:], strict=False):
         bounds.append(start)
         counted.append(first)

@@ -24,8 +24,8 @@ class TokenPlaces:
 
     starts: npt.NDArray[np.int64]
     """Character at which each token starts, of shape (tokens,); never falling."""
-    begins_word: npt.NDArray[np.bool_]
-    """Whether a token begins a word, or goes on with one; of shape (tokens,)."""
+    words: npt.NDArray[np.int64]
+    """The number of the word that each token belongs to, of shape (tokens,); never falling."""
 
 
 def tokens(text: str, model: str) -> TokenPlaces:
@@ -33,7 +33,7 @@ def tokens(text: str, model: str) -> TokenPlaces:
     encoded = _tokenizer(model).encode(text, add_special_tokens=False)
     starts = np.array([start for start, _ in encoded.offsets], dtype=np.int64)
     words = np.array(encoded.word_ids, dtype=np.int64)
-    return TokenPlaces(starts, np.diff(words, prepend=-1) != 0)
+    return TokenPlaces(starts, words)
 
 
 def tokenizer_digest(model: str) -> str:

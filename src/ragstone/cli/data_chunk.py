@@ -82,7 +82,8 @@ def chunk_command(
 
 
 def _told(made: Recut) -> Iterator[str]:
-    yield f"{made.documents:,} documents, {len(made.dataset.corpus):,} passages"
+    passages = f"{len(made.dataset.corpus):,} passages, the longest of {made.longest:,} characters"
+    yield f"{made.documents:,} documents, {passages}"
     if made.without_text:
         yield f"  without text: {len(made.without_text):,}"
     yield from (f"  {note}: {count:,}" for note, count in made.notes.items())
