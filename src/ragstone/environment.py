@@ -7,7 +7,7 @@ from importlib import metadata
 from typing import Final
 
 WATCHED: Final = (
-    "ragstone", "numpy", "arro3-core", "arro3-io", "bm25s", "onnxruntime", "onnx", "tokenizers",
+    "ragstone", "numpy", "arro3-core", "arro3-io", "PyStemmer", "onnxruntime", "onnx", "tokenizers",
     "safetensors", "xllamacpp", "torch", "transformers",
 )  # fmt: skip
 """Packages whose version can change a result."""

@@ -164,7 +164,7 @@ class Store:
             raise _unreadable(folder / "array.npy", error) from error
         return loaded
 
-    def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], None]) -> Path:
+    def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
         """Return the folder kept under `made_of` (plain data, components).
 
         Where it is not kept, `write` is called with an empty folder to put files into.

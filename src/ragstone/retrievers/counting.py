@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.retrievers.postings import Postings, starts_of
-from ragstone.retrievers.words import normal, split
+from ragstone.retrievers.words import PLAIN, normal, split
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,19 +29,6 @@ _BETWEEN: Final = -1
 """The number of the mark; numbers below it stand for pieces of several words or of none."""
 _CHUNK: Final = 2_000_000
 """Bytes split at a time: their pieces are held as Python objects for a moment."""
-_WORD_BYTES: Final = b"0123456789abcdefghijklmnopqrstuvwxyz"
-
-
-def _plain_bytes() -> bytes:
-    """Return what each byte becomes: letters lower-cased, ASCII separators spaces."""
-    table = [byte if byte >= 0x80 else 0x20 for byte in range(256)]  # noqa: PLR2004 -- ASCII ends
-    for byte in _WORD_BYTES:
-        table[byte] = byte
-        table[ord(chr(byte).upper())] = byte
-    return bytes(table)
-
-
-_PLAIN: Final = _plain_bytes()
 
 
 @dataclass(frozen=True)
@@ -103,8 +90,8 @@ class Numbering(dict[bytes, int]):
 
     def numbers(self, chunk: Sequence[bytes]) -> tuple[Integers, Integers]:
         """Return the numbers of the words of some passages, and how many each passage has."""
-        pieces = (b" " + _MARK + b" ").join([*chunk, b""]).translate(_PLAIN).split()
-        found = np.fromiter(map(self.__getitem__, pieces), np.int32, len(pieces))
+        pieces = (b" " + _MARK + b" ").join([*chunk, b""]).translate(PLAIN).split()
+        found: Integers = np.fromiter(map(self.__getitem__, pieces), np.int32, len(pieces))
         if self.several:
             found = self._spread(found)
         ends = np.flatnonzero(found == _BETWEEN)

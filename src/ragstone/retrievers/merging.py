@@ -112,7 +112,8 @@ def _block(
     for part in parts:
         postings = part.postings
         if part.terms is None:
-            begin, end, terms = low, high, np.arange(high - low)
+            begin, end = low, high
+            terms: Integers = np.arange(high - low)
         else:
             begin, end = (int(n) for n in np.searchsorted(part.terms, [low, high]))
             terms = part.terms[begin:end] - low

@@ -6,8 +6,16 @@ import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
+from typing import Final
 
 from ragstone.scripts import UNSPACED, marks
+
+_ALPHANUMERIC: Final = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+PLAIN: Final = bytes(
+    byte if byte in _ALPHANUMERIC or byte > ord("\x7f") else ord(" ") for byte in range(256)
+).lower()
+"""What each byte of a text in UTF-8 becomes: letters lower case, ASCII separators spaces."""
 
 
 def words(text: str) -> list[str]:
@@ -33,6 +41,8 @@ def normal(text: str) -> str:
 
 def split(text: str) -> list[str]:
     """Return the words of a text that is in its normal form."""
+    if text.isascii():
+        return text.encode().translate(PLAIN).decode().split()
     found: list[str] = []
     for word, unspaced in _pattern().findall(text):
         if len(unspaced) > 1:
