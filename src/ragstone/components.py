@@ -15,6 +15,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "mirage": "ragstone.datasets.mirage:MirageReader",
         "squad": "ragstone.datasets.squad:SquadReader",
         "mtrag": "ragstone.datasets.mtrag:MtragReader",
+        "parquet": "ragstone.datasets.parquet:ParquetReader",
     },
     "chunkers": {
         "sentences": "ragstone.chunking.sentences:Sentences",

@@ -18,7 +18,8 @@ from ragstone.schemas import labels_to_json
 
 _BOM: Final = b"\xef\xbb\xbf"
 _SHOWN: Final = 60
-_BREAKS: Final = frozenset("\t\r\n")
+BREAKS: Final = frozenset("\t\r\n")
+"""What an id must not hold: qrels and runs have one line a row, and tabs between columns."""
 _UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
@@ -153,7 +154,7 @@ def _quoted(value: object) -> str:
 def take_id(row: dict[str, Any], name: str = "_id") -> str:
     """Take an id out of a row: text on one line, neither empty nor with tabs, as qrels need it."""
     value = take_text(row, name)
-    if not value.strip() or _BREAKS.intersection(value):
+    if not value.strip() or BREAKS.intersection(value):
         raise FieldError(
             f"the field {name!r} must be text on one line, without tabs and not empty, "
             f"found {show(value)}"

@@ -78,7 +78,7 @@ class FolderReader:
             known = Known(query_ids, passage_ids)
             judged = read_qrels(qrels_file, known, dangling=self.dangling_qrels)
         dataset = Dataset(folder.resolve().name, table, Corpus(corpus), judged)
-        return _judged_only(dataset) if is_split else dataset
+        return judged_only(dataset) if is_split else dataset
 
     def _find_qrels(self, folder: Path) -> tuple[Path | None, bool]:
         """Return the file of qrels, and whether it belongs to one split of several."""
@@ -99,8 +99,8 @@ class FolderReader:
         return found, True
 
 
-def _judged_only(dataset: Dataset) -> Dataset:
-    """BEIR's queries.jsonl holds the queries of all splits: keep those that this one judges."""
+def judged_only(dataset: Dataset) -> Dataset:
+    """Return the queries that are judged: BEIR's files hold those of all splits."""
     judged = dataset.qrels.keys()
     ids = dataset.query_table.column("query_id").to_pylist()
     return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])

@@ -15,8 +15,9 @@ SAMPLE: Final = Path(__file__).parent / "sample"
 
 _LOOKED_FOR: Final = (
     "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
-    "dataset.json (MIRAGE), one .json file of the SQuAD form, or .parquet files (MIRAGE's hub "
-    "copy); the .json and .jsonl may be .gz"
+    "queries.parquet (or queries-*.parquet, queries/*.parquet), dataset.json (MIRAGE), one .json "
+    "file of the SQuAD form, or other .parquet files (MIRAGE's hub copy); the .json and .jsonl "
+    "may be .gz"
 )
 
 
@@ -102,6 +103,8 @@ def layout(path: Path) -> str:
     names = {entry.name.removesuffix(".gz") for entry in entries}
     if names & {"queries.jsonl", "conversations.jsonl", "corpus.jsonl"}:
         return "ragstone"
+    if holds_parquet_tables(path):
+        return "parquet"
     if "dataset.json" in names or any(path.rglob("*.parquet")):
         return "mirage"
     documents = [entry.name for entry in entries if entry.name.endswith((".json", ".json.gz"))]
@@ -114,6 +117,12 @@ def layout(path: Path) -> str:
         )
     there = ", ".join(sorted(names)) or "nothing"
     raise DatasetError(f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}")
+
+
+def holds_parquet_tables(folder: Path) -> bool:
+    """Say whether there are queries in Parquet, by the usual names of their files."""
+    patterns = ("queries.parquet", "queries-*.parquet", "queries/*.parquet")
+    return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def _layout_of_file(path: Path) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
 
 from ragstone.datasets.files import lines, listed, show, text_of
 from ragstone.datasets.tables import qrels
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger(__name__)
 _HEADS: Final = frozenset({"score", "relevance", "rel", "grade", "label"})
 """Names of the last column by which a header line is known."""
+
+Judgement: TypeAlias = tuple[str, str, str, int]
+"""Place in the file ("line 3"), query id, passage id and grade."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,15 @@ class _Dangling:
     passages: list[str] = field(default_factory=list)
     rows: int = 0
 
-    def holds(self, line: int, query_id: str, passage_id: str, known: Known) -> bool:
+    def holds(self, judgement: Judgement, known: Known) -> bool:
         """Note a row that names what is not there, and say whether it does."""
+        place, query_id, passage_id, _ = judgement
         no_query = query_id not in known.query_ids
         no_passage = known.passage_ids is not None and passage_id not in known.passage_ids
         if no_query:
-            self.queries.append(f"{query_id!r} (line {line})")
+            self.queries.append(f"{query_id!r} ({place})")
         if no_passage:
-            self.passages.append(f"{passage_id!r} (line {line})")
+            self.passages.append(f"{passage_id!r} ({place})")
         self.rows += no_query or no_passage
         return no_query or no_passage
 
@@ -61,20 +65,32 @@ def read_qrels(path: Path, known: Known, *, dangling: Literal["error", "drop"]) 
 
     A pair judged twice with one grade counts once; with two grades it is an error.
     """
+    return collect_qrels(_judgements(path), str(path), known, dangling=dangling)
+
+
+def collect_qrels(
+    judgements: Iterable[Judgement],
+    name: str,
+    known: Known,
+    *,
+    dangling: Literal["error", "drop"],
+) -> Table:
+    """Return the QRELS table of some judgements, checked; `name` is that of the file."""
     builder, found, total = qrels(), _Dangling(), 0
-    seen: dict[tuple[str, str], tuple[int, int]] = {}
-    for number, query_id, passage_id, relevance in _judgements(path):
+    seen: dict[tuple[str, str], tuple[str, int]] = {}
+    for judgement in judgements:
+        place, query_id, passage_id, relevance = judgement
         total += 1
-        before = seen.setdefault((query_id, passage_id), (number, relevance))
+        before = seen.setdefault((query_id, passage_id), (place, relevance))
         if before[1] != relevance:
             raise DatasetError(
-                f"{path}, line {number}: query {query_id!r} and passage {passage_id!r} have grade "
-                f"{relevance}, and {before[1]} in line {before[0]}; keep one of the two lines"
+                f"{name}, {place}: query {query_id!r} and passage {passage_id!r} have grade "
+                f"{relevance}, and {before[1]} in {before[0]}; keep one of the two"
             )
-        if before[0] == number and not found.holds(number, query_id, passage_id, known):
+        if before[0] == place and not found.holds(judgement, known):
             builder.add((query_id, passage_id, relevance))
     if found.rows:
-        report_dangling(f"{path}: of {total:,} judgements {found}", dangling)
+        report_dangling(f"{name}: of {total:,} judgements {found}", dangling)
     return builder.finish()
 
 
@@ -88,8 +104,7 @@ def report_dangling(told: str, dangling: Literal["error", "drop"]) -> None:
     _LOG.warning("%s. Left out, as dangling_qrels: drop says", told)
 
 
-def _judgements(path: Path) -> Iterator[tuple[int, str, str, int]]:
-    """Yield line number, query id, passage id and grade."""
+def _judgements(path: Path) -> Iterator[Judgement]:
     width = 0
     for place, (number, line) in enumerate(lines(path)):
         text = text_of(path, number, line)
@@ -109,7 +124,7 @@ def _judgements(path: Path) -> Iterator[tuple[int, str, str, int]]:
             ) from error
         if not (query_id and passage_id):
             _malformed(path, number, text)
-        yield number, query_id, passage_id, grade
+        yield f"line {number}", query_id, passage_id, grade
 
 
 def _malformed(path: Path, number: int, text: str) -> NoReturn:
