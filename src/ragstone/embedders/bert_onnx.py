@@ -44,30 +44,16 @@ def write_bert(
         precision: `int8` quantises the weights of the linear layers per output channel, and what
             flows into them at run time, per text.
     """
-    from onnx import TensorProto, helper
-
-    writer = _Writer(weights, heads, epsilon, precision)
-    writer.encoder()
+    writer = GraphWriter(weights, heads, epsilon, precision)
+    writer.node("Identity", writer.encoder(), output="tokens")
+    mean = writer.node("ReduceMean", "tokens", writer.whole("first_axis", [0]), keepdims=0)
+    writer.node("LpNormalization", mean, output="mean", axis=0, p=2)
     dimension = len(weights["embeddings.LayerNorm.weight"])
-    value = helper.make_tensor_value_info
-    graph = helper.make_graph(
-        writer.nodes,
-        "bert",
-        [value("ids", TensorProto.INT64, ["n"])],
-        [
-            value("tokens", TensorProto.FLOAT, ["n", dimension]),
-            value("mean", TensorProto.FLOAT, [dimension]),
-        ],
-        list(writer.constants.values()),
-    )
-    opset = [helper.make_opsetid("", OPSET)]
-    model = helper.make_model(graph, opset_imports=opset, ir_version=_IR_VERSION)
-    written: bytes = model.SerializeToString()
-    return written
+    return writer.written({"tokens": ["n", dimension], "mean": [dimension]})
 
 
 @dataclass
-class _Writer:
+class GraphWriter:
     """Nodes and constants of a graph, collected; a value of the graph goes by its name."""
 
     weights: Mapping[str, Matrix]
@@ -77,15 +63,31 @@ class _Writer:
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
 
-    def encoder(self) -> None:
+    def written(self, outputs: Mapping[str, list[str | int]]) -> bytes:
+        """Return the graph as a serialised model: `ids` in, float32 of these shapes out."""
+        from onnx import TensorProto, helper
+
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            self.nodes,
+            "bert",
+            [value("ids", TensorProto.INT64, ["n"])],
+            [value(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
+            list(self.constants.values()),
+        )
+        opset = [helper.make_opsetid("", OPSET)]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=_IR_VERSION)
+        serialised: bytes = model.SerializeToString()
+        return serialised
+
+    def encoder(self) -> str:
+        """Add the encoder; its value is the token vectors, of shape (tokens, dimension)."""
         state = self.embedded()
         layer = 0
         while layer == 0 or f"encoder.layer.{layer}.output.dense.weight" in self.weights:
             state = self.layer(f"encoder.layer.{layer}", state)
             layer += 1
-        self.node("Identity", state, output="tokens")
-        mean = self.node("ReduceMean", "tokens", self.whole("first_axis", [0]), keepdims=0)
-        self.node("LpNormalization", mean, output="mean", axis=0, p=2)
+        return state
 
     def embedded(self) -> str:
         """Add word, position and (always the first) segment vectors."""
@@ -99,6 +101,7 @@ class _Writer:
         return self.normalised("embeddings.LayerNorm", summed)
 
     def layer(self, name: str, state: str) -> str:
+        """Add one layer of the encoder."""
         attended = self.node("Add", self.attention(f"{name}.attention", state), state)
         state = self.normalised(f"{name}.attention.output.LayerNorm", attended)
         inner = self.node("Gelu", self.linear(state, *self.dense(f"{name}.intermediate.dense")))
@@ -130,6 +133,7 @@ class _Writer:
         return self.linear(together, *self.dense(f"{name}.output.dense"))
 
     def linear(self, state: str, matrix: Matrix, bias: Matrix) -> str:
+        """Add a product with a matrix, and a bias."""
         place = len(self.nodes)
         added = self.constant(f"bias_{place}", bias)
         if self.precision == "float32":
@@ -147,6 +151,7 @@ class _Writer:
         return self.node("Add", self.node("Mul", product, step), added)
 
     def normalised(self, name: str, state: str) -> str:
+        """Add a layer normalisation."""
         scale = self.constant(f"{name}.scale", self.weights[f"{name}.weight"])
         shift = self.constant(f"{name}.shift", self.weights[f"{name}.bias"])
         return self.node("LayerNormalization", state, scale, shift, axis=-1, epsilon=self.epsilon)
@@ -156,6 +161,7 @@ class _Writer:
         return self.weights[f"{name}.weight"].T, self.weights[f"{name}.bias"]
 
     def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        """Add an operation and return the name of its value."""
         from onnx import helper
 
         name = output or f"{kind}_{len(self.nodes)}"
@@ -163,6 +169,7 @@ class _Writer:
         return name
 
     def whole(self, name: str, values: int | list[int]) -> str:
+        """Name a constant of whole numbers."""
         return self.constant(name, np.array(values, dtype=np.int64))
 
     def constant(self, name: str, values: npt.NDArray[Any]) -> str:

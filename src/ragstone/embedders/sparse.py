@@ -37,6 +37,17 @@ class SparseVectors:
             np.array([weight for row in rows for weight in row.values()], dtype=np.float32),
         )
 
+    @classmethod
+    def of_parts(
+        cls, words: Sequence[npt.NDArray[np.int32]], weights: Sequence[npt.NDArray[np.float32]]
+    ) -> SparseVectors:
+        """Return the vectors whose rows are given as arrays of words and of weights."""
+        return cls(
+            np.cumsum([0, *map(len, words)], dtype=np.int64),
+            np.concatenate([np.zeros(0, dtype=np.int32), *words]),
+            np.concatenate([np.zeros(0, dtype=np.float32), *weights]),
+        )
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.starts) - 1

@@ -80,24 +80,23 @@ class TokenEncoder:
 
     def vectors(self, text: str) -> Vectors:
         """Return the vectors of the text's tokens, rows of length 1, marks first and last."""
-        ids = np.array(self.encoder.tokenizer.encode(text).ids, dtype=np.int64)
-        (found,) = self.encoder.session.run(["tokens"], {"ids": ids})
+        found = self.encoder.run(text, "tokens")
         length = np.linalg.norm(found, axis=1, keepdims=True)
         rows: Vectors = found / np.maximum(length, np.finfo(np.float32).tiny)
         return rows
 
     def sentence(self, text: str) -> Vectors:
         """Return the vector of the whole text, of shape (dimension,) and length 1."""
-        vector: Vectors = self.encoder.encode(text)
+        vector: Vectors = self.encoder.run(text, "mean")
         return vector
 
 
 @lru_cache(maxsize=2)
 def load_encoder(model: str) -> TokenEncoder:
     """Return a bundled encoder by name, or one from a folder with a BERT encoder's files."""
-    from ragstone.embedders.minilm import Encoder
+    from ragstone.embedders.minilm import load_minilm
 
-    return TokenEncoder(Encoder.load(model, "float32", PLACES))
+    return TokenEncoder(load_minilm(model, "float32", PLACES))
 
 
 def revision_of(model: str) -> str:
