@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from ragstone.errors import ConfigError
 from ragstone.metrics.kinds import RankingMetric
 from ragstone.registry import parse_spec
+from ragstone.schemas import table_to_queries
 
 if TYPE_CHECKING:
     from ragstone.config import SystemEntry
     from ragstone.datasets.dataset import Dataset
     from ragstone.pipeline import System
     from ragstone.protocols import ContextBuilder, Metric
+    from ragstone.store import Kept
 
 
 def check_settings(
@@ -137,6 +139,14 @@ def _check_measured(metric: Metric, systems: Sequence[System]) -> None:
         needed, found = "generator", any(s.generator for s in systems)
     if not found:
         raise ConfigError(f"metric {str(metric)!r} needs a system with a {needed}; none has one")
+
+
+def check_answered(systems: Sequence[System], answered: Kept) -> None:
+    """Raise `ConfigError` where a generator cannot answer the queries that are to be answered."""
+    for system in systems:
+        check = getattr(system.generator, "check_queries", None)
+        if check is not None:
+            check(table_to_queries(answered.table))
 
 
 def may_retrieve(system: System) -> bool:

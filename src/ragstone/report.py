@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone import __version__, charts, views
+from ragstone.common import left_out_text
 from ragstone.conversation_pages import dialogues
 from ragstone.errors import StoreError
 from ragstone.findings import gain_sentences, lead_sentence, signed
@@ -161,6 +162,7 @@ def _environment() -> Environment:
         "lead": lead_sentence,
         "signed": signed,
         "meaning": setting_meaning,
+        "left_out": left_out_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
     }
     # `tojson` writes <, >, & and ' as escapes: no text can end the script element it stands in.

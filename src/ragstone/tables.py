@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
+from ragstone.common import left_out_text
 from ragstone.query_pages import find_query
 from ragstone.views import (
     Board,
@@ -36,6 +37,8 @@ def leaderboard_text(results: Results) -> str:
         f"{results.name}: {data['answered']} of {data['queries']} queries answered, "
         f"{data['passages']} passages ({data['name']})"
     )
+    if data.get("left_out"):
+        head += f"\n{left_out_text(data['left_out'])}"
     if not results.finished:
         head += "\nNOT FINISHED: the same `ragstone run` command goes on"
     tables = (answers_text, adaptability_text, retrieval_text, usage_text)

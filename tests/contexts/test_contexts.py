@@ -13,6 +13,7 @@ from ragstone.contexts.gold_noise import GoldNoise
 from ragstone.contexts.gold_retrieved import GoldRetrieved
 from ragstone.contexts.none import NoContext
 from ragstone.contexts.retrieved import Retrieved
+from ragstone.errors import ConfigError
 from ragstone.protocols import ContextBuilder
 from ragstone.registry import create
 from ragstone.types import GoldPassages, NoisePassages, Passage, Query, RetrievedPassages
@@ -48,6 +49,29 @@ def test_a_passage_is_shown_with_its_title_and_its_origin() -> None:
 
     assert context.passages[2].text == "Two\ntwo"
     assert [p.origin for p in context.passages] == ["noise", "gold", "gold"]
+
+
+@pytest.mark.parametrize(
+    ("builder", "name", "defined"),
+    [
+        (GoldRetrieved(5), "gold+retrieved(5)", [0, 1, 2]),
+        (GoldRetrieved(5, max_gold=1), "gold+retrieved(5, max_gold=1)", [0, 1]),
+        (GoldRetrieved(5, max_gold=None), "gold+retrieved(5, max_gold=null)", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_gold_within_retrieved_is_defined_for_few_gold_passages(
+    builder: GoldRetrieved, name: str, defined: list[int]
+) -> None:
+    """Two of five passages at most, unless told otherwise; its name says so and makes it again."""
+    assert builder.setting == name
+    assert create("contexts", name, where="setting") == builder
+    assert [gold for gold in range(5) if not builder.undefined(gold)] == defined
+
+
+def test_no_gold_passage_at_all_is_a_wrong_bound() -> None:
+    """A bound of 0 would leave out every query that the setting is for."""
+    with pytest.raises(ConfigError, match="max_gold is 0"):
+        GoldRetrieved(5, max_gold=0)
 
 
 def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:

@@ -12,7 +12,7 @@ from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.protocols import NOT_IN_KEY, Generator
 from ragstone.registry import create, parse_spec
-from ragstone.types import Message, Prediction, Task
+from ragstone.types import Message, Prediction, Query, Task
 
 _LACKING: Final = "the system's answers to turns {turns} failed; they are not in the history"
 
@@ -55,12 +55,27 @@ class Live:
         if check is not None:
             check(calls)
 
+    def check_queries(self, queries: Sequence[Query]) -> None:
+        """Raise `ConfigError` where an earlier turn of a conversation is not among the queries."""
+        asked = {(_conversation(query), _turn(query)) for query in queries}
+        for query in queries:
+            earlier = sum(message.role == "user" for message in query.history)
+            for turn in range(1, earlier + 1) if _turn(query) > 1 else ():
+                if (_conversation(query), turn) not in asked:
+                    raise ConfigError(
+                        f"live: turn {turn} of conversation {_conversation(query)!r} is not among "
+                        f"the queries, so there is no answer to go on from at turn {_turn(query)}; "
+                        "take whole conversations (sample.where: {conversation: [...]}), not a "
+                        "sample of queries, and settings that are defined for every turn"
+                    )
+
     def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
         """Yield one prediction per task, in order.
 
         Raises:
             ConfigError: an earlier turn of a conversation is not among the tasks.
         """
+        self.check_queries([task.query for task in tasks])
         answered: dict[tuple[str, int], Prediction] = {}
         found: dict[str, Prediction] = {}
         for number, group in _by_turn(tasks).items():
@@ -69,20 +84,25 @@ class Live:
             for (task, lacking), prediction in zip(held, answers, strict=True):
                 noted = "; ".join(filter(None, [lacking, prediction.dropped]))
                 found[task.query.query_id] = replace(prediction, dropped=noted)
-                answered[_conversation(task), number] = prediction
+                answered[_conversation(task.query), number] = prediction
         yield from (found[task.query.query_id] for task in tasks)
 
 
-def _conversation(task: Task) -> str:
-    return str(task.query.labels.get("conversation", task.query.query_id))
+def _conversation(query: Query) -> str:
+    return str(query.labels.get("conversation", query.query_id))
+
+
+def _turn(query: Query) -> int:
+    """Return the number of a turn; what is no turn of a conversation counts as a first one."""
+    turn = query.labels.get("turn", 1)
+    return turn if isinstance(turn, int) else 1
 
 
 def _by_turn(tasks: Sequence[Task]) -> dict[int, list[Task]]:
-    """Return turn -> tasks, in order; what is no turn of a conversation counts as a first one."""
+    """Return turn -> tasks, in order."""
     found: dict[int, list[Task]] = {}
     for task in tasks:
-        turn = task.query.labels.get("turn", 1)
-        found.setdefault(int(turn) if isinstance(turn, int) else 1, []).append(task)
+        found.setdefault(_turn(task.query), []).append(task)
     return dict(sorted(found.items()))
 
 
@@ -92,18 +112,12 @@ def _live(
     """Return the task with the system's own answers as history, and what is lacking there."""
     if number == 1:
         return task, ""
-    conversation = _conversation(task)
+    conversation = _conversation(task.query)
     asked = [message for message in task.query.history if message.role == "user"]
     said: list[Message] = []
     failed: list[str] = []
     for turn, question in enumerate(asked, start=1):
-        own = answered.get((conversation, turn))
-        if own is None:
-            raise ConfigError(
-                f"live: turn {turn} of conversation {conversation!r} is not among the queries, so "
-                f"there is no answer to go on from at turn {number}; take whole conversations "
-                f"(sample.where: {{conversation: [...]}}), not a sample of queries"
-            )
+        own = answered[conversation, turn]
         if own.answer is None:
             failed.append(str(turn))
         else:
