@@ -1,50 +1,133 @@
-"""Scan the text weight of hybrid search per label, from two runs, and print the table.
+"""Scan the text weight of hybrid search per label, and print a table a normalisation.
 
-python benchmarks/weight_scan.py ../shared/data/nq_singlehop bm25.trec dense.trec kind
+    python benchmarks/weight_scan.py ../shared/data/nq_singlehop kind --store STORE
+    python benchmarks/weight_scan.py ../shared/data/mtrag domain question_type --store STORE
+
+BM25 and the bundled MiniLM find the top 100 of each query; mtRAG's rewritten turns are searched for
+in the corpus of their own domain. Vectors are kept in the store. A query with several labels counts
+for each; where there are conversations, they are drawn whole.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from ragstone.analysis.scan import Normalisation, Scan, weight_scan
+from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.loading import load_dataset
-from ragstone.datasets.trec import read_run
+from ragstone.datasets.mtrag import MtragReader
+from ragstone.registry import create
+from ragstone.store import Store
+from ragstone.types import Query, Ranking, Search
+
+DOMAINS: Final = ("clapnq", "cloud", "fiqa", "govt")
+NORMALISATIONS: Final[tuple[Normalisation, ...]] = ("min-max", "z-score", "none")
+DEPTH: Final = 100
 
 
-def table(scan: Scan) -> str:
-    """Return a Markdown table: one row a label, one column a weight."""
+@dataclass
+class Runs:
+    """What two retrievers found, over all corpora."""
+
+    lexical: dict[str, Ranking] = field(default_factory=dict)
+    dense: dict[str, Ranking] = field(default_factory=dict)
+    qrels: dict[str, dict[str, int]] = field(default_factory=dict)
+    queries: list[Query] = field(default_factory=list)
+
+    def add(self, dataset: Dataset, former: str, store: Store) -> None:
+        """Search one corpus for its judged queries."""
+        queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
+        texts = create("queries", former, where="query").form(queries)
+        searches = [Search(q.query_id, text) for q, text in zip(queries, texts, strict=True)]
+        corpus = replace(dataset.corpus, store=store)
+        for name, run in (("bm25", self.lexical), ("dense", self.dense)):
+            started = time.perf_counter()
+            retriever = create("retrievers", {"name": name, "top_k": DEPTH}, where="retriever")
+            found = retriever.retrieve(searches, corpus)
+            run |= {s.query_id: r for s, r in zip(searches, found, strict=True)}
+            seconds = time.perf_counter() - started
+            sys.stderr.write(f"{name}, {len(corpus):,} passages: {seconds:.0f} s\n")
+        self.qrels |= {q: dict(grades) for q, grades in dataset.qrels.items()}
+        self.queries += queries
+
+    def labels(self, name: str) -> dict[str, tuple[str, ...]]:
+        """Return query id -> the values of one label."""
+        held = {q.query_id: q.labels[name] for q in self.queries if q.labels.get(name) is not None}
+        return {
+            i: tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+            for i, value in held.items()
+        }
+
+    @property
+    def clusters(self) -> dict[str, Hashable] | None:
+        """Query id -> conversation; None where there are none."""
+        named = self.labels("conversation")
+        return {i: value[0] for i, value in named.items()} or None
+
+
+def searched(source: Path, store: Store) -> Runs:
+    """Return the runs of a data set, or of mtRAG's four domains."""
+    runs = Runs()
+    if (source / "conversations").is_dir():
+        for domain in DOMAINS:
+            runs.add(MtragReader(source, domains=domain).read(), "rewrite", store)
+    else:
+        runs.add(load_dataset(str(source)), "as-given", store)
+    return runs
+
+
+def table(scan: Scan) -> Iterator[str]:
+    """Yield a Markdown table: one row a label, one column a weight."""
     head = "".join(f" {weight:g} |" for weight in scan.weights)
-    lines = [f"| label | n |{head} best | regret | held out | p (Holm) |"]
-    lines.append("| --- |" * 1 + " --- |" * (len(scan.weights) + 5))
+    yield f"| label | n |{head} best | regret | held out | p (Holm) |"
+    yield "| --- |" + " --- |" * (len(scan.weights) + 5)
     for row in scan.labels:
         cells = "".join(f" {point.mean:.3f} |" for point in row.curve)
         low, high = row.regret_interval or (0.0, 0.0)
-        lines.append(
+        yield (
             f"| {row.label} | {row.curve[0].n} |{cells} {row.best:g} | {row.regret:.3f} "
             f"[{low:.3f}, {high:.3f}] | {row.held_out:+.3f} | {row.p_value:.3f} |"
         )
-    return "\n".join(lines)
+
+
+def intervals(scan: Scan) -> Iterator[str]:
+    """Yield a Markdown table with the interval of every mean."""
+    yield "| label |" + "".join(f" {weight:g} |" for weight in scan.weights)
+    yield "| --- |" + " --- |" * len(scan.weights)
+    for row in scan.labels:
+        held = [point.interval or (0.0, 0.0) for point in row.curve]
+        yield f"| {row.label} |" + "".join(f" {low:.3f}-{high:.3f} |" for low, high in held)
 
 
 def main() -> None:
-    """Print a table a normalisation."""
-    source, lexical, dense, label = sys.argv[1:5]
-    dataset = load_dataset(source)
-    runs = read_run(Path(lexical)), read_run(Path(dense))
-    labels = {}
-    for query in dataset.queries:
-        value = query.labels.get(label)
-        if value is not None:
-            labels[query.query_id] = str(value[0] if isinstance(value, tuple) else value)
-    kinds: tuple[Normalisation, ...] = ("min-max", "z-score", "none")
-    for kind in kinds:
-        start = time.perf_counter()
-        scan = weight_scan(*runs, dataset.qrels, labels, normalisation=kind)
-        print(f"\n{dataset.name}, {label}, {kind} ({time.perf_counter() - start:.1f} s)\n")
-        print(table(scan))
+    """Search, scan and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", type=Path)
+    parser.add_argument("labels", nargs="+")
+    parser.add_argument("--store", type=Path, required=True)
+    asked = parser.parse_args()
+    runs = searched(asked.data, Store(asked.store))
+    for label in asked.labels:
+        for kind in NORMALISATIONS:
+            scan = weight_scan(
+                runs.lexical,
+                runs.dense,
+                runs.qrels,
+                runs.labels(label),
+                clusters=runs.clusters,
+                normalisation=kind,
+            )
+            print(f"\n**{asked.data.name}, {label}, {kind}**\n")
+            print("\n".join(table(scan)))
+            if kind == NORMALISATIONS[0]:
+                print("\nIntervals of 95 %:\n")
+                print("\n".join(intervals(scan)))
 
 
 if __name__ == "__main__":

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from ragstone.analysis.labelling import against_others, composition, confusion, kappa_of, majority
+from ragstone.analysis.labelling import (
+    against_others,
+    composition,
+    confusion,
+    decisions,
+    kappa_of,
+    majority,
+)
 from ragstone.cli.data import command
-from ragstone.construct.labels import Labeller, gold_items, load_taxonomy, read_labels
+from ragstone.construct.label_files import labelled, read_label_sets, read_labels
+from ragstone.construct.labels import Labeller, gold_items, load_taxonomy
 from ragstone.datasets.loading import load_dataset
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.testing import FakeModelServer
 from ragstone.testing.scripted_judge import ScriptedCalls
 
 PEOPLE = {
@@ -172,3 +183,93 @@ def test_the_commands_show_composition_and_agreement(tmp_path: Path) -> None:
     assert "accuracy 1.000" in agreed.output
     assert len(out.read_text().splitlines()) == 4
     assert json.loads(machine.output)["set_aside"] == ["2"]
+
+
+def test_a_query_may_have_several_labels_of_several_taxonomies(tmp_path: Path) -> None:
+    """One row a query with a field a taxonomy; a list where the taxonomy allows several."""
+    out = tmp_path / "both.jsonl"
+    with FakeModelServer(answer=_labels_by_rule) as server:
+        written = f"chat(model=fake, base_url={server.url})"
+        done = CliRunner().invoke(
+            command,
+            ["label", "sample", "-o", str(out), "--limit", "4", "--model", written, "--no-explain",
+             "--taxonomy", "know-your-rag", "--taxonomy", "mtrag-question-types",
+             "--calls", str(tmp_path / "calls.sqlite")],
+        )  # fmt: skip
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+
+    assert done.exit_code == 0, done.output
+    assert "mtrag-question-types: 4 queries labelled, 0 failed" in done.output
+    assert all(row["mtrag-question-types"] == ["factoid", "keyword"] for row in rows)
+    assert read_label_sets(out, "mtrag-question-types")[rows[0]["query_id"]] == (
+        "factoid",
+        "keyword",
+    )
+    shown = CliRunner().invoke(command, ["labels", str(out), "--label", "mtrag-question-types"])
+    assert re.search(r"keyword +1\.000", shown.output)
+    assert "a query may have several labels" in shown.output
+    with pytest.raises(DatasetError, match="has several labels: factoid, keyword"):
+        read_labels(out, "mtrag-question-types")
+
+
+def _labels_by_rule(messages: Any) -> str:
+    if "1. factoid" not in messages[-1]["content"]:
+        return "summary"
+    return "\n".join(f"{n}: {'yes' if n in (1, 7) else 'no'}" for n in range(1, 11))
+
+
+def test_labels_of_files_become_labels_of_the_set(tmp_path: Path) -> None:
+    """By the taxonomy's name; a query that the set lacks is an error."""
+    query_id = load_dataset("sample").queries[0].query_id
+    rows = [
+        {"query_id": query_id, "taxonomy": "mine", "label": ["a", "b"]},
+        {"query_id": query_id, "other": "c", "reasons": {}, "label": ""},
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    done = CliRunner().invoke(
+        command, ["convert", "sample", str(tmp_path / "set"), "--labels", str(path)]
+    )
+    labels = load_dataset(str(tmp_path / "set")).queries[0].labels
+
+    assert done.exit_code == 0, done.output
+    assert (labels["mine"], labels["other"]) == (("a", "b"), "c")
+    path.write_text('{"query_id": "nobody", "label": "x"}')
+    with pytest.raises(DatasetError, match="has no query 'nobody'"):
+        labelled(load_dataset("sample"), [path])
+
+
+def test_agreement_on_several_labels_is_told_label_by_label(tmp_path: Path) -> None:
+    """Each label is a yes or no; the majority's file has the labels that most gave."""
+    given = {
+        "ann": {"1": "x;y", "2": "x", "3": "y", "4": "x"},
+        "ben": {"1": "x;y", "2": "x;z", "3": "y", "4": "y"},
+        "eve": {"1": "x", "2": "x", "3": "y;z", "4": "x"},
+    }
+    for name, held in given.items():
+        lines = [f"{item},{label}" for item, label in held.items()]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["query_id,label", *lines]))
+    files = [str(tmp_path / f"{name}.csv") for name in given]
+    out = tmp_path / "majority.jsonl"
+
+    told = CliRunner().invoke(command, ["agreement", *files, "-o", str(out)])
+    machine = CliRunner().invoke(command, ["agreement", *files, "--json"])
+    agreed = {
+        row["query_id"]: row["label"] for row in map(json.loads, out.read_text().splitlines())
+    }
+
+    assert told.exit_code == machine.exit_code == 0, told.output
+    assert agreed == {"1": ["x", "y"], "2": ["x"], "3": ["y"], "4": ["x"]}
+    held = json.loads(machine.output)
+    assert {name: one["yes"] for name, one in held.items()} == {"x": 3, "y": 2, "z": 0}
+    assert decisions({"1": ("x",)}, ["x", "z"])["z"] == {"1": "no"}
+
+
+def test_labels_with_the_separator_in_their_name_are_refused(tmp_path: Path) -> None:
+    """They could not be told apart in a table."""
+    path = tmp_path / "t.yaml"
+    path.write_text("name: x\ntask: t\nlabels: {'a;b': c, d: e}\n")
+
+    with pytest.raises(ConfigError, match="the label 'a;b' is empty or holds ';'"):
+        load_taxonomy(str(path))

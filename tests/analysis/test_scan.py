@@ -76,6 +76,45 @@ def test_labels_without_a_difference_have_no_held_out_lead() -> None:
     assert all(row.p_value > 0.05 for row in scan.labels)
 
 
+def test_a_query_with_several_labels_counts_for_each() -> None:
+    """A label that every query has beside its own is scanned over all of them."""
+    lexical, dense, qrels = runs()
+    labels = {f"q{i}": ["any", "even" if i % 2 == 0 else "odd", "any"] for i in range(60)}
+
+    scan = weight_scan(lexical, dense, qrels, labels, resamples=200)
+    rows = {row.label: row for row in scan.labels}
+
+    assert {name: row.curve[0].n for name, row in rows.items()} == {
+        "all": 60,
+        "any": 60,
+        "even": 30,
+        "odd": 30,
+    }
+    assert rows["any"].curve == rows["all"].curve
+    assert rows["any"].regret == 0.0
+
+
+def test_clusters_are_drawn_and_flipped_whole() -> None:
+    """Two conversations of 30 like turns are two things seen, not sixty."""
+    lexical, dense, qrels = runs()
+    labels = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(60)}
+    apart = {f"q{i}": i for i in range(60)}
+    talks = {f"q{i}": i % 4 for i in range(60)}
+
+    plain = weight_scan(lexical, dense, qrels, labels, weights=(0.0, 1.0), resamples=300)
+    same = weight_scan(
+        lexical, dense, qrels, labels, weights=(0.0, 1.0), resamples=300, clusters=apart
+    )
+    whole = weight_scan(
+        lexical, dense, qrels, labels, weights=(0.0, 1.0), resamples=300, clusters=talks
+    )
+
+    assert plain == same
+    assert plain.labels[1].p_value < 0.001
+    assert whole.labels[1].p_value == 1.0
+    assert whole.labels[0].curve[0].interval != plain.labels[0].curve[0].interval
+
+
 def test_normalisation_decides_the_mix() -> None:
     """Raw BM25 scores drown cosines; put on one scale, both have a say."""
     lexical = Ranking(["a", "b", "c"], [30.0, 29.0, 0.0])

@@ -128,11 +128,34 @@ def confusion(truth: Labels, given: Labels) -> Confusion:
     )
 
 
-def composition(labels: Sequence[str], names: Sequence[str] = ()) -> dict[str, Summary]:
-    """Return label -> its share with an interval, the labels of `names` first.
+def composition(
+    labels: Sequence[str | Sequence[str]], names: Sequence[str] = ()
+) -> dict[str, Summary]:
+    """Return label -> the share of the queries that have it, with an interval.
+
+    Where a query has several labels the shares sum to more than 1.
+
+    Args:
+        labels: the label, or the labels, of each query.
+        names: labels that stand first, whether they occur or not.
 
     >>> composition(["x", "y", "x", "x"])["x"].mean
     0.75
+    >>> composition([("x", "y"), ("x",)])["y"].mean
+    0.5
     """
-    order = dict.fromkeys([*names, *sorted(set(labels))])
-    return {name: summarise([float(label == name) for label in labels]) for name in order}
+    held = [{given} if isinstance(given, str) else set(given) for given in labels]
+    order = dict.fromkeys([*names, *sorted(set().union(*held))])
+    return {name: summarise([float(name in given) for given in held]) for name in order}
+
+
+def decisions(sets: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return label -> item id -> yes or no: one question an item and label, as annotators decide.
+
+    >>> decisions({"1": ["x", "y"], "2": ["y"]}, ["x"])
+    {'x': {'1': 'yes', '2': 'no'}}
+    """
+    return {
+        name: {item: "yes" if name in held else "no" for item, held in sets.items()}
+        for name in names
+    }

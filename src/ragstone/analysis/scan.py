@@ -11,11 +11,12 @@ chosen on other queries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragstone.analysis.bootstrap import Floats
 from ragstone.analysis.paired import adjust
@@ -27,6 +28,9 @@ from ragstone.types import Ranking
 
 Normalisation: TypeAlias = Literal["min-max", "z-score", "none"]
 Run: TypeAlias = Mapping[str, Ranking]
+Labels: TypeAlias = Mapping[str, str | Sequence[str]]
+"""Query id -> its label, or its labels where it has several: it then counts for each of them."""
+Places: TypeAlias = NDArray[np.int64]
 
 WEIGHTS: Final = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Of the lexical score; those of the paper."""
@@ -72,8 +76,9 @@ def weight_scan(
     lexical: Run,
     dense: Run,
     qrels: Mapping[str, Mapping[str, int]],
-    labels: Mapping[str, str] | None = None,
+    labels: Labels | None = None,
     *,
+    clusters: Mapping[str, Hashable] | None = None,
     k: int = 5,
     weights: Sequence[float] = WEIGHTS,
     normalisation: Normalisation = "min-max",
@@ -89,7 +94,8 @@ def weight_scan(
         lexical: query id -> ranking with scores.
         dense: the same.
         qrels: query id -> passage id -> relevance.
-        labels: query id -> label; a query without one counts for all queries alone.
+        labels: query id -> label or labels; a query without one counts for all queries alone.
+        clusters: query id -> conversation or document, which resamples, folds and signs keep whole.
         k: cut of the recall.
         weights: of the lexical score, between 0 and 1.
         normalisation: of the scores of each ranking before they are mixed: to 0..1, to mean 0 and
@@ -112,16 +118,43 @@ def weight_scan(
             for i in ids
         ]
     )
-    groups = {ALL: np.arange(len(ids))}
-    for label in sorted({labels[i] for i in ids if i in labels} if labels else ()):
-        groups[label] = np.array([n for n, i in enumerate(ids) if (labels or {}).get(i) == label])
-    found = [
-        _label_scan(name, values, members, weights, (confidence, resamples, seed))
-        for name, members in groups.items()
-    ]
+    drawn = _Draw(_cluster_places(ids, clusters), confidence, resamples, seed)
+    groups = {ALL: np.arange(len(ids))} | _members(ids, labels or {})
+    found = [_label_scan(name, values, members, weights, drawn) for name, members in groups.items()]
     adjusted = adjust([scan.p_value for scan in found[1:]])
-    holm = [found[0], *(_with_p(s, p) for s, p in zip(found[1:], adjusted, strict=True))]
-    return Scan(k, normalisation, tuple(weights), found[0].best, tuple(holm))
+    holm = [replace(s, p_value=p) for s, p in zip(found[1:], adjusted, strict=True)]
+    return Scan(k, normalisation, tuple(weights), found[0].best, (found[0], *holm))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """How queries are resampled, folded and flipped: by cluster."""
+
+    clusters: Places
+    """Place of a query -> number of its cluster."""
+    confidence: float
+    resamples: int
+    seed: int
+
+    @property
+    def count(self) -> int:
+        return int(self.clusters.max()) + 1
+
+
+def _cluster_places(ids: Sequence[str], clusters: Mapping[str, Hashable] | None) -> Places:
+    numbers: dict[Hashable, int] = {}
+    named = [(clusters or {}).get(query_id, query_id) for query_id in ids]
+    return np.array([numbers.setdefault(name, len(numbers)) for name in named])
+
+
+def _members(ids: Sequence[str], labels: Labels) -> dict[str, Places]:
+    """Return label -> places of its queries, in alphabetical order."""
+    found: dict[str, list[int]] = {}
+    for place, query_id in enumerate(ids):
+        given = labels.get(query_id, ())
+        for label in dict.fromkeys((given,) if isinstance(given, str) else given):
+            found.setdefault(label, []).append(place)
+    return {label: np.array(places) for label, places in sorted(found.items())}
 
 
 def _check(weights: Sequence[float], normalisation: str) -> None:
@@ -195,48 +228,46 @@ def _recalls(
 
 
 def _label_scan(
-    label: str,
-    values: Floats,
-    members: np.ndarray[tuple[int], np.dtype[np.int64]],
-    weights: Sequence[float],
-    draw: tuple[float, int, int],
+    label: str, values: Floats, members: Places, weights: Sequence[float], drawn: _Draw
 ) -> LabelScan:
-    confidence, resamples, seed = draw
-    own = values[members]
+    own, clusters = values[members], drawn.clusters[members]
     overall = int(values.mean(axis=0).argmax())
     best = int(own.mean(axis=0).argmax())
     lead = own[:, best] - own[:, overall]
-    regrets = _resampled_regrets(values, members, resamples, seed)
+    named, confidence = clusters.tolist(), drawn.confidence
+    several = len(set(named)) > 1
+    regrets = _resampled_regrets(values, members, drawn)
     return LabelScan(
         label=label,
-        curve=tuple(summarise(column, confidence=confidence) for column in own.T),
+        curve=tuple(summarise(column, clusters=named, confidence=confidence) for column in own.T),
         best=weights[best],
         regret=float(lead.mean()),
-        regret_interval=percentile_interval(regrets, confidence) if len(own) > 1 else None,
-        held_out=_held_out(values, members, seed),
-        p_value=sign_flip_p(lead) if lead.any() else 1.0,
+        regret_interval=percentile_interval(regrets, confidence) if several else None,
+        held_out=_held_out(values, members, drawn),
+        p_value=sign_flip_p(np.bincount(clusters, lead).astype(np.float64)),
     )
 
 
-def _resampled_regrets(
-    values: Floats, members: np.ndarray[tuple[int], np.dtype[np.int64]], resamples: int, seed: int
-) -> Floats:
+def _resampled_regrets(values: Floats, members: Places, drawn: _Draw) -> Floats:
     inside = np.zeros(len(values))
     inside[members] = 1
-    found = []
-    for counts in resampled_counts(len(values), resamples, seed):
-        overall = (counts @ values).argmax(axis=1)
-        sizes = np.maximum(counts @ inside, 1)
-        own = (counts * inside) @ values / sizes[:, None]
+    # A cluster's row is the sum of its queries, so that drawing it draws them all.
+    held = np.concatenate([values, values * inside[:, None], inside[:, None]], axis=1)
+    sums = np.zeros((drawn.count, held.shape[1]))
+    np.add.at(sums, drawn.clusters, held)
+    width, found = values.shape[1], []
+    for counts in resampled_counts(drawn.count, drawn.resamples, drawn.seed):
+        total = counts @ sums
+        overall = total[:, :width].argmax(axis=1)
+        own = total[:, width:-1] / np.maximum(total[:, -1:], 1)
         found.append(own.max(axis=1) - own[np.arange(len(own)), overall])
     return np.concatenate(found)
 
 
-def _held_out(
-    values: Floats, members: np.ndarray[tuple[int], np.dtype[np.int64]], seed: int
-) -> float:
+def _held_out(values: Floats, members: Places, drawn: _Draw) -> float:
     """Return the label's lead by ten folds: weights chosen on nine, compared on the tenth."""
-    fold = np.random.default_rng(seed).permutation(len(values)) % _FOLDS
+    order = np.random.default_rng(drawn.seed).permutation(drawn.count)
+    fold = order[drawn.clusters] % _FOLDS
     is_member = np.zeros(len(values), bool)
     is_member[members] = True
     leads = []
@@ -249,15 +280,3 @@ def _held_out(
         leads.append(values[test, best] - values[test, overall])
     joined = np.concatenate(leads) if leads else np.zeros(0)
     return float(joined.mean()) if len(joined) else 0.0
-
-
-def _with_p(scan: LabelScan, p_value: float) -> LabelScan:
-    return LabelScan(
-        scan.label,
-        scan.curve,
-        scan.best,
-        scan.regret,
-        scan.regret_interval,
-        scan.held_out,
-        p_value,
-    )

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ragstone.cli.data_agreement import agreement_command
 from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_generate import generate_command, generated_command
 from ragstone.cli.data_labels import (
-    agreement_command,
     label_command,
     labels_command,
     worth_command,
@@ -92,8 +92,17 @@ def show_command(source: str, *, as_json: bool) -> None:
     show_default=True,
     help="The layout to write.",
 )
+@click.option(
+    "--labels",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="Labels to add to the queries: a file of `ragstone data label`; may be repeated.",
+)
 @json_option
-def convert_command(source: str, target: Path, form: str, *, as_json: bool) -> None:
+def convert_command(
+    source: str, target: Path, form: str, files: tuple[Path, ...], *, as_json: bool
+) -> None:
     """Write a data set into a folder in another layout; nothing there is overwritten.
 
     `ragstone` is Ragstone's own. `mtrag` holds conversations, retrieval tasks in three query forms
@@ -103,16 +112,18 @@ def convert_command(source: str, target: Path, form: str, *, as_json: bool) -> N
     Examples:
       ragstone data convert sample my-copy
       ragstone data convert "mtrag(conversations.jsonl)" my-tasks --to mtrageval
+      ragstone data convert my-set labelled --labels labels.jsonl
     """
+    from ragstone.construct.label_files import labelled
     from ragstone.datasets.layouts import WRITERS
     from ragstone.datasets.loading import load_dataset
 
     dataset = load_dataset(source)
-    files = WRITERS[form](dataset, target)
+    made = WRITERS[form](labelled(dataset, files) if files else dataset, target)
     if as_json:
-        print_json({"name": dataset.name, "files": [str(path) for path in files]})
+        print_json({"name": dataset.name, "files": [str(path) for path in made]})
     else:
-        click.echo("\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in files))
+        click.echo("\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in made))
 
 
 @command.command("check")

@@ -1,18 +1,19 @@
-"""`ragstone data labels`, `label`, `agreement`, `worth`: what kinds of queries a set holds."""
+"""`ragstone data labels`, `label`, `worth`: what kinds of queries a set holds, and of what use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ragstone.cli.options import json_option, load_results, print_json
 
+_VERDICT: Final = 128
+"""Tokens of labels without a reason."""
+
 if TYPE_CHECKING:
-    from ragstone.analysis.agreement import Agreement
-    from ragstone.analysis.labelling import Confusion
     from ragstone.analysis.statistics import Summary
     from ragstone.analysis.worth import Worth
 
@@ -35,7 +36,7 @@ def labels_command(sources: tuple[str, ...], label: str, *, as_json: bool) -> No
     from ragstone.analysis.labelling import composition
 
     held = {source: _labels_of(source, label) for source in sources}
-    found = {source: composition(values) for source, values in held.items()}
+    found = {source: composition(list(values.values())) for source, values in held.items()}
     if as_json:
         print_json({s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()})
         return
@@ -43,16 +44,20 @@ def labels_command(sources: tuple[str, ...], label: str, *, as_json: bool) -> No
     lines = [[name, *(_share(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in held.values())])
     click.echo(_table([label, *sources], lines))
+    if any(len(labels) > 1 for values in held.values() for labels in values.values()):
+        click.echo("\nShares of the queries; a query may have several labels.")
 
 
-def _labels_of(source: str, label: str) -> list[str]:
-    from ragstone.construct.labels import dataset_labels, read_labels
+def _labels_of(source: str, label: str) -> Mapping[str, Sequence[str]]:
+    from ragstone.construct.label_files import dataset_labels, label_fields, read_label_sets
     from ragstone.datasets.loading import load_dataset
     from ragstone.errors import DatasetError
 
     path = Path(source)
     if path.is_file() and path.name.endswith((".jsonl", ".csv", ".tsv")):
-        return list(read_labels(path).values())
+        fields = label_fields(path)
+        named = next((f for f, called in fields.items() if label in (f, called)), "label")
+        return read_label_sets(path, named)
     found = dataset_labels(load_dataset(source), label)
     if not found:
         raise DatasetError(
@@ -65,7 +70,14 @@ def _labels_of(source: str, label: str) -> list[str]:
 @click.command("label")
 @click.argument("source")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
-@click.option("--taxonomy", default="know-your-rag", show_default=True, help="Name or YAML file.")
+@click.option(
+    "--taxonomy",
+    "taxonomies",
+    multiple=True,
+    default=("know-your-rag",),
+    show_default=True,
+    help="Name or YAML file; may be repeated.",
+)
 @click.option("--model", default="local", show_default=True, help="As a generator is written.")
 @click.option("--limit", type=int, help="Label a random sample of so many queries.")
 @click.option("--seed", default=0, show_default=True, help="Of the sample.")
@@ -76,7 +88,7 @@ def _labels_of(source: str, label: str) -> list[str]:
 def label_command(  # noqa: PLR0917 - click passes every option
     source: str,
     output: Path,
-    taxonomy: str,
+    taxonomies: tuple[str, ...],
     model: str,
     limit: int | None,
     seed: int,
@@ -84,126 +96,48 @@ def label_command(  # noqa: PLR0917 - click passes every option
     *,
     explain: bool,
 ) -> None:
-    """Let a model label the queries of a data set by a taxonomy, with their gold passages.
+    """Let a model label the queries of a data set by taxonomies, with their gold passages.
 
     Replies are kept call by call in the file --calls: the same command goes on where it stopped.
+    A query has one label, or a list where the taxonomy says that it may have several.
 
     \b
     Examples:
       ragstone data label sample -o labels.jsonl --limit 30
       ragstone data label my-set -o types.jsonl --taxonomy mtrag-question-types
+      ragstone data label my-set -o both.jsonl --taxonomy know-your-rag --taxonomy my-kinds.yaml
       ragstone data label my-set -o labels.jsonl --model "chat(model=my-model)"
     """
     import orjson
 
     from ragstone.calls import Calls
+    from ragstone.construct.label_files import written
     from ragstone.construct.labels import Labeller, gold_items
     from ragstone.datasets.loading import load_dataset
 
-    labeller = Labeller(
-        model=model, taxonomy=taxonomy, explain=explain, max_tokens=300 if explain else 48
-    )
+    room = 300 if explain else _VERDICT
+    labellers = [
+        Labeller(model=model, taxonomy=one, explain=explain, max_tokens=room) for one in taxonomies
+    ]
     dataset = load_dataset(source)
     items = gold_items(dataset.sample(limit, seed) if limit else dataset)
+    found = {}
     with Calls.at(_made(calls)) as asked:
-        verdicts = labeller.verdicts(items, asked)
-    rows = [
-        {"query_id": v.item_id, "label": v.label, "status": v.status, "reason": v.reason}
-        for v in verdicts
-    ]
-    output.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-    failed = sum(v.status == "failed" for v in verdicts)
-    left_out = sum(v.status == "not_applicable" for v in verdicts)
-    labelled = len(verdicts) - failed - left_out
-    click.echo(
-        f"{labelled:,} queries labelled, {failed:,} failed, {left_out:,} without passage: {output}"
-    )
+        for one in labellers:
+            found[one.called] = one.verdicts(items, asked)
+    output.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written(found)))
+    for name, verdicts in found.items():
+        failed = sum(v.status == "failed" for v in verdicts)
+        left_out = sum(v.status == "not_applicable" for v in verdicts)
+        click.echo(
+            f"{name}: {len(verdicts) - failed - left_out:,} queries labelled, {failed:,} failed, "
+            f"{left_out:,} without passage: {output}"
+        )
 
 
 def _made(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-@click.command("agreement")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    type=click.Path(exists=True, path_type=Path),
-    help="A file of labels given by a model; may be repeated.",
-)
-@click.option("--field", default="label", show_default=True, help="The field that holds the label.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the majority's labels there."
-)
-@json_option
-def agreement_command(
-    files: tuple[Path, ...],
-    models: tuple[Path, ...],
-    field: str,
-    output: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Say how far annotators agree: FILES hold one annotator's labels each.
-
-    Each annotator, and each model, is compared with the majority of the other annotators by
-    Fleiss' kappa (Know Your RAG, section 4); items without a majority are set aside.
-
-    \b
-    Example:
-      ragstone data agreement ann.csv ben.csv eve.csv --model labels.jsonl -o majority.jsonl
-    """
-    import orjson
-
-    from ragstone.analysis.labelling import against_others, confusion, majority
-    from ragstone.construct.labels import read_labels
-
-    people = {path.stem: read_labels(path, field) for path in files}
-    machines = {path.stem: read_labels(path, field) for path in models}
-    agreed = majority(people)
-    rows = against_others(people, machines)
-    matrices = {name: confusion(agreed.labels, held) for name, held in machines.items()}
-    if output:
-        lines = ({"query_id": i, "label": label} for i, label in agreed.labels.items())
-        output.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    if as_json:
-        print_json(
-            {
-                "majority": len(agreed.labels),
-                "set_aside": list(agreed.set_aside),
-                "against_others": rows,
-                "confusion": matrices,
-            }
-        )
-        return
-    click.echo(
-        f"{len(agreed.labels):,} items have a majority, {len(agreed.set_aside):,} have none\n"
-    )
-    head = ["annotator", "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
-    click.echo(
-        _table(
-            head,
-            [
-                [row.annotator, str(row.kappa.n), _kappa(row.kappa)]
-                + [_kappa(row.models[m]) + _lower(row.shortfall(m)) for m in machines]
-                for row in rows
-            ],
-        )
-    )
-    for name, matrix in matrices.items():
-        click.echo("\n" + "\n".join(_matrix(name, matrix)))
-
-
-def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
-    told = "-" if matrix.accuracy is None else f"{matrix.accuracy:.3f}"
-    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {told}"
-    yield _table(
-        ["", *matrix.columns],
-        [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],
-    )
 
 
 @click.command("worth")
@@ -267,16 +201,6 @@ def _mean(summary: Summary | None) -> str:
 
 def _share(summary: Summary | None) -> str:
     return "-" if summary is None or not summary.mean else _mean(summary)
-
-
-def _kappa(agreement: Agreement) -> str:
-    if agreement.value is None:
-        return "-"
-    return f"{agreement.value:.3f}{_interval(agreement.interval)}"
-
-
-def _lower(share: float | None) -> str:
-    return "" if share is None else f" ({share:.0%} lower)"
 
 
 def _interval(held: tuple[float, float] | None) -> str:

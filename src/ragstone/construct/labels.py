@@ -1,34 +1,33 @@
-"""Labelling queries by a taxonomy of one's own, and the files in which labels are kept.
+"""Labelling queries by a taxonomy of one's own.
 
 A taxonomy is a YAML file: `name`, `task` (what the labeller is asked), `context` (whether it is
-shown the gold passages) and `labels` (name -> what it means). Two come with Ragstone:
-`know-your-rag` and `mtrag-question-types`.
+shown the gold passages), `labels` (name -> what it means) and `several` (whether a query may have
+more than one). Two come with Ragstone: `know-your-rag` and `mtrag-question-types`.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from ragstone.datasets.files import json_rows, read_bytes, take_id
-from ragstone.errors import ConfigError, DatasetError
+from ragstone.construct.label_files import SEPARATOR
+from ragstone.errors import ConfigError
 from ragstone.judges.asking import Answered, Question
 from ragstone.judges.forms import Choice, Form
 from ragstone.judges.items import Item, Verdict
+from ragstone.judges.list_forms import Numbered
 from ragstone.judges.model_judge import ModelJudge, sheet, unscored
 
 if TYPE_CHECKING:
     from ragstone.datasets.dataset import Dataset
 
 FOLDER: Final = Path(__file__).parent / "taxonomies"
-_IDS: Final = ("query_id", "item_id", "_id", "id")
 
 
 class TaxonomyFile(BaseModel):
@@ -40,8 +39,18 @@ class TaxonomyFile(BaseModel):
     task: str
     labels: dict[str, str] = Field(min_length=2)
     context: bool = True
+    several: bool = False
+    """Whether a query may have several of the labels; each is then decided on its own."""
     multiple: str = ""
     """For people: how to choose where several labels fit."""
+
+    @field_validator("labels")
+    @classmethod
+    def _plain_names(cls, labels: dict[str, str]) -> dict[str, str]:
+        for name in labels:
+            if not name.strip() or SEPARATOR in name:
+                raise ValueError(f"the label {name!r} is empty or holds {SEPARATOR!r}")
+        return labels
 
 
 def load_taxonomy(written: str) -> TaxonomyFile:
@@ -70,7 +79,7 @@ def load_taxonomy(written: str) -> TaxonomyFile:
 
 @dataclass(frozen=True)
 class Labeller(ModelJudge):
-    """Gives each item one label of a taxonomy."""
+    """Gives each item one label of a taxonomy, or all that fit where a query may have several."""
 
     taxonomy: str = "know-your-rag"
 
@@ -96,6 +105,11 @@ class Labeller(ModelJudge):
         """The labels, in the order of the file."""
         return tuple(self._file.labels)
 
+    @property
+    def called(self) -> str:
+        """The taxonomy's own name."""
+        return self._file.name
+
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call where a context is needed and there is none."""
         if self._file.context and not any(p.strip() for p in item.passages):
@@ -103,17 +117,26 @@ class Labeller(ModelJudge):
         return None
 
     def questions(self, item: Item) -> list[Question[Any]]:
-        """Ask for one of the labels."""
-        return [self.question(Choice(self.labels), self.values(item), item.passages)]
+        """Ask for one of the labels, or for a yes or no to each."""
+        form: Form[Any] = Numbered(len(self.labels)) if self._file.several else Choice(self.labels)
+        return [self.question(form, self.values(item), item.passages)]
 
     def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
-        """Return the label."""
+        """Return the label, or the labels with a sign between them."""
         failed = unscored(item, answered)
-        return failed or Verdict(item.item_id, 1.0, str(answered[0].value))
+        if failed or not self._file.several:
+            return failed or Verdict(item.item_id, 1.0, str(answered[0].value))
+        said = zip(self.labels, answered[0].said, strict=True)
+        held = [label for label, word in said if word == "yes"]
+        if not held:
+            return Verdict(item.item_id, status="failed", reason="no label fits, says the model")
+        return Verdict(item.item_id, 1.0, SEPARATOR.join(held))
 
 
 def _sheet(file: TaxonomyFile) -> str:
-    meanings = "\n".join(f"- {name}: {meaning};" for name, meaning in file.labels.items())
+    marks = [f"{n}." if file.several else "-" for n in range(1, len(file.labels) + 1)]
+    named = zip(marks, file.labels.items(), strict=True)
+    meanings = "\n".join(f"{mark} {name}: {meaning};" for mark, (name, meaning) in named)
     task = f"{file.task}\n{meanings}".replace("{", "{{").replace("}", "}}")
     shown = {"query": "question", **({"passages": "context"} if file.context else {})}
     return sheet(task, **shown)
@@ -126,48 +149,4 @@ def gold_items(dataset: Dataset, most: int = 3) -> list[Item]:
         grades = sorted(dataset.qrels.get(query.query_id, {}).items(), key=lambda pair: -pair[1])
         ids = [i for i, grade in grades if grade > 0 and i in dataset.corpus][:most]
         found.append(Item(query, "", tuple(dataset.corpus[i].full_text for i in ids)))
-    return found
-
-
-def read_labels(path: Path, key: str = "label") -> dict[str, str]:
-    """Return item id -> label of a file: JSON lines, or CSV or TSV with a header line.
-
-    The id is in the field `query_id`, `item_id`, `_id` or `id`. Rows without a label are left out:
-    who did not label an item has no say in it.
-
-    Raises:
-        DatasetError: a row has no id, or an id stands twice with two labels.
-    """
-    rows = _tabled(path) if path.name.endswith((".csv", ".tsv")) else json_rows(path)
-    found: dict[str, str] = {}
-    for number, row in rows:
-        names = [name for name in _IDS if row.get(name)]
-        if not names:
-            raise DatasetError(f"{path}, line {number}: no id; looked for {', '.join(_IDS)}")
-        item_id, label = take_id({"_id": str(row[names[0]])}), row.get(key)
-        if label in (None, ""):
-            continue
-        if found.setdefault(item_id, str(label)) != str(label):
-            raise DatasetError(
-                f"{path}, line {number}: {item_id!r} is labelled {label!r}, and before "
-                f"{found[item_id]!r}; an annotator gives one label"
-            )
-    if not found:
-        raise DatasetError(f"{path} holds no row with the field {key!r}")
-    return found
-
-
-def _tabled(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    text = read_bytes(path).decode("utf-8", "replace")
-    sign = "\t" if path.name.endswith(".tsv") else ","
-    return enumerate(csv.DictReader(text.splitlines(), delimiter=sign), start=2)
-
-
-def dataset_labels(dataset: Dataset, label: str) -> list[str]:
-    """Return the values of one label over the queries; one of a list counts each time."""
-    found: list[str] = []
-    for query in dataset.queries:
-        value = query.labels.get(label)
-        if value is not None:
-            found.extend(map(str, value if isinstance(value, tuple) else (value,)))
     return found

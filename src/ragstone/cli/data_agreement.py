@@ -1,0 +1,169 @@
+"""`ragstone data agreement`: how far annotators, and models in their place, label alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ragstone.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from ragstone.analysis.agreement import Agreement
+    from ragstone.analysis.labelling import AgainstOthers, Confusion, Majority
+
+Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""Annotator -> item id -> labels."""
+
+
+@click.command("agreement")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="A file of labels given by a model; may be repeated.",
+)
+@click.option("--field", default="label", show_default=True, help="The field that holds the label.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write the majority's labels there."
+)
+@json_option
+def agreement_command(
+    files: tuple[Path, ...],
+    models: tuple[Path, ...],
+    field: str,
+    output: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Say how far annotators agree: FILES hold one annotator's labels each.
+
+    Each annotator, and each model, is compared with the majority of the other annotators by
+    Fleiss' kappa (Know Your RAG, section 4); items without a majority are set aside. Where an item
+    has several labels, each label is a yes or no of its own.
+
+    \b
+    Example:
+      ragstone data agreement ann.csv ben.csv eve.csv --model labels.jsonl -o majority.jsonl
+    """
+    import orjson
+
+    from ragstone.construct.label_files import read_label_sets
+
+    people = {path.stem: read_label_sets(path, field) for path in files}
+    machines = {path.stem: read_label_sets(path, field) for path in models}
+    every = [labels for held in (people | machines).values() for labels in held.values()]
+    if any(len(labels) > 1 for labels in every):
+        names = sorted({name for labels in every for name in labels})
+        agreed, told, plain = _decided(people, machines, names)
+    else:
+        agreed, told, plain = _chosen(people, machines)
+    if output:
+        lines = ({"query_id": item, "label": label} for item, label in agreed.items())
+        output.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    if as_json:
+        print_json(plain)
+    else:
+        click.echo("\n".join(told))
+
+
+def _chosen(people: Sets, machines: Sets) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
+    """Return the majority's labels, the lines to print and the same for machines."""
+    from ragstone.analysis.labelling import against_others, confusion, majority
+
+    one, others = _single(people), _single(machines)
+    agreed = majority(one)
+    rows = against_others(one, others)
+    matrices = {name: confusion(agreed.labels, held) for name, held in others.items()}
+    told = [
+        f"{len(agreed.labels):,} items have a majority, {len(agreed.set_aside):,} have none\n",
+        _against("annotator", rows, list(others)),
+    ]
+    for name, matrix in matrices.items():
+        told += ["", *_matrix(name, matrix)]
+    return agreed.labels, told, _plain(agreed, rows) | {"confusion": matrices}
+
+
+def _single(sets: Sets) -> dict[str, dict[str, str]]:
+    return {n: {item: labels[0] for item, labels in held.items()} for n, held in sets.items()}
+
+
+def _plain(agreed: Majority, rows: Sequence[AgainstOthers]) -> dict[str, Any]:
+    return {
+        "majority": len(agreed.labels),
+        "set_aside": list(agreed.set_aside),
+        "against_others": rows,
+    }
+
+
+def _decided(
+    people: Sets, machines: Sets, names: Sequence[str]
+) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
+    """Do as `_chosen` does for labels of which an item may have several: label by label."""
+    from ragstone.analysis.labelling import against_others, decisions, majority
+
+    human = {person: decisions(held, names) for person, held in people.items()}
+    model = {name: decisions(held, names) for name, held in machines.items()}
+    labels: dict[str, list[str]] = {}
+    told, plain = ["Several labels an item: each label is a yes or no of its own."], {}
+    for name in names:
+        ours = {person: held[name] for person, held in human.items()}
+        theirs = {machine: held[name] for machine, held in model.items()}
+        agreed = majority(ours)
+        rows = against_others(ours, theirs)
+        said = [item for item, word in agreed.labels.items() if word == "yes"]
+        for item in agreed.labels:
+            labels.setdefault(item, [])
+        for item in said:
+            labels[item].append(name)
+        told += [
+            f"\n{name}: {len(said):,} items have it by majority, {len(agreed.set_aside):,} open",
+            _against("annotator", rows, list(theirs)),
+        ]
+        plain[name] = _plain(agreed, rows) | {"yes": len(said)}
+    return {item: held for item, held in labels.items() if held}, told, plain
+
+
+def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str]) -> str:
+    head = [title, "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
+    return _table(
+        head,
+        [
+            [row.annotator, str(row.kappa.n), _kappa(row.kappa)]
+            + [_kappa(row.models[m]) + _lower(row.shortfall(m)) for m in machines]
+            for row in rows
+        ],
+    )
+
+
+def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
+    told = "-" if matrix.accuracy is None else f"{matrix.accuracy:.3f}"
+    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {told}"
+    yield _table(
+        ["", *matrix.columns],
+        [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],
+    )
+
+
+def _kappa(agreement: Agreement) -> str:
+    if agreement.value is None:
+        return "-"
+    return f"{agreement.value:.3f}{_interval(agreement.interval)}"
+
+
+def _lower(share: float | None) -> str:
+    return "" if share is None else f" ({share:.0%} lower)"
+
+
+def _interval(held: tuple[float, float] | None) -> str:
+    return "" if held is None else f" [{held[0]:.3f}, {held[1]:.3f}]"
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    from tabulate import tabulate
+
+    return tabulate(lines, headers=head, disable_numparse=True, stralign="left")
