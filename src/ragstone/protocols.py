@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragstone.datasets.corpus import Corpus
     from ragstone.datasets.dataset import Dataset
     from ragstone.embedders.sparse import SparseVectors
+    from ragstone.embedders.token_vectors import TokenVectors
     from ragstone.types import (
         Context,
         Document,
@@ -184,6 +185,19 @@ class SparseEncoder(Protocol):
 
     def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
         """Return one row per text; a text without a known word is an empty row."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """Turns texts into one vector per token, for late interaction; a third kind of embedder."""
+
+    def query_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """Return the vectors of each query's tokens, of length 1; a text may have none."""
+        ...
+
+    def passage_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """Return the vectors of each passage's tokens, of length 1; a text may have none."""
         ...
 
 

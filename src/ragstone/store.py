@@ -164,6 +164,11 @@ class Store:
             raise _unreadable(folder / "array.npy", error) from error
         return loaded
 
+    def kept_array(self, step: str, made_of: Mapping[str, Any]) -> npt.NDArray[np.float32] | None:
+        """Return the array kept under `made_of`, memory-mapped, or None where there is none."""
+        folder = self.root / "arrays" / f"{step}-{fingerprint({'step': step, **made_of})[:KEY_LENGTH]}"
+        return _read_array(folder) if (folder / MANIFEST).exists() else None
+
     def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
         """Return the folder kept under `made_of` (plain data, components).
 
@@ -179,10 +184,16 @@ class Store:
                 _write_manifest(temporary, manifest | _run_facts(started))
         return folder
 
+    def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
+        """Return the folder that `files` keeps under `made_of`, None where it does not."""
+        key = fingerprint({"step": step, **made_of})
+        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        return folder if (folder / MANIFEST).exists() else None
+
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
         """Replace one small document, `kind/name.json`, in one piece."""
         path = self.root / kind / f"{name}.json"
-        with _store_errors(path):
+        with store_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
             temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -202,7 +213,7 @@ class Store:
 
     def check_writable(self) -> None:
         """Raise `StoreError` unless a folder can be made in the store."""
-        with _store_errors(self.root):
+        with store_errors(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
@@ -217,7 +228,7 @@ class Store:
     @contextmanager
     def _new_folder(self, folder: Path) -> Iterator[Path]:
         """Give a temporary folder that takes its place when the block ends well."""
-        with _store_errors(folder):
+        with store_errors(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
             temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=folder.parent))
             try:
@@ -293,7 +304,7 @@ def _unreadable(path: Path, error: BaseException) -> StoreError:
 
 
 @contextmanager
-def _store_errors(path: Path) -> Iterator[None]:
+def store_errors(path: Path) -> Iterator[None]:
     """Turn a full disk or a missing permission into a `StoreError` that says what is kept."""
     try:
         yield
