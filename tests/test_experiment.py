@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ragstone.errors import (
     CallError,
     ConfigError,
     DatasetError,
+    MissingDependency,
     ModelFileError,
     RagstoneError,
     StoreError,
@@ -330,3 +332,21 @@ def test_results_of_an_experiment_that_never_ran_are_missed(make: Any) -> None:
 def test_the_python_call_is_the_commands() -> None:
     """`ragstone.load_experiment` is public."""
     assert ragstone.load_experiment is load_experiment
+
+
+def test_a_metric_that_cannot_be_computed_here_is_told_before_an_answer_is_paid_for(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An encoder without torch: nothing is asked, no step is written."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "torch" else find(name)
+    )
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    experiment = make(metrics=["Match", f"RB_agg(model={tmp_path})"])
+
+    with pytest.raises(MissingDependency, match=r"torch.*ragstone\[hf\]"):
+        experiment.run()
+    assert not (experiment.store.root / "calls.sqlite").exists()
+    assert not list((experiment.store.root / "steps").glob("generate-*"))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone import metrics as metrics_
 from ragstone.errors import RagstoneError
 from ragstone.fingerprint import recipe
+from ragstone.metrics.kinds import AnswerMetric
 from ragstone.protocols import (
     AskingFormer,
     AskingProcessor,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
     from ragstone.calls import Calls
     from ragstone.datasets.corpus import Corpus
-    from ragstone.metrics.kinds import AnswerMetric, RankingMetric
+    from ragstone.metrics.kinds import RankingMetric
     from ragstone.protocols import (
         ContextBuilder,
         Generator,
@@ -131,6 +132,12 @@ class MetricSet:
     def revision(self) -> dict[str, Any]:
         """What each metric computes, with its version."""
         return {str(metric): recipe(metric) for metric in self.metrics}
+
+    def check(self, _calls: Calls) -> None:
+        """Let every metric say what it lacks: packages, a model."""
+        for metric in self.metrics:
+            if isinstance(metric, AnswerMetric):
+                metric.check()
 
     @cached_property
     def metrics(self) -> list[RankingMetric | AnswerMetric]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from ragstone.errors import ConfigError
-from ragstone.metrics.bert_encoder import DEFAULT, PLACES, PUBLISHED, bert_scores
+from ragstone.metrics.bert_encoder import DEFAULT, PLACES, PUBLISHED, bert_scores, check_installed
 from ragstone.metrics.encoder_folder import encoder_digest
 from ragstone.metrics.kinds import AnswerMetric
 from ragstone.metrics.token_vectors import rescaled
@@ -84,6 +84,10 @@ class BertScore(AnswerMetric):
     def revision(self) -> str:
         """Digest of the model's files."""
         return encoder_digest(self.model)
+
+    def check(self) -> None:
+        """Raise unless torch and transformers are there, before an answer is paid for."""
+        check_installed()
 
     def values(self, pairs: Pairs) -> Values:
         """Return the score per pair, 1 at most; the highest of its gold answers."""

@@ -64,6 +64,8 @@ def _checked(folder: Path) -> Path:
 
 
 def _from_hub(model: str) -> Path:
+    from ragstone.metrics.bert_encoder import check_installed
+
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
@@ -77,6 +79,7 @@ def _from_hub(model: str) -> Path:
     except (OSError, ValueError, ModelFileError) as error:  # not in the cache, or not whole
         if network_forbidden():
             raise _absent(model, error) from error
+    check_installed()  # nothing is downloaded that could not be run
     try:
         folder = fetched((*_SETTINGS, *_WEIGHTS[0]), local=False)
         return _checked(folder if _weights(folder) else fetched(_WEIGHTS[1], local=False))

@@ -74,6 +74,9 @@ class AnswerMetric:
         """Return the canonical name."""
         return canonical_name(self)
 
+    def check(self) -> None:
+        """Raise `MissingDependency` or `ModelFileError` where it cannot be computed here."""
+
     def values(self, pairs: Pairs) -> Values:
         """Return one value per pair, between 0 and 1."""
         raise NotImplementedError

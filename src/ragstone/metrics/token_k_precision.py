@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ragstone.metrics.kinds import AnswerMetric
-from ragstone.metrics.token_vectors import greedy_match, load_encoder, revision_of
+from ragstone.metrics.token_vectors import check_encoder, greedy_match, load_encoder, revision_of
 
 if TYPE_CHECKING:
     from ragstone.metrics.kinds import Values
@@ -35,6 +35,10 @@ class TokenKPrecision(AnswerMetric):
     def revision(self) -> str:
         """Digest of the model's files."""
         return revision_of(self.model)
+
+    def check(self) -> None:
+        """Raise unless the encoder's files and the packages that run it are there."""
+        check_encoder(self.model)
 
     def values(self, pairs: Pairs) -> Values:
         """Return the precision per pair."""

@@ -99,6 +99,13 @@ def load_encoder(model: str) -> TokenEncoder:
     return TokenEncoder(load_minilm(model, "float32", PLACES))
 
 
+def check_encoder(model: str) -> None:
+    """Raise `MissingDependency` or `ModelFileError` where an encoder cannot be loaded."""
+    from ragstone.embedders.encoder import check_runnable
+
+    check_runnable(model, "minilm")
+
+
 def revision_of(model: str) -> str:
     """Return the digest of a model's files."""
     from ragstone.embedders.minilm import MiniLM
