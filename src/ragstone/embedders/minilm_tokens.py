@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from ragstone.cores import usable_cores
 from ragstone.embedders.bert_onnx import Precision
-from ragstone.embedders.minilm import Encoder, MiniLM, check_runnable
+from ragstone.embedders.encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.embedders.minilm import load_minilm
 from ragstone.embedders.token_vectors import TokenVectors
-from ragstone.notes import note
 from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
@@ -50,47 +48,36 @@ class MiniLMTokens:
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        _ = self._whole
+        check_ranges(self.max_tokens, self.threads)
 
     @cached_property
     def revision(self) -> str:
         """Digest of the model's files."""
-        return self._whole.revision
+        return digest_of(self.model)
 
     def check(self, calls: Calls) -> None:
         """Raise unless the model's files are there and right, and the packages that run it."""
-        check_runnable(self.model)
+        check_runnable(self.model, "minilm-tokens")
 
     def query_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each query's tokens; queries that are cut are noted."""
-        found = self.passage_tokens(texts)
-        note(f"queries cut to {self.max_tokens} tokens", found.cut)
-        return found
+        """Return the vectors of each query's tokens, of length 1."""
+        return self._embed(texts, "queries")
 
     def passage_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each passage's tokens."""
-        if not texts:
-            return TokenVectors.of([], self._encoder.dimension)
-        with ThreadPoolExecutor(self.threads or usable_cores()) as pool:
-            found = list(pool.map(self._tokens, texts))
-        rows, cut = zip(*found, strict=True)
-        return TokenVectors.of(rows, self._encoder.dimension, sum(cut))
+        """Return the vectors of each passage's tokens, of length 1."""
+        return self._embed(texts, "passages")
 
-    def _tokens(self, text: str) -> tuple[Matrix, bool]:
-        """Return a text's vectors, and whether it was cut."""
-        encoder = self._encoder
-        encoded = encoder.tokenizer.encode(text)
-        ids = np.array(encoded.ids, dtype=np.int64)
-        (found,) = encoder.session.run(["tokens"], {"ids": ids})
-        rows: Matrix = found[_MARKS : len(found) - _MARKS]
-        length = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.maximum(length, np.finfo(np.float32).tiny), bool(encoded.overflowing)
-
-    @cached_property
-    def _whole(self) -> MiniLM:
-        """The same model's embedder of whole texts, which checks the same fields."""
-        return MiniLM(self.model, self.precision, self.max_tokens, threads=self.threads)
+    def _embed(self, texts: Sequence[str], what: str) -> TokenVectors:
+        found = self._encoder.run_all(texts, "tokens", self.threads, what) if texts else []
+        rows = [_unit(states[_MARKS : len(states) - _MARKS]) for states in found]
+        return TokenVectors.of(rows, self._encoder.config["hidden_size"])
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return Encoder.load(self.model, self.precision, self.max_tokens)
+        return load_minilm(self.model, self.precision, self.max_tokens)
+
+
+def _unit(states: Matrix) -> Matrix:
+    length = np.linalg.norm(states, axis=1, keepdims=True)
+    rows: Matrix = states / np.maximum(length, np.finfo(np.float32).tiny)
+    return rows

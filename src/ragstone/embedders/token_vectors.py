@@ -17,7 +17,6 @@ import numpy as np
 from ragstone.embedders.stored import Precision, decode, encode
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import fingerprint
-from ragstone.notes import note
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,11 +40,9 @@ class TokenVectors:
     """Of shape (tokens of all texts, dimension)."""
     lengths: Whole
     """Tokens of each text."""
-    cut: int = 0
-    """Texts that were longer than the embedder reads."""
 
     @classmethod
-    def of(cls, texts: Sequence[Matrix], dimension: int, cut: int = 0) -> TokenVectors:
+    def of(cls, texts: Sequence[Matrix], dimension: int) -> TokenVectors:
         """Return the vectors of texts given one by one, each of shape (tokens, dimension).
 
         >>> found = TokenVectors.of([np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))], 3)
@@ -54,7 +51,7 @@ class TokenVectors:
         """
         rows = [np.zeros((0, dimension), dtype=np.float32), *texts]
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
-        return cls(np.concatenate(rows, dtype=np.float32), lengths, cut)
+        return cls(np.concatenate(rows, dtype=np.float32), lengths)
 
     def of_text(self, place: int) -> Matrix:
         """Return the vectors of one text, of shape (tokens, dimension)."""
@@ -74,7 +71,6 @@ class TokenShard:
     """Stored vectors; see `ragstone.embedders.stored`."""
     starts: Whole
     """Where each passage begins, and where the last one ends."""
-    cut: int
 
     def passage(self, place: int) -> npt.NDArray[np.float64]:
         """Return the vectors of the passage at a place of the shard, in 64 bits."""
@@ -94,7 +90,7 @@ def token_shard(
     def write(folder: Path) -> None:
         made = rounded(embedder, texts, precision)
         np.save(folder / "rows.npy", made.rows, allow_pickle=False)
-        np.save(folder / "starts.npy", np.append(made.starts, made.cut), allow_pickle=False)
+        np.save(folder / "starts.npy", made.starts, allow_pickle=False)
 
     if corpus.store is None:
         return rounded(embedder, texts, precision)
@@ -115,7 +111,7 @@ def kept_shard(
 def rounded(embedder: TokenEmbedder, texts: Sequence[str], precision: Precision) -> TokenShard:
     """Return the vectors of some passages as they would be kept."""
     found = checked(embedder.passage_tokens(texts), texts, embedder)
-    return TokenShard(encode(found.rows, precision), found.starts, found.cut)
+    return TokenShard(encode(found.rows, precision), found.starts)
 
 
 def checked(found: Any, texts: Sequence[str], embedder: TokenEmbedder) -> TokenVectors:
@@ -154,16 +150,10 @@ def maxsim(query: npt.NDArray[np.floating[Any]], passage: npt.NDArray[np.float64
     return float(products.max(axis=1).sum())
 
 
-def note_cut(count: int) -> None:
-    """Note how many passages were longer than the embedder reads."""
-    note("passages cut to what the token embedder reads", count)
-
-
 def _made_of(embedder: TokenEmbedder, texts: Sequence[str], precision: Precision) -> dict[str, Any]:
     return {"embedder": embedder, "precision": precision, "texts": fingerprint(texts)}
 
 
 def _load(folder: Path) -> TokenShard:
-    held = np.load(folder / "starts.npy", allow_pickle=False)
-    rows = np.load(folder / "rows.npy", mmap_mode="r", allow_pickle=False)
-    return TokenShard(rows, held[:-1], int(held[-1]))
+    starts = np.load(folder / "starts.npy", allow_pickle=False)
+    return TokenShard(np.load(folder / "rows.npy", mmap_mode="r", allow_pickle=False), starts)
