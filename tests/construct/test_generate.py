@@ -329,11 +329,38 @@ def test_generators_are_compared(tmp_path: Path) -> None:
     )
 
     assert figure.startswith("<svg")
+    assert "kept: 4 of 4" in figure
+    assert "single: fact_single, stand_alone: 4.00 (4)" in figure
+    assert "105 tokens, 1.0 calls" in figure
+    assert "4.00 (4)" in told.output
     assert figure.count("<title>") > 16
     assert told.exit_code == 0
     assert re.search(r"single +single +scripted +4 +4 +1\.0", told.output)
     with pytest.raises(DatasetError, match=r"holds no summary\.json"):
         read_generated(tmp_path)
+
+
+def test_a_set_without_a_kept_item_is_drawn_with_what_it_cost(tmp_path: Path) -> None:
+    """The step at which its items were rejected stands in the place of labels."""
+    write_generated(run("single", {"single": "prose"}), corpus(), tmp_path / "none")
+
+    figure = comparison_svg([read_generated(tmp_path / "none")])
+
+    assert re.search(r"single: (\d+) of \1<", figure)
+    assert "none kept" in figure
+    assert "Labels obtained" not in figure
+
+
+def test_what_judging_cost_is_counted_apart() -> None:
+    """Calls and tokens of labelling and critiques beside those of writing."""
+    plain, judged = run("single").summary(), run("single", judged=True).summary()
+
+    assert (plain["calls_judging"], plain["tokens_per_kept_in_all"]) == (
+        0,
+        plain["tokens_per_kept"],
+    )
+    assert judged["calls_judging"] == 9 * judged["tried"]
+    assert judged["ratings_read"]["fact_single"]["stand_alone"] == judged["tried"]
 
 
 @pytest.mark.parametrize(

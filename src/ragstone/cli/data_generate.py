@@ -172,24 +172,32 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         if len(rejected) > _REASONS:
             yield f"         and {len(rejected) - _REASONS:,} more reasons, see items.jsonl"
     if summary["ratings"]:
-        yield "\nMean ratings, 1 to 5, of all that were rated\n" + _ratings(summary["ratings"])
+        yield "\nMean ratings, 1 to 5, of all that were rated\n" + _ratings(summary)
 
 
-def _ratings(ratings: Mapping[str, Mapping[str, float]]) -> str:
+def _ratings(summary: Mapping[str, Any]) -> str:
+    ratings = summary["ratings"]
+    read = summary.get("ratings_read", {})
     names = list(dict.fromkeys(name for held in ratings.values() for name in held))
     rows = [
-        [label, *(f"{held[n]:.2f}" if n in held else "-" for n in names)]
+        [label, *(_rating(held.get(n), read.get(label, {}).get(n)) for n in names)]
         for label, held in ratings.items()
     ]
     return _table(["label", *names], rows)
 
 
+def _rating(mean: float | None, count: int | None) -> str:
+    if mean is None:
+        return "-"
+    return f"{mean:.2f}" if count is None else f"{mean:.2f} ({count})"
+
+
 @click.command("generated")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--svg", type=click.Path(path_type=Path), help="Draw labels and ratings there.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Draw the comparison there.")
 @json_option
 def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: bool) -> None:
-    """Compare generated test sets: labels asked and obtained, ratings, cost per kept item.
+    """Compare generated test sets: what became of the items, labels, ratings, cost per kept item.
 
     \b
     Example:
@@ -204,6 +212,7 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
         print_json([{"name": one.name, **one.summary} for one in found])
         return
     head = ["test set", "strategy", "model", "tried", "kept", "calls a kept", "tokens a kept"]
+    head.append("with labels and ratings")
     click.echo(_table(head, [_cost_line(one.name, one.summary) for one in found]))
     for one in found:
         crossed = one.summary["asked_against_obtained"]
@@ -214,12 +223,16 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
         click.echo(f"\n{one.name}: labels asked (rows) and obtained (columns)")
         click.echo(_table(["asked", *names], rows))
         if one.summary["ratings"]:
-            click.echo(f"\n{one.name}: mean ratings\n{_ratings(one.summary['ratings'])}")
+            click.echo(f"\n{one.name}: mean ratings\n{_ratings(one.summary)}")
 
 
 def _cost_line(name: str, summary: Mapping[str, Any]) -> list[str]:
     kept = sum(summary["kept"].values())
-    costs = [summary["calls_per_kept"], summary["tokens_per_kept"]]
+    costs = [
+        summary["calls_per_kept"],
+        summary["tokens_per_kept"],
+        summary.get("tokens_per_kept_in_all"),
+    ]
     shown = ["-" if cost is None else f"{cost:,.1f}" for cost in costs]
     counts = [f"{summary['tried']:,}", f"{kept:,}"]
     return [name, summary["strategy"], summary["model"], *counts, *shown]

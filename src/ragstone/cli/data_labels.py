@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 @click.command("labels")
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--label", default="taxonomy", show_default=True, help="Which label to count.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Draw the shares there.")
 @json_option
-def labels_command(sources: tuple[str, ...], label: str, *, as_json: bool) -> None:
+def labels_command(
+    sources: tuple[str, ...], label: str, svg: Path | None, *, as_json: bool
+) -> None:
     """Show how the queries of data sets are spread over a label, side by side.
 
     A SOURCE is a data set, or a file of labels that `ragstone data label` or an annotator wrote.
@@ -30,13 +33,19 @@ def labels_command(sources: tuple[str, ...], label: str, *, as_json: bool) -> No
     \b
     Examples:
       ragstone data labels sample
-      ragstone data labels sample my-set --label answerability
+      ragstone data labels sample my-set --label answerability --svg composition.svg
       ragstone data labels my-set-labels.jsonl other-labels.jsonl
     """
+    from collections import Counter
+
     from ragstone.analysis.labelling import composition
+    from ragstone.construct.comparing import composition_svg
 
     held = {source: _labels_of(source, label) for source in sources}
     found = {source: composition(list(values.values())) for source, values in held.items()}
+    if svg:
+        counts = {s: Counter(one for given in v.values() for one in given) for s, v in held.items()}
+        svg.write_text(composition_svg(label, counts))
     if as_json:
         print_json({s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()})
         return

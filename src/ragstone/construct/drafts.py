@@ -11,6 +11,7 @@ from ragstone.call_types import Endpoint, Failure, Outcome, Request, Sampling
 from ragstone.construct.prompts import Prompts
 from ragstone.construct.reading import Rejected, check_whole
 from ragstone.judges.asking import Asker
+from ragstone.judges.items import Cost
 from ragstone.types import Passage, Query
 
 _ONE_LINE: Final = {"theme": 24, "question": 64, "near_miss": 64, "counterfactual": 32}
@@ -60,6 +61,8 @@ class Draft:
     """Passages that were written for it and belong into the corpus."""
     labels: dict[str, str] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    judging: Cost = field(default_factory=Cost)
+    """What labelling and rating it came to."""
 
     @property
     def item_id(self) -> str:
@@ -112,6 +115,7 @@ class Draft:
             "passages": [{"passage_id": p.passage_id, "text": p.full_text} for p in self.passages],
             "made_passages": [{"passage_id": p.passage_id, "text": p.text} for p in self.made],
             "steps": self.steps,
+            "judging": self.judging,
         }
 
 

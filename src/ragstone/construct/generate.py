@@ -21,7 +21,7 @@ from ragstone.datasets.doctor.duplicates import squeezed
 from ragstone.datasets.doctor.shingles import character_shingles, near_pairs
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.judges.asking import Asker
-from ragstone.judges.items import Item, Verdict
+from ragstone.judges.items import Cost, Item, Verdict
 from ragstone.metrics.text import pieces
 from ragstone.types import Query
 
@@ -146,6 +146,8 @@ class Generated:
         kept = self.kept
         steps = [step for draft in self.drafts for step in draft.steps]
         tokens = sum(step.tokens_in + step.tokens_out for step in steps)
+        judging = sum((draft.judging for draft in self.drafts), Cost())
+        in_all = tokens + judging.tokens_in + judging.tokens_out
         return {
             "strategy": self.plan.strategy,
             "model": self.model,
@@ -156,12 +158,16 @@ class Generated:
             "rejected": dict(Counter(d.reason for d in self.drafts if d.reason).most_common()),
             "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained]),
             "ratings": mean_ratings([d for d in self.drafts if d.ratings]),
+            "ratings_read": _ratings_read([d for d in self.drafts if d.ratings]),
             "passages_refused": dict(self.passages.reasons.most_common()),
             "passages_usable": len(self.passages.passages),
             "calls": len(steps),
             "tokens": tokens,
+            "calls_judging": judging.calls,
+            "tokens_judging": judging.tokens_in + judging.tokens_out,
             "calls_per_kept": len(steps) / len(kept) if kept else None,
             "tokens_per_kept": tokens / len(kept) if kept else None,
+            "tokens_per_kept_in_all": in_all / len(kept) if kept else None,
         }
 
 
@@ -190,6 +196,14 @@ def mean_ratings(drafts: Sequence[Draft]) -> dict[str, dict[str, float]]:
         label: {name: sum(values) / len(values) for name, values in held.items()}
         for label, held in found.items()
     }
+
+
+def _ratings_read(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
+    """Return label -> critique -> how many ratings the mean is of."""
+    found: dict[str, Counter[str]] = {}
+    for draft in drafts:
+        found.setdefault(draft.obtained or draft.asked, Counter()).update(draft.ratings.keys())
+    return {label: dict(held) for label, held in found.items()}
 
 
 def generate(
@@ -281,6 +295,7 @@ def _label(drafts: Sequence[Draft], labeller: Judging | None, calls: Asker) -> N
         return
     verdicts = labeller.verdicts([_item(draft) for draft in drafts], calls)
     for draft, verdict in zip(drafts, verdicts, strict=True):
+        draft.judging += verdict.cost
         if not verdict.label:
             draft.obtained = draft.asked
             draft.notes.append(f"not labelled: {verdict.reason}")
@@ -308,6 +323,7 @@ def _critique(drafts: Sequence[Draft], critics: Judging | None, plan: Plan, call
         return
     verdicts = critics.verdicts([_item(draft) for draft in drafts], calls)
     for draft, verdict in zip(drafts, verdicts, strict=True):
+        draft.judging += verdict.cost
         draft.ratings = {
             name.partition(":")[2] or name: 1 + 4 * value for name, value in verdict.parts.items()
         }
