@@ -16,6 +16,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "squad": "ragstone.datasets.squad:SquadReader",
         "mtrag": "ragstone.datasets.mtrag:MtragReader",
         "parquet": "ragstone.datasets.parquet:ParquetReader",
+        "hub": "ragstone.datasets.hub:HubReader",
     },
     "chunkers": {
         "sentences": "ragstone.chunking.sentences:Sentences",
@@ -33,13 +34,16 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "embedders": {
         "minilm": "ragstone.embedders.minilm:MiniLM",
+        "splade": "ragstone.embedders.splade:Splade",
     },
     "retrievers": {
         "bm25": "ragstone.retrievers.bm25:BM25",
         "dense": "ragstone.retrievers.dense:Dense",
+        "fusion": "ragstone.retrievers.fusion:Fusion",
         "milvus": "ragstone.retrievers.milvus:Milvus",
         "oracle": "ragstone.retrievers.oracle:Oracle",
         "run-file": "ragstone.retrievers.run_file:RunFile",
+        "sparse": "ragstone.retrievers.sparse:Sparse",
     },
     "rerankers": {},
     "contexts": {

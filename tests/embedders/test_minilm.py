@@ -101,7 +101,7 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     tokenizer = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {}, "unk_token": "u"}}
     (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
-    with pytest.raises(ModelFileError, match="not a BERT encoder: its weights have no"):
+    with pytest.raises(ModelFileError, match="'minilm' can run: its weights have no"):
         MiniLM(model=str(tmp_path)).embed_queries(["x"])
 
 

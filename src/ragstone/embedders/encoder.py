@@ -16,6 +16,7 @@ from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.fingerprint import fingerprint
 from ragstone.model_table import Role
 from ragstone.models import model_digest, model_file
+from ragstone.notes import note
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -88,15 +89,26 @@ class Encoder:
 
     def run(self, text: str, output: str) -> Matrix:
         """Return one of the graph's outputs for one text."""
-        ids = np.array(self.tokenizer.encode(text).ids, dtype=np.int64)
-        (found,) = self.session.run([output], {"ids": ids})
-        computed: Matrix = found
-        return computed
+        return self._run(text, output)[0]
 
-    def run_all(self, texts: Sequence[str], output: str, threads: int | None) -> list[Matrix]:
-        """Return one of the graph's outputs for each text, so many texts at a time."""
+    def run_all(
+        self, texts: Sequence[str], output: str, threads: int | None, what: str = "texts"
+    ) -> list[Matrix]:
+        """Return one of the graph's outputs for each text, so many texts at a time.
+
+        Texts that are too long are noted, under the name `what`.
+        """
         with ThreadPoolExecutor(threads or usable_cores()) as pool:
-            return list(pool.map(lambda text: self.run(text, output), texts))
+            found = list(pool.map(lambda text: self._run(text, output), texts))
+        limit = self.tokenizer.truncation["max_length"]
+        note(f"{what} cut to {limit} tokens", sum(cut for _, cut in found))
+        return [computed for computed, _ in found]
+
+    def _run(self, text: str, output: str) -> tuple[Matrix, bool]:
+        """Return an output for one text, and whether the text was cut."""
+        encoded = self.tokenizer.encode(text)
+        (found,) = self.session.run([output], {"ids": np.array(encoded.ids, dtype=np.int64)})
+        return found, bool(encoded.overflowing)
 
 
 def _session(graph: bytes) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 
 from ragstone.embedders.bert_onnx import Precision, write_bert
 from ragstone.embedders.encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.models import model_file
 from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
@@ -57,18 +59,24 @@ class MiniLM:
         """Raise unless the model's files are there and right, and the packages that run it."""
         check_runnable(self.model, "minilm")
 
+    @cached_property
+    def dimension(self) -> int:
+        """Numbers of a vector."""
+        size: int = json.loads(model_file(self.model, "config").read_bytes())["hidden_size"]
+        return size
+
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return an array of shape (len(texts), dimension), rows of length 1."""
-        return self._embed([self.query_prefix + text for text in texts])
+        return self._embed([self.query_prefix + text for text in texts], "queries")
 
     def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return an array of shape (len(texts), dimension), rows of length 1."""
-        return self._embed([self.passage_prefix + text for text in texts])
+        return self._embed([self.passage_prefix + text for text in texts], "passages")
 
-    def _embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str], what: str) -> npt.NDArray[np.float32]:
         if not texts:
-            return np.zeros((0, self._encoder.config["hidden_size"]), dtype=np.float32)
-        return np.stack(self._encoder.run_all(texts, "mean", self.threads))
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return np.stack(self._encoder.run_all(texts, "mean", self.threads, what))
 
     @cached_property
     def _encoder(self) -> Encoder:

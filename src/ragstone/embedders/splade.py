@@ -56,14 +56,14 @@ class Splade:
 
     def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
         """Return one row per text: words are numbers of the model's vocabulary."""
-        return self._encoded(self._query_encoder, texts)
+        return self._encoded(self._query_encoder, texts, "queries")
 
     def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
         """Return one row per text: words are numbers of the model's vocabulary."""
-        return self._encoded(self._encoder, texts)
+        return self._encoded(self._encoder, texts, "passages")
 
-    def _encoded(self, encoder: Encoder, texts: Sequence[str]) -> SparseVectors:
-        dense = encoder.run_all(texts, "weights", self.threads) if texts else []
+    def _encoded(self, encoder: Encoder, texts: Sequence[str], what: str) -> SparseVectors:
+        dense = encoder.run_all(texts, "weights", self.threads, what) if texts else []
         words = [np.flatnonzero(row).astype(np.int32) for row in dense]
         weights = [row[held] for row, held in zip(dense, words, strict=True)]
         return SparseVectors.of_parts(words, weights)

@@ -14,7 +14,7 @@ from ragstone.embedders.bert_onnx import GraphWriter
 if TYPE_CHECKING:
     from ragstone.embedders.bert_onnx import Matrix
 
-_WORDS_AT_ONCE: Final = 2048
+_WORDS_AT_ONCE: Final = 512
 """Logits of so many words at a time stay in a core's cache until their highest is taken."""
 _OLD_NAMES: Final = {".gamma": ".weight", ".beta": ".bias"}
 """What early BERT files call the two vectors of a layer normalisation."""
@@ -35,12 +35,12 @@ def write_splade(weights: Mapping[str, Matrix], *, heads: int, epsilon: float) -
     state = writer.linear(writer.encoder(), *writer.dense("cls.predictions.transform.dense"))
     state = writer.normalised("cls.predictions.transform.LayerNorm", writer.node("Gelu", state))
     words, bias = named["embeddings.word_embeddings.weight"], named["cls.predictions.bias"]
-    axis = writer.whole("first_axis", [0])
+    state = writer.node("Transpose", state, perm=[1, 0])
     highest = []
     for start in range(0, len(words), _WORDS_AT_ONCE):
-        some = writer.constant(f"predictor_{start}", words[start : start + _WORDS_AT_ONCE].T)
-        logits = writer.node("MatMul", state, some)
-        highest.append(writer.node("ReduceMax", logits, axis, keepdims=0))
+        some = writer.constant(f"predictor_{start}", words[start : start + _WORDS_AT_ONCE])
+        logits = writer.node("MatMul", some, state)
+        highest.append(writer.node("ReduceMax", logits, writer.whole("last", [1]), keepdims=0))
     # The bias is the same for all tokens, and log and max(0, x) only rise: both can wait.
     logit = writer.node("Concat", *highest, axis=0) if len(highest) > 1 else highest[0]
     logit = writer.node("Relu", writer.node("Add", logit, writer.constant("predictor_bias", bias)))

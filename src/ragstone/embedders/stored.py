@@ -60,7 +60,8 @@ def decode(rows: npt.NDArray[Any], kind: type[np.floating[Any]]) -> npt.NDArray[
     """Return stored vectors as numbers, of shape (n, dimension); float32 as it stands, uncopied."""
     if rows.dtype.names is None:
         return rows.astype(kind, copy=False)
-    return np.multiply(rows["steps"], rows["step"][:, None], dtype=kind)
+    numbers: npt.NDArray[Any] = np.multiply(rows["steps"], rows["step"][:, None], dtype=kind)
+    return numbers
 
 
 def longest(rows: npt.NDArray[Any]) -> float:
@@ -77,12 +78,18 @@ class Vectors:
     dimension: int
     longest: float
     """No vector is longer than this."""
-    cut: int | None = 0
-    """Passages that were longer than the embedder reads; None where it does not say."""
 
     def __len__(self) -> int:
         """Return the number of vectors."""
         return int(self._ends[-1]) if len(self.parts) else 0
+
+    def slice(self, start: int, stop: int) -> Matrix:
+        """Return the vectors at positions `start` up to `stop` in 32 bits."""
+        found = [np.zeros((0, self.dimension), dtype=np.float32)]
+        while start < min(stop, len(self)):
+            found.append(self.rough(start, stop - start))
+            start += len(found[-1])
+        return np.concatenate(found)
 
     def rough(self, start: int, most: int) -> Matrix:
         """Return up to `most` vectors from position `start` on in 32 bits, at least one."""
@@ -98,9 +105,7 @@ class Vectors:
         found = np.empty((len(places), self.dimension))
         for part in np.unique(parts):
             here = parts == part
-            found[here] = decode(
-                self.parts[part][places[here] - self._starts[part]], np.float64
-            )
+            found[here] = decode(self.parts[part][places[here] - self._starts[part]], np.float64)
         return found
 
     @cached_property

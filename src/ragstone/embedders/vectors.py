@@ -1,61 +1,190 @@
-"""The vectors of a whole corpus, kept part by part as they are computed."""
+"""The vectors of a whole corpus, stored shard by shard as they are computed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ragstone.embedders.shards import VectorFolder
+from ragstone.embedders.stored import Precision, Vectors, encode, longest, row_type
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import fingerprint
+from ragstone.notes import note, noting
 from ragstone.progress import progress
+from ragstone.room import check_room, size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
     from ragstone.datasets.corpus import Corpus
     from ragstone.progress import Bar
     from ragstone.protocols import Embedder
+    from ragstone.store import Store
 
 SHARD: Final = 256
-"""Passages kept together: what a run that is killed has to compute again at most."""
+"""Passages stored together: what a run that is killed has to compute again at most."""
 _AT_ONCE: Final = 64
 """Passages between two signs of progress."""
+_BASE: Final = 300_000_000
+"""Bytes of memory that a search takes beside the vectors of a corpus without a store."""
+_SURE: Final = 10_000
+"""So few passages need no estimate."""
+_HELD: Final = 2
+_held: dict[str, tuple[Vectors, Mapping[str, int]]] = {}
+"""The mapped vectors used last in this process: several rankings of one corpus need them once."""
 
 
-def embed_corpus(corpus: Corpus, embedder: Embedder) -> npt.NDArray[np.float32]:
-    """Return the vectors of all passages, of shape (len(corpus), dimension).
+def embed_corpus(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Vectors:
+    """Return the vectors of all passages.
 
-    With a store, each shard is kept under the embedder's recipe and its own texts: going on after a
-    kill, and passages added at the end, cost only the shards that are new.
+    With a store, each shard is stored under the embedder's recipe, the precision and its own texts,
+    and the vectors are mapped files: going on after a kill, and passages added at the end, cost
+    only what is new. What the embedder notes about passages is noted whenever they are used.
+
+    Raises:
+        ConfigError: the embedder returns what cannot be searched.
+        RagstoneError: memory or disk will not do.
+        StoreError: a file is damaged, or cannot be written.
     """
-    with progress("Embedding passages", len(corpus)) as bar:
-        shards = [_shard(corpus, embedder, start, bar) for start in range(0, len(corpus), SHARD)]
-    return np.concatenate(shards) if shards else np.zeros((0, 0), dtype=np.float32)
-
-
-def _shard(corpus: Corpus, embedder: Embedder, start: int, bar: Bar) -> npt.NDArray[np.float32]:
-    texts = corpus.full_texts(start, start + SHARD)
-    done = 0
-
-    def compute() -> npt.NDArray[np.float32]:
-        nonlocal done
-        parts = []
-        for place in range(0, len(texts), _AT_ONCE):
-            part = texts[place : place + _AT_ONCE]
-            parts.append(checked(embedder.embed_passages(part), part, embedder))
-            bar.advance(len(part))
-            done += len(part)
-        return np.concatenate(parts)
-
     if corpus.store is None:
-        return compute()
-    made_of: dict[str, Any] = {"embedder": embedder, "texts": fingerprint(texts)}
-    vectors = corpus.store.array("embed", made_of, compute)
-    bar.advance(len(texts) - done)
+        return _in_memory(corpus, embedder, precision)
+    made_of = {"embedder": embedder, "precision": precision}
+    key = fingerprint({**made_of, "store": str(corpus.store.root), "corpus": corpus.digest})
+    if key not in _held:
+        while len(_held) >= _HELD:
+            _held.pop(next(iter(_held)))
+        _held[key] = _stored(corpus, corpus.store, embedder, precision)
+    vectors, notes = _held[key]
+    for what, count in notes.items():
+        note(what, count)
     return vectors
+
+
+def bytes_to_store(corpus: Corpus, embedder: Embedder, precision: Precision, dimension: int) -> int:
+    """Return how many bytes embedding a corpus adds to its store."""
+    row = row_type(precision, dimension).itemsize
+    if corpus.store is None:
+        return 0
+    digests = _known_digests(corpus, corpus.store)
+    if digests is None:
+        return len(corpus) * row
+    kept = _folder(corpus.store, embedder, precision).shards
+    return min(len(corpus), sum(d not in kept for d in set(digests)) * SHARD) * row
+
+
+def _stored(
+    corpus: Corpus, store: Store, embedder: Embedder, precision: Precision
+) -> tuple[Vectors, Mapping[str, int]]:
+    """Embed what is not stored yet; return the vectors, and what was noted about the passages."""
+    digests = _known_digests(corpus, store) or _digests(corpus, store)
+    folder = _folder(store, embedder, precision)
+    missing = sum(digest not in folder.shards for digest in set(digests))
+    checked_room = not missing
+    with progress("Embedding passages", len(corpus)) as bar, folder.writer() as writer:
+        for number, digest in enumerate(digests):
+            texts = corpus.full_texts(number * SHARD, (number + 1) * SHARD)
+            if digest in folder.shards:
+                bar.advance(len(texts))
+                continue
+            with noting() as notes:
+                vectors = _kept_before(store, embedder, digest, texts, bar)
+                if vectors is None:
+                    vectors = _embed(texts, embedder, bar)
+            if not checked_room:
+                _check_disk(missing * SHARD, vectors.shape[1], precision, store)
+                checked_room = True
+            writer.add(digest, vectors, notes)
+    notes = Counter[str]()
+    for digest in digests:
+        notes.update(folder.shards[digest].notes)
+    return folder.vectors(digests), notes
+
+
+def _in_memory(corpus: Corpus, embedder: Embedder, precision: Precision) -> Vectors:
+    parts: list[npt.NDArray[Any]] = []
+    with progress("Embedding passages", len(corpus)) as bar:
+        for start in range(0, len(corpus), SHARD):
+            vectors = _embed(corpus.full_texts(start, start + SHARD), embedder, bar)
+            if not parts:
+                _check_memory(len(corpus), vectors.shape[1], precision)
+            parts.append(encode(vectors, precision))
+    if not parts:
+        return Vectors((), 0, 0.0)
+    rows = np.concatenate(parts)
+    return Vectors((rows,), vectors.shape[1], max(longest(part) for part in parts))
+
+
+def _embed(texts: Sequence[str], embedder: Embedder, bar: Bar) -> npt.NDArray[np.float32]:
+    parts = []
+    for place in range(0, len(texts), _AT_ONCE):
+        part = texts[place : place + _AT_ONCE]
+        parts.append(checked(embedder.embed_passages(part), part, embedder))
+        bar.advance(len(part))
+    lengths = {part.shape[1] for part in parts}
+    if len(lengths) > 1:
+        raise ConfigError(
+            f"the embedder {embedder!r} returned vectors of different lengths: {sorted(lengths)}"
+        )
+    return np.concatenate(parts)
+
+
+def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:
+    made_of = {"embedder": embedder, "precision": precision}
+    return VectorFolder.read(store.files("vectors", made_of, lambda _: None), precision)
+
+
+def _digests(corpus: Corpus, store: Store) -> list[str]:
+    """Return the digest of each shard's texts, and keep them: reading a corpus takes its time."""
+    digests = [
+        fingerprint(corpus.full_texts(start, start + SHARD))
+        for start in range(0, len(corpus), SHARD)
+    ]
+    store.write_json("shards", corpus.digest, {"passages": SHARD, "texts": digests})
+    return digests
+
+
+def _known_digests(corpus: Corpus, store: Store) -> list[str] | None:
+    found = store.read_json("shards", corpus.digest)
+    return found["texts"] if found and found["passages"] == SHARD else None
+
+
+def _kept_before(
+    store: Store, embedder: Embedder, digest: str, texts: Sequence[str], bar: Bar
+) -> npt.NDArray[np.float32] | None:
+    """Return a shard's vectors from where they were kept up to version 0.1."""
+    vectors = store.kept_array("embed", {"embedder": embedder, "texts": digest})
+    if vectors is not None:
+        bar.advance(len(texts))
+    return vectors
+
+
+def _check_disk(count: int, dimension: int, precision: Precision, store: Store) -> None:
+    need = {p: count * row_type(p, dimension).itemsize for p in ("float32", "float16", "int8")}
+    smaller = {p: n for p, n in need.items() if n < need[precision]}
+    lower = " or ".join(f"precision: {p} ({size(n)})" for p, n in smaller.items())
+    check_room(
+        0 if count <= _SURE else _BASE,
+        need[precision],
+        f"storing {count:,} vectors of {dimension} numbers in {precision}",
+        folder=store.root,
+        way_out=f"{f'use {lower}, ' if lower else ''}make room, or give another folder with "
+        f"store=PATH; what is embedded already is kept",
+    )
+
+
+def _check_memory(count: int, dimension: int, precision: Precision) -> None:
+    if count > _SURE:
+        # Twice: the parts, and what they are joined to.
+        check_room(
+            _BASE + 2 * count * row_type(precision, dimension).itemsize,
+            0,
+            f"holding {count:,} vectors of {dimension} numbers in {precision}",
+            way_out="give the corpus a store, which maps them from files, or a lower precision",
+        )
 
 
 def checked(vectors: Any, texts: Sequence[str], embedder: Embedder) -> npt.NDArray[np.float32]:
