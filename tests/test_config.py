@@ -150,3 +150,29 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
     """A path that is not there is a ConfigError."""
     with pytest.raises(ConfigError, match="there is no experiment file"):
         read_experiment_file(tmp_path / "nothing.yaml")
+
+
+def test_the_parts_of_a_fusion_are_one_value_unless_one_of_them_is_a_list() -> None:
+    """Each place of a list of components is swept like a step; weights by a list of lists."""
+    part = {"name": "bm25", "k1": [0.9, 1.2]}
+    fused = {"name": "fusion", "retrievers": [part, "dense"], "weights": [1, 2]}
+    other = {"name": "fusion", "retrievers": ["bm25", ["dense", "sparse"]]}
+    swept = {"name": "fusion", "retrievers": ["bm25", "dense"], "weights": [[1, 2], [2, 1]]}
+    document = {
+        "data": "sample",
+        "systems": [{"retriever": [fused, other, swept]}],
+        "metrics": ["nDCG@10"],
+    }
+
+    made = [entry.retriever for entry in parse_experiment(document, where="test").systems]
+
+    assert [entry["retrievers"] for entry in made if isinstance(entry, dict)] == [
+        [{"name": "bm25", "k1": 0.9}, "dense"],
+        [{"name": "bm25", "k1": 1.2}, "dense"],
+        ["bm25", "dense"],
+        ["bm25", "sparse"],
+        ["bm25", "dense"],
+        ["bm25", "dense"],
+    ]
+    weights = [entry.get("weights") for entry in made if isinstance(entry, dict)]
+    assert weights == [[1, 2], [1, 2], None, None, [1, 2], [2, 1]]

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragstone.config import COMPONENT_LISTS
 from ragstone.errors import ConfigError
 from ragstone.metrics.kinds import RankingMetric
 from ragstone.registry import parse_spec
@@ -97,14 +98,20 @@ def check_written_depth(entry: SystemEntry, size: int) -> None:
     A default may be more: nobody asked for it, and rankings then hold the whole corpus.
     """
     for step, written in (("retriever", entry.retriever), ("reranker", entry.reranker)):
-        if written is None:
-            continue
-        spec = parse_spec(written, where=step)
-        top_k = spec.parameters.get("top_k")
-        if isinstance(top_k, int) and top_k > size:
-            raise ConfigError(
-                f"{step} {spec.name!r}: top_k is {top_k}, and the corpus has only {size} passages"
-            )
+        if written is not None:
+            _check_written(step, written, size)
+
+
+def _check_written(step: str, written: object, size: int) -> None:
+    spec = parse_spec(written, where=step)
+    top_k = spec.parameters.get("top_k")
+    if isinstance(top_k, int) and top_k > size:
+        raise ConfigError(
+            f"{step} {spec.name!r}: top_k is {top_k}, and the corpus has only {size} passages"
+        )
+    for name in COMPONENT_LISTS:
+        for part in spec.parameters.get(name, ()):
+            _check_written(step, part, size)
 
 
 def check_metrics(

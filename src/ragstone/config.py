@@ -192,16 +192,27 @@ def _options(value: object) -> list[Any]:
     """Return the values a step is to take: a list's members, a mapping's parameters swept."""
     if isinstance(value, list):
         return [option for member in value for option in _options(member)]
-    if isinstance(value, Mapping) and any(isinstance(v, list) for v in value.values()):
-        # A parameter that is itself a list (stop strings) is written as a list of lists to sweep.
-        swept = {k: v for k, v in value.items() if isinstance(v, list) and k not in LIST_PARAMETERS}
-        products = itertools.product(*swept.values())
-        return [{**value, **dict(zip(swept, chosen, strict=True))} for chosen in products]
+    if isinstance(value, Mapping):
+        products = itertools.product(*(_values(name, held) for name, held in value.items()))
+        return [dict(zip(value, chosen, strict=True)) for chosen in products]
     return [value]
 
 
-LIST_PARAMETERS = frozenset({"stop"})
-"""Parameters that are lists by nature: a list there is one value, not a sweep."""
+def _values(name: str, value: object) -> list[Any]:
+    """Return the values that one parameter is to take."""
+    if not isinstance(value, list):
+        return [value]
+    if name in COMPONENT_LISTS:
+        return [list(chosen) for chosen in itertools.product(*map(_options, value))]
+    if name in LIST_PARAMETERS and not all(isinstance(member, list) for member in value):
+        return [value]
+    return value
+
+
+LIST_PARAMETERS = frozenset({"stop", "weights"})
+"""Parameters that are lists by nature: a list there is one value, a list of lists is a sweep."""
+COMPONENT_LISTS = frozenset({"retrievers"})
+"""Parameters that list components: a list in the place of one of them is a sweep."""
 
 
 def short_name(written: object) -> str:
@@ -209,11 +220,18 @@ def short_name(written: object) -> str:
 
     >>> short_name({"name": "bm25", "k1": 0.9})
     'bm25(k1=0.9)'
+    >>> short_name({"name": "fusion", "retrievers": ["bm25", "dense"], "text_weight": 0.2})
+    'fusion(bm25, dense, text_weight=0.2)'
     """
     if not isinstance(written, Mapping):
         return str(written)
-    parameters = ", ".join(f"{key}={value}" for key, value in written.items() if key != "name")
-    return f"{written.get('name')}({parameters})" if parameters else str(written.get("name"))
+    told = []
+    for key, value in written.items():
+        if key in COMPONENT_LISTS and isinstance(value, list):
+            told += map(short_name, value)
+        elif key != "name":
+            told.append(f"{key}={value}")
+    return f"{written.get('name')}({', '.join(told)})" if told else str(written.get("name"))
 
 
 def _first_error(error: ValidationError) -> str:
