@@ -97,12 +97,20 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
         _beside.reset(token)
 
 
+def beside() -> Path | None:
+    """Return the folder of the experiment file that is being read; None elsewhere.
+
+    For a component's `__post_init__` that makes other components.
+    """
+    return _beside.get()
+
+
 def locate(path: Path) -> Path:
     """Return a file as the experiment file that is being read means it: beside that file first.
 
     For a component's `__post_init__`; elsewhere the path comes back as it is.
     """
-    folder = _beside.get()
+    folder = beside()
     found = folder is not None and not path.is_absolute() and (folder / path).exists()
     return folder / path if folder is not None and found else path
 
@@ -196,7 +204,8 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
     if "" in named:
         if not fields:
             raise ConfigError(f"{where}: takes no parameter, found {named['']!r}")
-        named[fields[0].name] = named.pop("")
+        unnamed = next((f for f in fields if not f.kw_only), fields[0])
+        named[unnamed.name] = named.pop("")
     legal = [f.name for f in fields]
     for key in sorted(set(named) - set(legal)):
         raise ConfigError(f"{where}: unknown key {key!r}{did_you_mean(key, legal)}")

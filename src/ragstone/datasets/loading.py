@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -41,7 +42,7 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
     parameters = dict(spec.parameters)
     key = "path" if "path" in parameters else ""
     path = parameters.get(key)
-    if isinstance(path, str | Path):
+    if isinstance(path, str | Path) and _reads_path(spec.name, folder):
         parameters[key] = str(_resolve(path, folder))
     elif not spec.name:
         raise ConfigError(f"{where}: key 'path' must be a path, found {path!r}")
@@ -67,6 +68,14 @@ def _is_path(written: object, folder: Path | None) -> bool:
     name = written.partition("(")[0].strip()
     is_reader = name in registry.known("datasets") or (":" in name and "/" not in name)
     return _found(Path(written), folder) is not None or not is_reader
+
+
+def _reads_path(name: str, folder: Path | None) -> bool:
+    """Say whether a reader reads a path; the name of a repository on a hub is none."""
+    if not name:
+        return True
+    fields = dataclasses.fields(registry.find("datasets", name, where="data", folder=folder))
+    return any(field.name == "path" for field in fields)
 
 
 def _spec(written: object, where: str) -> registry.Spec:

@@ -89,40 +89,11 @@ class FolderFiles:
         return self.folder / name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Which files and columns hold what; empty patterns and mappings mean the usual names."""
-
-    corpus: str = ""
-    queries: str = ""
-    qrels: str = ""
-    split: str = "test"
-    corpus_columns: Mapping[str, str] = field(default_factory=dict)
-    query_columns: Mapping[str, str] = field(default_factory=dict)
-    qrel_columns: Mapping[str, str] = field(default_factory=dict)
-    labels: Sequence[str] = ()
-    limit: int = 0
-    dangling_qrels: Literal["error", "drop"] = "error"
-
-    def __post_init__(self) -> None:
-        """Check names and ranges."""
-        check_columns(self.corpus_columns, CORPUS_FIELDS, "corpus_columns")
-        check_columns(self.query_columns, QUERY_FIELDS, "query_columns")
-        check_columns(self.qrel_columns, QREL_FIELDS, "qrel_columns")
-        if self.limit < 0:
-            raise ConfigError(f"limit must be 0 (all passages) or more, found {self.limit}")
-
-
-@dataclass(frozen=True)
-class ParquetReader:
-    """Reads a folder of Parquet files: `corpus`, `queries` and `qrels`, each one file or several.
-
-    Found by their names: `corpus.parquet`, `corpus-*.parquet` or `corpus/*.parquet`, queries the
-    same way; `qrels/<split>*.parquet`, `qrels/<split>.tsv`, or qrels like the others. Queries are
-    required. Further columns of queries become labels.
+    """Which files and columns hold what; empty patterns and mappings mean the usual names.
 
     Args:
-        path: of the folder.
         corpus: pattern of the files of passages, where they are called otherwise.
         queries: the same for queries.
         qrels: the same for judgements.
@@ -135,9 +106,6 @@ class ParquetReader:
         dangling_qrels: what becomes of qrels that name a query or passage that is not there.
     """
 
-    version: ClassVar[int] = 1
-
-    path: str | Path
     corpus: str = ""
     queries: str = ""
     qrels: str = ""
@@ -151,18 +119,32 @@ class ParquetReader:
 
     def __post_init__(self) -> None:
         """Check names and ranges."""
-        _ = self._layout
+        check_columns(self.corpus_columns, CORPUS_FIELDS, "corpus_columns")
+        check_columns(self.query_columns, QUERY_FIELDS, "query_columns")
+        check_columns(self.qrel_columns, QREL_FIELDS, "qrel_columns")
+        if self.limit < 0:
+            raise ConfigError(f"limit must be 0 (all passages) or more, found {self.limit}")
+
+
+@dataclass(frozen=True)
+class ParquetReader(Layout):
+    """Reads a folder of Parquet files: `corpus`, `queries` and `qrels`, each one file or several.
+
+    Found by their names: `corpus.parquet`, `corpus-*.parquet` or `corpus/*.parquet`, queries the
+    same way; `qrels/<split>*.parquet`, `qrels/<split>.tsv`, or qrels like the others. Queries are
+    required. Further columns of queries become labels.
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str | Path
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and row where it is malformed."""
         folder = Path(self.path)
         if not folder.is_dir():
             raise DatasetError(f"{folder} is not a folder; it should hold queries.parquet")
-        return read_layout(FolderFiles(folder), self._layout)
-
-    @property
-    def _layout(self) -> Layout:
-        return Layout(**{name: getattr(self, name) for name in Layout.__dataclass_fields__})
+        return read_layout(FolderFiles(folder), self)
 
 
 def read_layout(files: Files, layout: Layout) -> Dataset:
