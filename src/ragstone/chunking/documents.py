@@ -67,6 +67,7 @@ class Documents:
 
     def __iter__(self) -> Iterator[Joined]:
         """Yield the documents; of the corpus, a batch of passages is held as objects."""
+        self.notes.clear()
         for document_id, held in groupby(_by_document(self.corpus.table), key=_document_of):
             yield self._joined(document_id, list(held))
 
