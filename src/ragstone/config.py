@@ -225,7 +225,7 @@ def short_name(written: object) -> str:
     """
     if not isinstance(written, Mapping):
         return str(written)
-    told = []
+    told: list[str] = []
     for key, value in written.items():
         if key in COMPONENT_LISTS and isinstance(value, list):
             told += map(short_name, value)
