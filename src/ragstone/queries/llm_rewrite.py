@@ -9,16 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from ragstone.calls import Calls, Endpoint, Failure, Outcome, Request, Sampling
-from ragstone.errors import ConfigError
+from ragstone.asked import (
+    AskedModel,
+    WrittenModel,
+    asked_model,
+    check_model,
+    model_revision,
+    sampling_of,
+)
+from ragstone.calls import Calls, Failure, Outcome, Request, Sampling
 from ragstone.prompts import Prompt, show_history
 from ragstone.protocols import NOT_IN_KEY
 from ragstone.queries.speech import last_turn, said
-from ragstone.registry import create, parse_spec
+from ragstone.registry import parse_spec
 from ragstone.types import Formed, Query
 
 SYSTEM: Final = (
@@ -65,7 +72,7 @@ class LlmRewrite:
         user: your own user template, with {history} and {query}.
     """
 
-    model: str | dict[str, Any] = field(default="local", metadata=NOT_IN_KEY)
+    model: WrittenModel = field(default="local", metadata=NOT_IN_KEY)
     max_tokens: int = 200
     structured: bool = False
     system: str = SYSTEM
@@ -83,28 +90,22 @@ class LlmRewrite:
         return Prompt("llm-rewrite", self.system, self.user, frozenset({"query", "history"}))
 
     @cached_property
-    def _model(self) -> Any:
-        made = create("generators", self.model, where="llm-rewrite, model")
-        if not isinstance(getattr(made, "endpoint", None), Endpoint):
-            raise ConfigError(
-                f"llm-rewrite: {type(made).__name__} is no model that can be asked; take local, or "
-                "{name: chat, model: ...}"
-            )
-        return made
+    def _model(self) -> AskedModel:
+        return asked_model(self.model, where="llm-rewrite")
 
     @property
     def revision(self) -> Mapping[str, str]:
         """Which model is asked, and how."""
-        sampling = self._sampling.canonical.decode()
-        return {"model": self._model.endpoint.identity, "sampling": sampling}
+        return model_revision(self._model, self._sampling)
 
     @property
     def _sampling(self) -> Sampling:
         schema = _SCHEMA if self.structured else None
-        made: Sampling = replace(
-            self._model.sampling, max_tokens=self.max_tokens, json_schema=schema
-        )
-        return made
+        return sampling_of(self._model, self.max_tokens, json_schema=schema)
+
+    def check(self, calls: Calls) -> None:
+        """Raise where the model cannot be had."""
+        check_model(self._model, calls)
 
     def ask(self, queries: Sequence[Query], calls: Calls) -> Iterator[Formed]:
         """Yield one search text per query, in order."""
