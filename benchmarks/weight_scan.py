@@ -18,11 +18,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from ragstone.analysis.scan import Normalisation, Scan, weight_scan
+from ragstone.analysis.scan import Scan, weight_scan
 from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.loading import load_dataset
 from ragstone.datasets.mtrag import MtragReader
 from ragstone.registry import create
+from ragstone.retrievers.fusion import Normalisation
 from ragstone.store import Store
 from ragstone.types import Query, Ranking, Search
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragstone.analysis.scan import WEIGHTS, mixed, weight_scan
+from ragstone.analysis.scan import WEIGHTS, mixed, scan_values, weight_scan
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Ranking
 
@@ -142,3 +142,30 @@ def test_wrong_arguments_are_refused() -> None:
         weight_scan(lexical, dense, qrels, weights=[1.5])
     with pytest.raises(DatasetError, match="needs qrels"):
         weight_scan(lexical, dense, {"q": {"g": 0}})
+
+
+def test_the_best_weight_comes_with_those_it_might_be() -> None:
+    """Where words find everything only words are best; where both do alike, any weight may be."""
+    lexical, dense, qrels = runs(80)
+    labels = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(80)}
+
+    rows = {row.label: row for row in weight_scan(lexical, dense, qrels, labels).labels}
+
+    assert (rows["even"].best, rows["even"].best_interval) == (1.0, (1.0, 1.0))
+    low, high = rows["all"].best_interval or (0.0, 0.0)
+    assert low <= rows["all"].best <= high
+    assert high > low
+
+
+def test_values_in_hand_are_scanned_alike() -> None:
+    """What each query scored under each weight, by any metric, is all that a scan needs."""
+    generator = np.random.default_rng(4)
+    values = generator.random((50, 3))
+    values[:, 2] += 0.3
+    ids = [f"q{i}" for i in range(50)]
+
+    every, label = scan_values(values, ids, (0.0, 0.5, 1.0), dict.fromkeys(ids[:20], "x"))
+
+    assert (every.label, every.curve[0].n, every.best) == ("all", 50, 1.0)
+    assert (label.label, label.curve[0].n) == ("x", 20)
+    assert [point.mean for point in every.curve] == pytest.approx(values.mean(axis=0).tolist())

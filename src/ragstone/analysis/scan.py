@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,9 @@ from ragstone.analysis.permutation import sign_flip_p
 from ragstone.analysis.resampling import percentile_interval, resampled_counts
 from ragstone.analysis.statistics import Summary, summarise
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.retrievers.fusion import Normalisation, on_scale
 from ragstone.types import Ranking
 
-Normalisation: TypeAlias = Literal["min-max", "z-score", "none"]
 Run: TypeAlias = Mapping[str, Ranking]
 Labels: TypeAlias = Mapping[str, str | Sequence[str]]
 """Query id -> its label, or its labels where it has several: it then counts for each of them."""
@@ -48,7 +48,9 @@ class LabelScan:
     curve: tuple[Summary, ...]
     """Mean recall with its interval, one per weight."""
     best: float
-    """The weight of the highest mean; the lowest of several."""
+    """The weight of the highest mean; the first of several."""
+    best_interval: tuple[float, float] | None
+    """Percentiles of the best weight over resamples of the queries: which others it might be."""
     regret: float
     """Mean at the label's best weight less that at the best weight of all queries; 0 or more."""
     regret_interval: tuple[float, float] | None
@@ -99,7 +101,7 @@ def weight_scan(
         k: cut of the recall.
         weights: of the lexical score, between 0 and 1.
         normalisation: of the scores of each ranking before they are mixed: to 0..1, to mean 0 and
-            deviation 1, or not at all. A passage that one ranking lacks has that ranking's lowest.
+            deviation 1, or not at all; `ragstone.retrievers.fusion.on_scale` has the details.
         confidence: of the intervals.
         resamples: for the regret's interval.
         seed: of resamples and folds.
@@ -118,12 +120,48 @@ def weight_scan(
             for i in ids
         ]
     )
+    found = scan_values(
+        values,
+        ids,
+        weights,
+        labels,
+        clusters=clusters,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
+    return Scan(k, normalisation, tuple(weights), found[0].best, found)
+
+
+def scan_values(
+    values: Floats,
+    ids: Sequence[str],
+    weights: Sequence[float],
+    labels: Labels | None = None,
+    *,
+    clusters: Mapping[str, Hashable] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> tuple[LabelScan, ...]:
+    """Return the scan of what was measured, by whichever metric: all queries first, then labels.
+
+    Args:
+        values: of shape (len(ids), len(weights)): what each query scored under each weight.
+        ids: the queries.
+        weights: of the lexical score.
+        labels: as `weight_scan` takes them.
+        clusters: likewise.
+        confidence: of the intervals.
+        resamples: for the intervals of regret and best weight.
+        seed: of resamples and folds.
+    """
     drawn = _Draw(_cluster_places(ids, clusters), confidence, resamples, seed)
     groups = {ALL: np.arange(len(ids))} | _members(ids, labels or {})
     found = [_label_scan(name, values, members, weights, drawn) for name, members in groups.items()]
     adjusted = adjust([scan.p_value for scan in found[1:]])
     holm = [replace(s, p_value=p) for s, p in zip(found[1:], adjusted, strict=True)]
-    return Scan(k, normalisation, tuple(weights), found[0].best, (found[0], *holm))
+    return found[0], *holm
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +230,9 @@ def _aligned(
 def _scores(ranking: Ranking, ids: list[str], normalisation: Normalisation) -> Floats:
     if not len(ranking):
         return np.zeros(len(ids))
-    given = np.array(ranking.scores, np.float64)
-    if normalisation == "min-max":
-        given = (given - given.min()) / (np.ptp(given) or 1.0)
-    elif normalisation == "z-score":
-        given = (given - given.mean()) / (given.std() or 1.0)
+    given, absent = on_scale(np.array(ranking.scores, np.float64), normalisation)
     held = dict(zip(ranking.passage_ids, given.tolist(), strict=True))
-    lowest = float(given.min())
-    return np.array([held.get(passage_id, lowest) for passage_id in ids])
+    return np.array([held.get(passage_id, absent) for passage_id in ids])
 
 
 def _relevant(grades: Mapping[str, int]) -> set[str]:
@@ -236,11 +269,14 @@ def _label_scan(
     lead = own[:, best] - own[:, overall]
     named, confidence = clusters.tolist(), drawn.confidence
     several = len(set(named)) > 1
-    regrets = _resampled_regrets(values, members, drawn)
+    regrets, places = _resampled(values, members, drawn)
+    low, high = (1 - confidence) / 2, (1 + confidence) / 2
+    chosen = np.quantile(np.array(weights)[places], (low, high), method="inverted_cdf")
     return LabelScan(
         label=label,
         curve=tuple(summarise(column, clusters=named, confidence=confidence) for column in own.T),
         best=weights[best],
+        best_interval=(float(chosen[0]), float(chosen[1])) if several else None,
         regret=float(lead.mean()),
         regret_interval=percentile_interval(regrets, confidence) if several else None,
         held_out=_held_out(values, members, drawn),
@@ -248,20 +284,22 @@ def _label_scan(
     )
 
 
-def _resampled_regrets(values: Floats, members: Places, drawn: _Draw) -> Floats:
+def _resampled(values: Floats, members: Places, drawn: _Draw) -> tuple[Floats, Places]:
+    """Return regret and place of the label's best weight in every resample of the clusters."""
     inside = np.zeros(len(values))
     inside[members] = 1
     # A cluster's row is the sum of its queries, so that drawing it draws them all.
     held = np.concatenate([values, values * inside[:, None], inside[:, None]], axis=1)
     sums = np.zeros((drawn.count, held.shape[1]))
     np.add.at(sums, drawn.clusters, held)
-    width, found = values.shape[1], []
+    width, found, places = values.shape[1], [], []
     for counts in resampled_counts(drawn.count, drawn.resamples, drawn.seed):
         total = counts @ sums
         overall = total[:, :width].argmax(axis=1)
         own = total[:, width:-1] / np.maximum(total[:, -1:], 1)
         found.append(own.max(axis=1) - own[np.arange(len(own)), overall])
-    return np.concatenate(found)
+        places.append(own.argmax(axis=1))
+    return np.concatenate(found), np.concatenate(places)
 
 
 def _held_out(values: Floats, members: Places, drawn: _Draw) -> float:
