@@ -144,15 +144,17 @@ def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         Store(tmp_path / "file" / "store").check_writable()
 
 
-def test_arrays_are_kept_and_mapped(tmp_path: Path) -> None:
-    """An array is computed once and read back equal."""
+def test_arrays_of_an_older_store_are_mapped(tmp_path: Path) -> None:
+    """An array kept by version 0.1 is found, another is not, and a damaged one is named."""
     store = Store(tmp_path)
     values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    folder = store.files("embed", {"texts": "x"}, lambda f: np.save(f / "array.npy", values))
 
-    store.array("embed", {"texts": "x"}, lambda: values)
-    again = store.array("embed", {"texts": "x"}, lambda: np.zeros((1, 1), np.float32))
-
-    assert np.array_equal(again, values)
+    assert np.array_equal(store.kept_array("embed", {"texts": "x"}), values)  # type: ignore[arg-type]
+    assert store.kept_array("embed", {"texts": "y"}) is None
+    (folder / "array.npy").write_bytes(b"no array")
+    with pytest.raises(StoreError, match=r"array\.npy"):
+        store.kept_array("embed", {"texts": "x"})
 
 
 def _finish_step(root: str, barrier: object) -> str:

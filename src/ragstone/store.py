@@ -3,7 +3,7 @@
     store/
       steps/retrieve-1f0c9a.../table.parquet     the result
                                manifest.json      what made it; written last: it means finished
-      arrays/embed-77ab02.../array.npy, manifest.json
+      arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
       calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       which steps an experiment's trials are made of
 
@@ -141,33 +141,20 @@ class Store:
         key = fingerprint({"step": step, **_made_of(component, inputs)})
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
 
-    def array(
-        self, step: str, made_of: Mapping[str, Any], compute: Callable[[], npt.NDArray[np.float32]]
-    ) -> npt.NDArray[np.float32]:
-        """Return an array kept under `made_of` (plain data, components), memory-mapped."""
+    def kept_array(self, step: str, made_of: Mapping[str, Any]) -> npt.NDArray[np.float32] | None:
+        """Return an array that version 0.1 kept under `made_of`, memory-mapped, or None."""
         import numpy as np
 
-        key = fingerprint({"step": step, **made_of})
-        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
-        if not (folder / MANIFEST).exists():
-            started = time.time()
-            values = compute()
-            with self._new_folder(folder) as temporary:
-                np.save(temporary / "array.npy", values, allow_pickle=False)
-                manifest = {"step": step, "made_of": fingerprint(made_of), "shape": values.shape}
-                _write_manifest(temporary, manifest | _run_facts(started))
+        folder = self.kept_files(step, made_of)
+        if folder is None:
+            return None
         try:
-            loaded: npt.NDArray[np.float32] = np.load(
+            array: npt.NDArray[np.float32] = np.load(
                 folder / "array.npy", mmap_mode="r", allow_pickle=False
             )
         except (OSError, ValueError) as error:
             raise _unreadable(folder / "array.npy", error) from error
-        return loaded
-
-    def kept_array(self, step: str, made_of: Mapping[str, Any]) -> npt.NDArray[np.float32] | None:
-        """Return the array kept under `made_of`, memory-mapped, or None where there is none."""
-        folder = self.root / "arrays" / f"{step}-{fingerprint({'step': step, **made_of})[:KEY_LENGTH]}"
-        return _read_array(folder) if (folder / MANIFEST).exists() else None
+        return array
 
     def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
         """Return the folder kept under `made_of` (plain data, components).

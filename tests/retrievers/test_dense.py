@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from ragstone.datasets.corpus import Corpus
+from ragstone.embedders.stored import Precision
 from ragstone.errors import ConfigError, UnknownComponent
 from ragstone.fingerprint import recipe
-from ragstone.retrievers import dense
+from ragstone.retrievers import nearest
 from ragstone.retrievers.dense import Dense
+from ragstone.store import Store
 from ragstone.types import Passage, Search
 
 
@@ -64,13 +68,51 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
     retriever = Dense(top_k=7, embedder=WRITTEN)
     together = retriever.retrieve(searches, corpus)
     alone = [retriever.retrieve([search], corpus)[0] for search in searches]
-    monkeypatch.setattr(dense, "_BLOCK_NUMBERS", 300 * 7)
+    monkeypatch.setattr(nearest, "_QUERIES", 7)
     assert together == alone == retriever.retrieve(searches, corpus)
     assert all(len(ranking) == 7 for ranking in together)
 
 
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
+    """The order stands, the scores are those of the rounded vectors."""
+    corpus = _corpus("0.2 1", "1 0", "-1 0", "0.7 0.7")
+    (ranking,) = Dense(embedder=WRITTEN, precision=precision).retrieve([Search("q", "1 2")], corpus)
+    assert list(ranking.passage_ids) == ["p0", "p3", "p1", "p2"]
+    np.testing.assert_allclose(ranking.scores, [2.2, 2.1, 1.0, -1.0], atol=0.01)
+    assert ranking.scores[0] != np.float32(2.2)
+
+
+def test_one_passage_and_more_places_than_passages() -> None:
+    """The ranking is as long as the corpus; equal texts are ranked, both."""
+    (one,) = Dense(top_k=9, embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus("2 0"))
+    assert (list(one.passage_ids), list(one.scores)) == (["p0"], [2.0])
+    (two,) = Dense(top_k=9, embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus("2 0", "2 0"))
+    assert list(two.passage_ids) == ["p0", "p1"]
+
+
+def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
+    """Bytes by precision where the embedder tells its dimension; nothing for what is kept."""
+    corpus = Corpus(_corpus("1 0", "0 1").table, Store(tmp_path))
+    told = f"{__name__}:Told"
+    assert Dense(embedder=WRITTEN).index_bytes(corpus) is None
+    assert Dense(embedder=told).index_bytes(corpus) == 2 * 2 * 4
+    assert Dense(embedder=told, precision="int8").index_bytes(corpus) == 2 * (2 + 4)
+    Dense(embedder=told).retrieve([Search("q", "1 0")], corpus)
+    assert Dense(embedder=told).index_bytes(corpus) == 0
+    assert Dense(embedder=told, precision="int8").index_bytes(corpus) == 2 * (2 + 4)
+
+
+@dataclass(frozen=True)
+class Told(Written):
+    """The same, and says how long its vectors are."""
+
+    dimension: ClassVar[int] = 2
+
+
 def test_the_embedder_is_part_of_the_recipe() -> None:
-    """Its own parameters too, however it is written."""
+    """Its own parameters too, however it is written; so is the precision."""
+    assert recipe(Dense(precision="int8")) != recipe(Dense())
     assert recipe(Dense(embedder=WRITTEN)) != recipe(Dense(embedder=f"{WRITTEN}(sign=-1)"))
     assert recipe(Dense()) != recipe(Dense(embedder="minilm(precision=float32)"))
 

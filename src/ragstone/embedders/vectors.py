@@ -93,7 +93,7 @@ def _stored(
             with noting() as notes:
                 vectors = _kept_before(store, embedder, digest, texts, bar)
                 if vectors is None:
-                    vectors = _embed(texts, embedder, bar)
+                    vectors = _embed(texts, embedder, bar, folder.dimension)
             if not checked_room:
                 _check_disk(missing * SHARD, vectors.shape[1], precision, store)
                 checked_room = True
@@ -106,29 +106,34 @@ def _stored(
 
 def _in_memory(corpus: Corpus, embedder: Embedder, precision: Precision) -> Vectors:
     parts: list[npt.NDArray[Any]] = []
+    dimension = 0
     with progress("Embedding passages", len(corpus)) as bar:
         for start in range(0, len(corpus), SHARD):
-            vectors = _embed(corpus.full_texts(start, start + SHARD), embedder, bar)
-            if not parts:
-                _check_memory(len(corpus), vectors.shape[1], precision)
+            vectors = _embed(corpus.full_texts(start, start + SHARD), embedder, bar, dimension)
+            if not dimension:
+                dimension = vectors.shape[1]
+                _check_memory(len(corpus), dimension, precision)
             parts.append(encode(vectors, precision))
-    if not parts:
-        return Vectors((), 0, 0.0)
-    rows = np.concatenate(parts)
-    return Vectors((rows,), vectors.shape[1], max(longest(part) for part in parts))
+    length = max(map(longest, parts), default=0.0)
+    return Vectors((np.concatenate(parts),) if parts else (), dimension, length)
 
 
-def _embed(texts: Sequence[str], embedder: Embedder, bar: Bar) -> npt.NDArray[np.float32]:
+def _embed(
+    texts: Sequence[str], embedder: Embedder, bar: Bar, dimension: int
+) -> npt.NDArray[np.float32]:
+    """Return the vectors of some texts, as long as those before (`dimension`, 0 for none)."""
     parts = []
     for place in range(0, len(texts), _AT_ONCE):
         part = texts[place : place + _AT_ONCE]
-        parts.append(checked(embedder.embed_passages(part), part, embedder))
+        vectors = checked(embedder.embed_passages(part), part, embedder)
+        dimension = dimension or vectors.shape[1]
+        if vectors.shape[1] != dimension:
+            raise ConfigError(
+                f"the embedder {embedder!r} returned vectors of {vectors.shape[1]} dimensions, and "
+                f"of {dimension} before; if it was changed, give it another version"
+            )
+        parts.append(vectors)
         bar.advance(len(part))
-    lengths = {part.shape[1] for part in parts}
-    if len(lengths) > 1:
-        raise ConfigError(
-            f"the embedder {embedder!r} returned vectors of different lengths: {sorted(lengths)}"
-        )
     return np.concatenate(parts)
 
 

@@ -5,43 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from threading import Lock
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from ragstone.embedders.vectors import checked, embed_corpus
+from ragstone.embedders.stored import Precision
+from ragstone.embedders.vectors import bytes_to_store, checked, embed_corpus
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.progress import progress
 from ragstone.registry import create
-from ragstone.retrievers.ranks import best, check_top_k
+from ragstone.retrievers.nearest import nearest
+from ragstone.retrievers.ranks import check_top_k
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ragstone.calls import Calls
     from ragstone.datasets.corpus import Corpus
     from ragstone.protocols import Embedder
-
-_BLOCK_NUMBERS: Final = 16_000_000
-"""Scores in memory at a time: 64 MB."""
-_SLACK: Final = 1e-5
-"""How far sums in float32 may be off, relative to the largest of them."""
 
 
 @dataclass(frozen=True)
 class Dense:
     """Ranks all passages by the inner product of their vectors with the query's.
 
+    A score is computed in 64 bits from the query's vector and the stored one of the passage; equal
+    scores stand in the order of the corpus.
+
     Args:
         top_k: length of a ranking at most.
         embedder: what makes the vectors: a name, with its parameters in brackets, or
             `module:Class`.
+        precision: how the numbers of a vector are stored: in 4 bytes (`float32`), 2 (`float16`) or
+            1 (`int8`, in steps of a 127th of the vector's largest number).
     """
 
     top_k: int = 100
     embedder: str = "minilm"
+    precision: Precision = "float32"
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -65,46 +65,37 @@ class Dense:
         if check is not None:
             check(calls)
 
+    def index_bytes(self, corpus: Corpus) -> int | None:
+        """Return what ranking adds to the corpus's store; None where the embedder does not say.
+
+        An embedder says it by an attribute `dimension`.
+        """
+        dimension = getattr(self._embedder, "dimension", None)
+        if dimension is None:
+            return None
+        return bytes_to_store(corpus, self._embedder, self.precision, dimension)
+
     def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
         """Return one ranking per search, in order."""
         if not searches or not len(corpus):
             return [Ranking() for _ in searches]
-        vectors = embed_corpus(corpus, self._embedder)
+        vectors = embed_corpus(corpus, self._embedder, self.precision)
         texts = [search.text for search in searches]
         queries = checked(self._embedder.embed_queries(texts), texts, self._embedder)
-        if queries.shape[1] != vectors.shape[1]:
+        if queries.shape[1] != vectors.dimension:
             raise ConfigError(
                 f"the embedder {self.embedder!r} gives queries {queries.shape[1]} dimensions, "
-                f"passages {vectors.shape[1]}"
+                f"passages {vectors.dimension}"
             )
-        block = max(1, _BLOCK_NUMBERS // len(vectors))
-        rankings: list[Ranking] = []
-        with progress("Searching vectors", len(queries)) as bar:
-            for start in range(0, len(queries), block):
-                part = queries[start : start + block]
-                for query, scores in zip(part, part @ vectors.T, strict=True):
-                    rankings.append(_ranking(query, scores, vectors, corpus, self.top_k))
-                    bar.advance()
-        return rankings
+        ids = corpus.passage_ids
+        one_at_a_time = Lock()
+        with progress("Searching vectors", len(queries) * len(vectors)) as bar:
 
+            def advance(count: int) -> None:
+                with one_at_a_time:
+                    bar.advance(count)
 
-def _ranking(
-    query: npt.NDArray[np.float32],
-    rough: npt.NDArray[np.float32],
-    vectors: npt.NDArray[np.float32],
-    corpus: Corpus,
-    top_k: int,
-) -> Ranking:
-    """Rank one query's passages, equal scores in the order of the corpus.
-
-    A product over many queries at once adds up in an order that depends on how many they are, so
-    its last digits decide only which passages are computed again, each alone and in float64.
-    """
-    places = np.arange(len(rough))
-    if len(rough) > top_k:
-        floor = np.partition(rough, -top_k)[-top_k] - _SLACK * np.abs(rough).max()
-        places = np.flatnonzero(rough >= floor)
-    near = vectors[places].astype(np.float64)
-    scores = (near * query.astype(np.float64)).sum(axis=1).astype(np.float32)
-    order = best(scores, top_k)
-    return Ranking([corpus.passage_ids[place] for place in places[order]], scores[order].tolist())
+            return [
+                Ranking([ids[place] for place in near.places.tolist()], near.scores.tolist())
+                for near in nearest(queries, vectors, self.top_k, advance=advance)
+            ]

@@ -178,7 +178,7 @@ class Milvus:
         def batch(start: int, stop: int) -> list[dict[str, Any]]:
             held: list[dict[str, Any]] = [{} for _ in range(start, stop)]
             if vectors is not None:
-                for row, vector in zip(held, vectors[start:stop], strict=True):
+                for row, vector in zip(held, vectors.slice(start, stop), strict=True):
                     row["dense"] = vector
             if isinstance(sparse, SparseEncoder):
                 rows = sparse.encode_passages(corpus.full_texts(start, stop))
@@ -186,7 +186,7 @@ class Milvus:
                     row["sparse"] = words
             return held
 
-        return batch, None if vectors is None else vectors.shape[1]
+        return batch, None if vectors is None else vectors.dimension
 
     def _rankings(
         self, searches: Sequence[Search], collection: Collection, corpus: Corpus

@@ -9,6 +9,7 @@ order these are a few hundred a query. What is left at the end is computed again
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -90,7 +91,7 @@ def _shares(length: int, count: int) -> list[tuple[int, int]]:
     """Return where each thread's passages begin and end; a short corpus is not divided."""
     count = max(1, min(count, length // (2 * _FIRST)))
     edges = [length * n // count for n in range(count + 1)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(itertools.pairwise(edges))
 
 
 def _groups(count: int) -> list[range]:
@@ -179,7 +180,8 @@ class _Scan:
     def exact(self, query: int, places: npt.NDArray[np.int64]) -> Matrix:
         """Return the scores of some passages, each computed alone."""
         wanted = self.queries[query].astype(np.float64)
-        return np.vecdot(self.vectors.exact(places), wanted).astype(np.float32)
+        scores: Matrix = np.vecdot(self.vectors.exact(places), wanted).astype(np.float32)
+        return scores
 
     def _take_all(self, scores: Matrix, at: int) -> None:
         begin = at - self.start
@@ -255,7 +257,8 @@ def _ranks(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
     [0, 1, 0, 1, 2]
     """
     starts = np.cumsum(counts) - counts
-    return np.arange(counts.sum()) - np.repeat(starts, counts)
+    ranks: npt.NDArray[np.int64] = np.arange(counts.sum()) - np.repeat(starts, counts)
+    return ranks
 
 
 def _single_blas() -> AbstractContextManager[object]:
