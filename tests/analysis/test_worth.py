@@ -81,3 +81,12 @@ def test_without_a_closed_book_there_is_no_gain() -> None:
     """The message names the settings that there are, and what is needed."""
     with pytest.raises(DatasetError, match=r"the settings are gold; a gain needs"):
         worth("set", "system", "Match", {"gold": {"1": 1.0}})
+
+
+def test_answers_without_context_alone_decide_nothing() -> None:
+    """A set without passages is shown with what a model knows of it."""
+    found = told([1.0] * 30 + [0.0] * 70, None)
+
+    assert found.advice == "undecided"
+    assert found.closed_book.mean == pytest.approx(0.3)
+    assert "all there is are answers without context" in found.reason

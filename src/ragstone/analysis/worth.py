@@ -67,10 +67,10 @@ def worth(
         right: from which score on an answer counts as right.
 
     Raises:
-        DatasetError: there are no scores without context, or none beside them.
+        DatasetError: there are no scores without context.
     """
     base = scores.get("none")
-    if base is None or len(scores) < 2:  # noqa: PLR2004 - a gain is between two settings
+    if base is None:
         raise DatasetError(
             f"{dataset}, {system}: the settings are {', '.join(scores) or 'none at all'}; a gain "
             "needs answers without context (setting `none`) and with one (`gold`, `retrieved(5)`)"
@@ -125,7 +125,8 @@ def _advice(
 ) -> tuple[Advice, str]:
     """Weigh the gain from gold context first, then memory, then the gain from retrieval."""
     if gold is None:
-        return "undecided", "no answers with gold context: run the setting `gold`"
+        told = "" if gains else "; all there is are answers without context"
+        return "undecided", f"no answers with gold context: run the setting `gold`{told}"
     low, high = gold.interval or (-1.0, 1.0)
     told = f"gold context changes the score by {gold.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
     if high < 0:
