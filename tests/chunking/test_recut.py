@@ -84,10 +84,10 @@ def test_passages_of_a_document_without_offsets_are_joined_in_order() -> None:
 
     assert [_texts(j) for j in joined] == [["One.\n\nTwo."], ["Else."]]
     assert joined[0].spans == (Span("p1", 0, 4), Span("p2", 6, 10))
-    assert joined[0].stretches[0].title == "A"
+    assert [joined[0].title_at(start) for start in (0, 5, 6, 9)] == ["A", "A", "B", "B"]
     assert sorted(notes) == [
         "passages without offsets, joined in the order of the corpus",
-        "several titles, of which the first is kept",
+        "several titles: a passage has that of the old one in which it begins",
     ]
 
 
@@ -176,6 +176,18 @@ def test_a_threshold_that_is_no_share_is_refused(threshold: float) -> None:
     """Above 0 and at most 1."""
     with pytest.raises(ConfigError, match="above 0 and at most 1"):
         Carrier({}, threshold)
+
+
+def test_a_passage_has_the_title_of_the_old_one_in_which_it_begins() -> None:
+    """Sections of a document are often titled each for itself."""
+    passages = [Passage("1", "a b c", "A", "d"), Passage("2", "d e f", "B", "d")]
+    made = recut(_dataset(passages, {}), Words(2))
+
+    assert [(p.title, p.text.split()) for p in made.dataset.corpus] == [
+        ("A", ["a", "b"]),
+        ("A", ["c", "d"]),
+        ("B", ["e", "f"]),
+    ]
 
 
 def _cut_words(judged: Judged, **options: object) -> Recut:

@@ -14,6 +14,7 @@ document has several stretches: no passage is cut across what is missing.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,13 @@ class Joined:
     stretches: tuple[Document, ...]
     spans: tuple[Span, ...]
     """Where the passages stand that it was put together from."""
+    titles: tuple[tuple[int, str], ...] = ()
+    """Where they start and what their titles are, in order; empty where all have the same."""
+
+    def title_at(self, start: int) -> str:
+        """Return the title of the last passage that starts at a character or before it."""
+        place = bisect_right(self.titles, start, key=lambda pair: pair[0])
+        return self.titles[max(place - 1, 0)][1]
 
 
 @dataclass
@@ -72,13 +80,17 @@ class Documents:
             yield self._joined(document_id, list(held))
 
     def _joined(self, document_id: str, held: list[_Row]) -> Joined:
-        titles = {row["title"] for row in held}
-        if len(titles) > 1:
-            self.notes["several titles, of which the first is kept"] += 1
         placed = [(place, row["text"]) for row in held if (place := _place(row))]
         if len(placed) < len(held):
             placed = _in_order(held)
             self.notes["passages without offsets, joined in the order of the corpus"] += 1
+        titles = sorted(
+            (span.start, row["title"]) for (span, _), row in zip(placed, held, strict=True)
+        )
+        if len({title for _, title in titles}) == 1:
+            titles = []
+        else:
+            self.notes["several titles: a passage has that of the old one in which it begins"] += 1
         stretches, agree = _stretches(placed)
         if not agree:
             self.notes["overlapping passages that disagree, of which the first is kept"] += 1
@@ -92,7 +104,8 @@ class Documents:
         made = (
             Document(document_id, text, *common, offset, complete) for offset, text in stretches
         )
-        return Joined(document_id, tuple(made), tuple(span for span, _ in placed))
+        spans = tuple(span for span, _ in placed)
+        return Joined(document_id, tuple(made), spans, tuple(titles))
 
 
 def document_id_of(passage_id: str, document_id: str, text: str) -> str:

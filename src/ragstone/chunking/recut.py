@@ -85,7 +85,7 @@ def recut(
         for joined in source:
             count += 1
             old = joined.spans if given is None else given.spans_in(joined)
-            new = [corpus.add(p) for part in joined.stretches for p in chunker.cut(part)]
+            new = [corpus.add(p, joined) for part in joined.stretches for p in chunker.cut(part)]
             carrier.carry(old, new)
             empty += [] if new else [joined.document_id]
             bar.advance(len(joined.spans))
@@ -123,7 +123,7 @@ class _Cut:
         self._count = 0
         self.longest = 0
 
-    def add(self, passage: Passage) -> Span:
+    def add(self, passage: Passage, joined: Joined) -> Span:
         """Add a passage and return where it stands; raise `DatasetError` where it is unfit."""
         passage_id, start, end = (
             passage.passage_id,
@@ -144,7 +144,8 @@ class _Cut:
                 f"document an id of its own, and make passages by document.passage(start, end)"
             )
         labels = labels_to_json(passage.labels)
-        self._builder.add((passage_id, passage.text, passage.title, passage.document_id, labels))
+        title = joined.title_at(start) if joined.titles else passage.title
+        self._builder.add((passage_id, passage.text, title, passage.document_id, labels))
         return Span(passage_id, start, end)
 
     def finish(self) -> Table:

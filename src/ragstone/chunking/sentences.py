@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from ragstone.chunking.windows import check_window
 from ragstone.chunking.wordpiece import BUNDLED, TokenPlaces, tokenizer_digest, tokens
-from ragstone.errors import MissingDependency
+from ragstone.sentences import sentence_starts, splitter_version
 from ragstone.types import Document, Passage
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+_NAME: Final = "the chunker 'sentences'"
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,8 @@ class Sentences:
     @cached_property
     def revision(self) -> str:
         """Digest of the tokenizer's file, and the version of the sentence splitter."""
-        from importlib.metadata import version
-
-        _splitter()
-        return f"{tokenizer_digest(self.tokenizer)} sentencex {version('sentencex')}"
+        splitter = splitter_version(asked_by=_NAME)
+        return f"{tokenizer_digest(self.tokenizer)} {splitter}"
 
     def cut(self, document: Document) -> Iterator[Passage]:
         """Yield the passages of a document, in order."""
@@ -60,24 +60,14 @@ class Sentences:
         if not text.strip():
             return
         found = tokens(text, self.tokenizer)
-        bounds, counted = _pieces(found, self._sentence_starts(text), len(text), self.size)
+        bounds, counted = _pieces(found, self._starts(text), len(text), self.size)
         for first, end in _packed(counted, self.size, self.overlap):
             # Tokens of one character (a Korean syllable taken apart) start at the same place.
             if bounds[first] < bounds[end]:
                 yield document.passage(bounds[first], bounds[end])
 
-    def _sentence_starts(self, text: str) -> list[int]:
-        """Return the character at which each sentence starts; the first is 0."""
-        found = _splitter()(self.language, text)
-        return sorted({0, *(sentence["start_index"] for sentence in found)})
-
-
-def _splitter() -> Any:
-    try:
-        from sentencex import get_sentence_boundaries
-    except ImportError as error:
-        raise MissingDependency("the chunker 'sentences'", "sentencex", "chunk") from error
-    return get_sentence_boundaries
+    def _starts(self, text: str) -> list[int]:
+        return sentence_starts(text, self.language, asked_by=_NAME)
 
 
 def _pieces(
