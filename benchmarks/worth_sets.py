@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ import yaml
 from benchmarks.doctor_findings import qed, rgb
 
 import ragstone
+from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.loading import load_dataset
 from ragstone.datasets.writing import write_dataset
 
@@ -28,7 +30,7 @@ SETTINGS: Final = ["none", "gold", "retrieved(3)"]
 
 def sources(data: Path, sets: Path) -> dict[str, Path]:
     """Return name -> where a data set lies, after writing those that have a layout of their own."""
-    made = {
+    made: dict[str, Callable[[], Dataset]] = {
         "qed": lambda: qed(data / "qed" / "qed-dev.jsonl.gz"),
         "rgb-en_fact": lambda: rgb(data / "rgb" / "en_fact.jsonl.gz"),
         "xquad-en": lambda: load_dataset(str(data / "xquad" / "xquad.en.json.gz")),
@@ -37,7 +39,7 @@ def sources(data: Path, sets: Path) -> dict[str, Path]:
     for name, read in made.items():
         if not (sets / name).is_dir():
             write_dataset(read(), sets / name)
-    return {"nq_singlehop": data / "nq_singlehop"} | {name: sets / name for name in made}
+    return {name: sets / name for name in made} | {"nq_singlehop": data / "nq_singlehop"}
 
 
 def main() -> None:
