@@ -78,17 +78,18 @@ def check_depths(
 def _check_depth(system: System, shown: int) -> None:
     """Check that each step hands on at least as many passages as the next one takes."""
     steps = [
-        (name, step.top_k)
+        (name, getattr(step, "depth", step.top_k), step.top_k)
         for name, step in (("retriever", system.retriever), ("reranker", system.reranker))
         if step is not None
     ]
     if shown:
-        steps.append(("setting", shown))
-    for (before, wide), (after, narrow) in itertools.pairwise(steps):
+        steps.append(("setting", shown, shown))
+    for (before, _, wide), (after, narrow, _) in itertools.pairwise(steps):
         if narrow > wide:
             raise ConfigError(
                 f"system {system.name!r}: the {after} takes {narrow} passages, but the {before} "
-                f"hands on only {wide}; raise the {before}'s top_k or lower the {after}'s"
+                f"hands on only {wide}; raise the {before}'s top_k or lower the {after}'s "
+                f"{'depth' if after == 'reranker' else 'top_k'}"
             )
 
 

@@ -34,18 +34,22 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "embedders": {
         "minilm": "ragstone.embedders.minilm:MiniLM",
+        "minilm-tokens": "ragstone.embedders.minilm_tokens:MiniLMTokens",
         "splade": "ragstone.embedders.splade:Splade",
     },
     "retrievers": {
         "bm25": "ragstone.retrievers.bm25:BM25",
         "dense": "ragstone.retrievers.dense:Dense",
         "fusion": "ragstone.retrievers.fusion:Fusion",
+        "late-interaction": "ragstone.retrievers.late_interaction:LateInteraction",
         "milvus": "ragstone.retrievers.milvus:Milvus",
         "oracle": "ragstone.retrievers.oracle:Oracle",
         "run-file": "ragstone.retrievers.run_file:RunFile",
         "sparse": "ragstone.retrievers.sparse:Sparse",
     },
-    "rerankers": {},
+    "rerankers": {
+        "maxsim": "ragstone.rerankers.maxsim:MaxSim",
+    },
     "contexts": {
         "none": "ragstone.contexts.none:NoContext",
         "gold": "ragstone.contexts.gold:Gold",

@@ -43,6 +43,8 @@ class PlannedStep:
     step: str
     component: object
     state: State
+    queries: int | None = None
+    """How many the step is for, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class PlanningStore(Store):
     ) -> Kept:
         """Return the kept result, or a placeholder that nothing kept can depend on."""
         kept = self.has(step, component, inputs)
-        self.steps.append(PlannedStep(step, component, "kept" if kept else "to do"))
+        state: State = "kept" if kept else "to do"
+        self.steps.append(PlannedStep(step, component, state, _queries_of(inputs)))
         if kept:
             return super().table(step, component, inputs, compute)
         if step == "generate":
@@ -89,6 +92,12 @@ class PlanningStore(Store):
 def known(kept: Kept) -> bool:
     """Say whether a table is there to be looked at."""
     return not kept.digest.startswith(UNKNOWN)
+
+
+def _queries_of(inputs: Mapping[str, Kept]) -> int | None:
+    """Return for how many queries a step is, from the table that has one row for each."""
+    rows = inputs.get("queries") or inputs.get("searches")
+    return rows.table.num_rows if rows is not None and known(rows) else None
 
 
 def _costs_nothing(step: str, component: object) -> bool:
@@ -132,9 +141,19 @@ class Plan:
         return sum(getattr(judge, "calls_per_item", 1) for judge in judging) * self.queries
 
     @property
+    def rerank_calls(self) -> int:
+        """Model calls of rerankers at most: a ranking may be shorter than they look."""
+        asking = [s for s in self.steps if (s.step, s.state) == ("rerank", "to do")]
+        return sum(
+            getattr(s.component, "calls_per_query", 0)
+            * (self.queries if s.queries is None else s.queries)
+            for s in asking
+        )
+
+    @property
     def calls(self) -> int:
         """Model calls at most; replies that are kept from other runs are not asked for again."""
-        return self.answer_calls + self.judge_calls
+        return self.answer_calls + self.judge_calls + self.rerank_calls
 
     def check_ready(self, calls: Calls) -> None:
         """Let every component that is to work say what it lacks: model files, packages, a server.
@@ -159,6 +178,7 @@ class Plan:
             "calls_at_most": self.calls,
             "calls_unknown": self.calls_unknown,
             "judge_calls": self.judge_calls,
+            "rerank_calls": self.rerank_calls,
             "estimate": None if self.estimate is None else asdict(self.estimate),
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
@@ -177,8 +197,10 @@ class Plan:
                 kept = states.count("kept")
                 lines.append(f"  {title:<18} {kept:>4} kept {len(states) - kept:>4} to do")
         told = f"model calls: at most {self.calls:,}"
-        judging = f", {self.judge_calls:,} of them by judges" if self.judge_calls else ""
-        lines.append(f"{told}{judging}; kept replies are not asked again")
+        asking = {"judges": self.judge_calls, "rerankers": self.rerank_calls}
+        shares = [f"{count:,} by {who}" for who, count in asking.items() if count]
+        of_them = f" ({', '.join(shares)})" if shares else ""
+        lines.append(f"{told}{of_them}; kept replies are not asked again")
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)

@@ -49,7 +49,11 @@ class Corpus:
 
     def __getitem__(self, passage_id: str) -> Passage:
         """Return the passage of that id; raise `KeyError` where there is none."""
-        return self.at(self._positions[passage_id])
+        return self.at(self.position(passage_id))
+
+    def position(self, passage_id: str) -> int:
+        """Return the position of the passage of that id; raise `KeyError` where there is none."""
+        return self._positions[passage_id]
 
     def at(self, position: int) -> Passage:
         """Return the passage at a position, counted from 0."""
