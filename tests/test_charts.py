@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.charts import MOST_SERIES, adaptability_chart, answers_chart, retrieval_charts
+from ragstone.chart_parts import MOST_SERIES
+from ragstone.charts import adaptability_chart, answers_chart, retrieval_charts
 from ragstone.results import Results
 from ragstone.testing.made_results import HOSTILE, made_results
 from ragstone.views import leaderboard, retrieval_board

@@ -6,70 +6,41 @@ page. Every chart has a description, and a table beside it with the same numbers
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
+from ragstone.chart_parts import (
+    LINE,
+    MOST_SERIES,
+    Spec,
+    even_axis,
+    line_layers,
+    mean_fields,
+    quantity,
+    row_axis,
+    row_names,
+    series_encoding,
+    series_keys,
+    shift,
+    tooltip,
+    whole,
+)
 from ragstone.label_views import label_table, labels_of
 from ragstone.views import PART_NAMES, leaderboard, retrieval_board, shares_rows, split_cutoff
 
 if TYPE_CHECKING:
-    from ragstone.analysis.statistics import Summary
     from ragstone.results import Results
     from ragstone.views import Board, SharesRow
 
-Spec: TypeAlias = dict[str, Any]
-
-SCHEMA: Final = "https://vega.github.io/schema/vega-lite/v6.json"
-SERIES: Final = tuple(f"var(--series-{number})" for number in range(1, 9))
-SHAPES: Final = (
-    "circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "triangle-right",
-    "triangle-left",
-)  # fmt: skip
-MOST_SERIES: Final = len(SERIES)
-"""Series that can be told apart in one chart; of more systems the best are drawn."""
-
-_MUTED: Final = "var(--muted)"
-_RULE: Final = "var(--rule)"
-_LINE: Final = 18
-"""Pixels from one series to the next within a row."""
 _BAR_ROW: Final = 58
 """Pixels of a bar, its name and the gap after it."""
-
-CONFIG: Final[Spec] = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": _MUTED,
-        "titleColor": _MUTED,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "gridColor": _RULE,
-        "domainColor": _RULE,
-        "tickColor": _RULE,
-    },
-    "legend": {
-        "orient": "bottom",
-        "labelColor": "var(--ink)",
-        "labelFontSize": 12,
-        "labelLimit": 300,
-        "symbolSize": 90,
-        "symbolOpacity": 1,
-        "columns": {"expr": "width < 640 ? 1 : 4"},
-        "columnPadding": 24,
-        "rowPadding": 4,
-        "offset": 14,
-    },
-    "text": {"color": "var(--ink)", "fontSize": 12},
-}
 
 
 def answers_chart(results: Results) -> Spec | None:
     """Return the chart of the metric that says what is right: systems down, settings coloured."""
     metric = str(results.record["file"]["correct"])
     values = [
-        {"row": row.system, "name": board.setting, **_mean(row.cells[metric])}
+        {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
         for row in board.rows
         if metric in row.cells and row.cells[metric].mean is not None
@@ -116,7 +87,7 @@ def adaptability_chart(results: Results) -> Spec | None:
     if not values:
         return None
     keys = [key for key in PART_NAMES if any(value["part"] == key for value in values)]
-    layers = [_row_names(-22), _bars(keys), _bar_texts(keys)]
+    layers = [row_names(-22), _bars(keys), _bar_texts(keys)]
     told = "; ".join(
         f"{row.system}, {row.setting}: "
         + ", ".join(f"{part.label} {part.share.share:.3f}" for part in row.parts)
@@ -125,7 +96,7 @@ def adaptability_chart(results: Results) -> Spec | None:
     )
     height = _BAR_ROW * sum(bool(row.n) for row in rows)
     what = f"Adaptability to context, shares that sum to 1. {told}."
-    spec = _spec(what, values, layers, height, {key: PART_NAMES[key][0] for key in keys})
+    spec = whole(what, values, layers, height, {key: PART_NAMES[key][0] for key in keys})
     return spec | {"resolve": {"scale": {"color": "independent"}}}
 
 
@@ -149,11 +120,11 @@ def _bars(keys: Sequence[str]) -> Spec:
     return {
         "mark": {"type": "bar", "height": 24, "stroke": "var(--paper)", "strokeWidth": 1.5},
         "encoding": {
-            "y": _rows(),
-            "x": {**_quantity("start"), "axis": axis},
+            "y": row_axis(),
+            "x": {**quantity("start"), "axis": axis},
             "x2": {"field": "end"},
             "color": _part_colour(keys, "part") | {"legend": legend},
-            "tooltip": _tooltip(titles),
+            "tooltip": tooltip(titles),
         },
     }
 
@@ -164,7 +135,7 @@ def _bar_texts(keys: Sequence[str]) -> Spec:
         "mark": {"type": "text", "fontSize": 11.5, "fontWeight": 600},
         "transform": [{"filter": "datum.share * width >= 34"}],
         "encoding": {
-            "y": _rows(),
+            "y": row_axis(),
             "x": {"field": "middle", "type": "quantitative"},
             "text": {"field": "share", "format": ".0%"},
             "color": _part_colour(keys, "on") | {"legend": None},
@@ -179,51 +150,46 @@ def _part_colour(keys: Sequence[str], kind: str) -> Spec:
 
 def _rows_chart(values: Sequence[Spec], titles: Mapping[str, str], what: str) -> Spec:
     """Return means with intervals, one row a name, the series below each other within it."""
-    keys = _keys(value["name"] for value in values)
+    keys = series_keys(value["name"] for value in values)
     values = [value | {"series": keys[value["name"]]} for value in values]
     series = list(keys.values())
     # The first place within a row is left empty: its name stands there.
     slots = {"field": "series", "type": "nominal", "scale": {"domain": ["", *series]}}
-    colour, shape = _series(series)
-    shared = {"y": _rows(), "yOffset": slots, "color": colour}
-    tooltip = _tooltip({**titles, "mean": "Mean", "low": "from", "high": "to", "n": "n"})
+    colour, shape = series_encoding(series)
+    shared = {"y": row_axis(), "yOffset": slots, "color": colour}
+    told_on_hover = tooltip({**titles, "mean": "Mean", "low": "from", "high": "to", "n": "n"})
     layers = [
-        _row_names(-_LINE * len(series) / 2),
+        row_names(-LINE * len(series) / 2),
         {
             "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.55},
-            "encoding": {**shared, "x": _quantity("low"), "x2": {"field": "high"}},
+            "encoding": {**shared, "x": quantity("low"), "x2": {"field": "high"}},
         },
         {
             "mark": {"type": "point", "filled": True, "size": 95, "opacity": 1},
-            "encoding": {**shared, "x": _quantity("mean"), "shape": shape, "tooltip": tooltip},
+            "encoding": {**shared, "x": quantity("mean"), "shape": shape, "tooltip": told_on_hover},
         },
     ]
     told = "; ".join(f"{v['row']}, {v['name']}: {v['mean']:.3f}" for v in values)
-    height = len({value["row"] for value in values}) * (_LINE * (len(series) + 1) + 8)
+    height = len({value["row"] for value in values}) * (LINE * (len(series) + 1) + 8)
     what = f"{what}, with 95 % intervals. {told}."
-    return _spec(what, values, layers, height, {key: name for name, key in keys.items()})
-
-
-def _keys(names: Iterable[str]) -> dict[str, str]:
-    """Return name -> key of its series, in the order of first appearance."""
-    return {name: f"s{place}" for place, name in enumerate(dict.fromkeys(names))}
+    return whole(what, values, layers, height, {key: name for name, key in keys.items()})
 
 
 def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -> Spec:
     """Return one family's means by cutoff, a line a system."""
     systems = _drawn(board, members[-1][1])
-    keys = _keys(systems)
+    keys = series_keys(systems)
     values = [
         value
         | {"series": keys[value["name"]], "metric": metric}
-        | {"place": place + _shift(systems.index(value["name"]), len(systems))}
+        | {"place": place + shift(systems.index(value["name"]), len(systems))}
         for place, (_, metric) in enumerate(members)
         for value in _points(board, metric, systems)
     ]
-    layers = _line_layers(_cutoffs([k for k, _ in members]), keys, "Metric")
+    layers = line_layers(even_axis([k for k, _ in members]), keys, "Metric")
     told = "; ".join(f"{v['name']} {v['metric']} {v['mean']:.3f}" for v in values)
     what = f"{name} by cutoff, with 95 % intervals. {told}."
-    return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
+    return whole(what, values, layers, 230, {key: name for name, key in keys.items()})
 
 
 def turns_chart(results: Results) -> Spec | None:
@@ -235,38 +201,24 @@ def turns_chart(results: Results) -> Spec | None:
     table = label_table(results, "turn", metric)
     columns = table.columns[:MOST_SERIES]
     names = {column: " \u00b7 ".join(column) for column in columns}
-    keys = _keys(names.values())
+    keys = series_keys(names.values())
     values = [
-        {"name": names[column], "series": keys[names[column]], "turn": turn, **_mean(cells[column])}
-        | {"place": place + _shift(columns.index(column), len(columns))}
+        {
+            "name": names[column],
+            "series": keys[names[column]],
+            "turn": turn,
+            **mean_fields(cells[column]),
+        }
+        | {"place": place + shift(columns.index(column), len(columns))}
         for place, (turn, cells) in enumerate(table.rows)
         for column in columns
         if column in cells and cells[column].mean is not None
     ]
-    axis = _cutoffs([int(turn) for turn, _ in table.rows if turn.isdigit()], "turn")
+    axis = even_axis([int(turn) for turn, _ in table.rows if turn.isdigit()], "turn")
     told = "; ".join(f"{v['name']} turn {v['turn']}: {v['mean']:.3f}" for v in values)
     what = f"Mean {metric} by turn of the conversation, with 95 % intervals. {told}."
-    layers = _line_layers(axis, keys, "Turn")
-    return _spec(what, values, layers, 230, {key: name for name, key in keys.items()})
-
-
-def _line_layers(x: Spec, keys: Mapping[str, str], what: str) -> list[Spec]:
-    """Return intervals, lines and points of some series over places on an axis."""
-    colour, shape = _series(list(keys.values()))
-    shared = {"x": x, "color": colour}
-    mean = _quantity("mean")
-    titles = {"name": "System", what.lower(): what, "mean": "Mean", "low": "from", "high": "to"}
-    return [
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.5},
-            "encoding": {**shared, "y": _quantity("low"), "y2": {"field": "high"}},
-        },
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, "y": mean}},
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {**shared, "y": mean, "shape": shape, "tooltip": _tooltip(titles)},
-        },
-    ]
+    layers = line_layers(axis, keys, "Turn")
+    return whole(what, values, layers, 230, {key: name for name, key in keys.items()})
 
 
 def _drawn(board: Board, metric: str) -> list[str]:
@@ -283,94 +235,7 @@ def _drawn(board: Board, metric: str) -> list[str]:
 
 def _points(board: Board, metric: str, systems: Sequence[str]) -> list[Spec]:
     return [
-        {"name": row.system, **_mean(row.cells[metric])}
+        {"name": row.system, **mean_fields(row.cells[metric])}
         for row in board.rows
         if row.system in systems and metric in row.cells and row.cells[metric].mean is not None
-    ]
-
-
-def _mean(summary: Summary) -> Spec:
-    low, high = summary.interval or (summary.mean, summary.mean)
-    return {"mean": summary.mean, "low": low, "high": high, "n": summary.n}
-
-
-def _shift(place: int, series: int) -> float:
-    """Return how far a series stands beside the cutoff, lest intervals hide each other."""
-    return 0.05 * (place - (series - 1) / 2)
-
-
-def _cutoffs(cutoffs: Sequence[int], title: str = "k") -> Spec:
-    """Return an axis with the cutoffs at even distances."""
-    axis = {
-        "values": list(range(len(cutoffs))),
-        "labelExpr": f"{list(cutoffs)}[round(datum.value)]",
-        "title": title,
-        "grid": False,
-    }
-    scale = {"domain": [-0.35, len(cutoffs) - 0.65], "nice": False, "zero": False}
-    return {"field": "place", "type": "quantitative", "axis": axis, "scale": scale}
-
-
-def _spec(
-    description: str,
-    values: Sequence[Spec],
-    layers: Sequence[Spec],
-    height: float,
-    names: Mapping[str, str],
-) -> Spec:
-    """Return a whole chart; `names` holds what the keys of series are called.
-
-    Series go by keys, as Vega-Lite writes the members of a domain into expressions, and people give
-    systems names that no expression can hold.
-    """
-    return {
-        "$schema": SCHEMA,
-        "description": description,
-        "width": "container",
-        "height": height,
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "padding": {"left": 2, "right": 10, "top": 6, "bottom": 6},
-        "params": [{"name": "names", "value": dict(names)}],
-        "data": {"values": list(values)},
-        "layer": list(layers),
-        "config": CONFIG,
-    }
-
-
-def _series(domain: Sequence[str]) -> tuple[Spec, Spec]:
-    """Return colour and shape of a series: either alone is enough to tell it apart."""
-    legend = {"title": None, "labelExpr": "names[datum.value]"}
-    head = {"field": "series", "type": "nominal", "legend": legend}
-    places = [place % len(SERIES) for place in range(len(domain))]
-    colours = {"domain": list(domain), "range": [SERIES[place] for place in places]}
-    shapes = {"domain": list(domain), "range": [SHAPES[place] for place in places]}
-    return head | {"scale": colours}, head | {"scale": shapes}
-
-
-def _quantity(field: str) -> Spec:
-    axis = {"tickCount": 5, "format": ".1f", "title": None}
-    return {"field": field, "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": axis}
-
-
-def _rows() -> Spec:
-    """Return an axis of rows without labels: names stand above their rows, at any width."""
-    return {"field": "row", "type": "nominal", "sort": None, "axis": None, "scale": {"padding": 0}}
-
-
-def _row_names(dy: float) -> Spec:
-    """Return the layer that writes a row's name above it."""
-    mark = {"type": "text", "align": "left", "x": 0, "dy": dy, "fontWeight": 600}
-    return {
-        "transform": [{"aggregate": [], "groupby": ["row"]}],
-        "mark": mark | {"limit": {"expr": "width"}},
-        "encoding": {"y": _rows(), "text": {"field": "row"}},
-    }
-
-
-def _tooltip(titles: Mapping[str, str]) -> list[Spec]:
-    numbers = {"mean", "low", "high", "share"}
-    form = {"format": ".3f", "type": "quantitative"}
-    return [
-        {"field": field, "title": title, **(form if field in numbers else {})}
-        for field, title in titles.items()
     ]

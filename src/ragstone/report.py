@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone import __version__, charts, views
+from ragstone.chart_parts import MOST_SERIES
 from ragstone.common import left_out_text
 from ragstone.conversation_pages import dialogues
 from ragstone.errors import StoreError
@@ -104,7 +105,7 @@ def _charts(results: Results) -> dict[str, Any]:
         "retrieval": retrieval,
         "turns": turns,
         "all": any(every),
-        "most": charts.MOST_SERIES,
+        "most": MOST_SERIES,
     }
 
 
