@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 MOST_VALUES: Final = 24
 """Values of a label that the report shows; a label with more tells queries apart, not kinds."""
-_PLACES: Final = frozenset({"conversation", "collection"})
+PLACES: Final = frozenset({"conversation", "conversation_file", "collection"})
+"""Labels that say where a query is from, and are no kinds of query."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +86,13 @@ def label_tables(results: Results) -> list[LabelTable]:
 
 
 def labels_of(results: Results) -> list[str]:
-    """Return the labels that sort the queries into two to 24 kinds."""
+    """Return the labels that sort the queries into two to 24 kinds, turns first."""
     queries = list(results.queries.values())
     names = dict.fromkeys(name for query in queries for name in query.labels)
-    if any("turn" in query.labels for query in queries):
-        names[TURNS] = None
+    if "turn" in names:
+        names = {"turn": None, TURNS: None} | names
     return [
         name
         for name in names
-        if name not in _PLACES and 1 < len(groups_of(queries, name)) <= MOST_VALUES
+        if name not in PLACES and 1 < len(groups_of(queries, name)) <= MOST_VALUES
     ]
