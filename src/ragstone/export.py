@@ -1,4 +1,4 @@
-"""An experiment's results in other people's forms: InspectorRAGet's JSON, MTRAGEval's tasks."""
+"""An experiment's results in other people's forms: InspectorRAGet, MTRAGEval, TREC runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.inspector import Inspection, write_inspection
 from ragstone.datasets.mtrag_writing import Submission, TaskForm, task_row, write_tasks
 from ragstone.datasets.tables import qrels
+from ragstone.datasets.trec import qrel_lines, run_lines
+from ragstone.datasets.writing import write_lines
 from ragstone.errors import ConfigError
 from ragstone.schemas import queries_to_table
 from ragstone.types import Passage, Score
@@ -64,8 +66,9 @@ def export_results(results: Results, target: Path, form: str) -> list[Path]:
 
     Args:
         results: of the experiment.
-        target: the file for `inspector`; the folder for `mtrageval`.
-        form: `inspector` or `mtrageval` (one file per system, task and setting).
+        target: the file for `inspector`; the folder for the others.
+        form: `inspector`, `mtrageval` (one file per system, task and setting), or `trec` (one run
+            file per system that ranks, and the qrels).
 
     Raises:
         ConfigError: an unknown form, or nothing of the kind was found.
@@ -73,9 +76,29 @@ def export_results(results: Results, target: Path, form: str) -> list[Path]:
     """
     if form == "inspector":
         return [write_inspection(inspect_results(results), target)]
+    if form == "trec":
+        return _trec(results, target)
     if form != "mtrageval":
-        raise ConfigError(f"unknown form {form!r}; allowed: inspector, mtrageval")
+        raise ConfigError(f"unknown form {form!r}; allowed: inspector, mtrageval, trec")
     return list(_mtrageval(results, target))
+
+
+def _trec(results: Results, folder: Path) -> list[Path]:
+    if not results.rankings:
+        raise ConfigError(f"no system of {results.name!r} has a ranking to write")
+    wanted: dict[Path, Iterable[bytes]] = {}
+    for run in results.rankings:
+        path = folder / f"{_plain(run.system)}.trec"
+        if path in wanted:
+            raise ConfigError(
+                f"two systems would be written to {path.name}; give {run.system!r} another name"
+            )
+        # In the order of the queries; one without hits has no line.
+        shown = {q: run.rankings[q] for q in results.queries if q in run.rankings}
+        wanted[path] = run_lines(shown, "_".join(run.system.split()))
+    if results.qrels:
+        wanted[folder / "qrels.txt"] = qrel_lines(results.qrels)
+    return write_lines(wanted)
 
 
 def _mtrageval(results: Results, target: Path) -> Iterator[Path]:

@@ -28,10 +28,11 @@ def query_pages(results: Results, limit: int | None = MOST_QUERIES) -> dict[str,
     """Return the pages of the first `limit` queries (all for None) as plain data.
 
     Keys: `correct`; `trials` ({system, setting}); `rankers` (systems); `passages` ([id, text], text
-    None where no context shows it); `contexts` (lists of [passage, origin]); `queries`; `total`,
-    how many were answered. Passages and contexts are places in those lists.
+    None where neither a context nor a first place of a ranking shows it); `contexts` (lists of
+    [passage, origin]); `queries`; `total`, how many were answered. Passages and contexts are places
+    in those lists.
     """
-    held = _Interned()
+    held = _Interned(results.texts)
     pages = [_page(results, query, held) for query in islice(results.queries.values(), limit)]
     outcomes = _adaptability_outcomes(results)
     for page in pages:
@@ -54,7 +55,7 @@ def query_document(results: Results, query_id: str) -> dict[str, Any]:
 
     Raises `ConfigError` where no answered query has that id.
     """
-    held = _Interned()
+    held = _Interned(results.texts)
     page = _page(results, find_query(results, query_id), held)
     passages, contexts = held.passages(), held.contexts()
     for run, ranking in zip(results.rankings, page["rankings"], strict=True):
@@ -85,6 +86,8 @@ def find_query(results: Results, query_id: str) -> Query:
 class _Interned:
     """Numbers passages and contexts, each distinct one once."""
 
+    _texts: Mapping[str, str]
+    """Passage id -> text, of passages that no context need show."""
     _passages: dict[tuple[str, str | None], int] = field(default_factory=dict)
     _by_id: dict[str, int] = field(default_factory=dict)
     _contexts: dict[tuple[tuple[int, str], ...], int] = field(default_factory=dict)
@@ -99,10 +102,13 @@ class _Interned:
         return place
 
     def ranked(self, passage_id: str) -> int:
-        """Return the number of a passage known by its id alone."""
-        if passage_id not in self._by_id:
-            self._by_id[passage_id] = self._passages[passage_id, None] = len(self._passages)
-        return self._by_id[passage_id]
+        """Return the number of a passage known by its id."""
+        if passage_id in self._by_id:
+            return self._by_id[passage_id]
+        place = len(self._passages)
+        self._passages[passage_id, self._texts.get(passage_id)] = place
+        self._by_id[passage_id] = place
+        return place
 
     def passages(self) -> list[tuple[str, str | None]]:
         return list(self._passages)

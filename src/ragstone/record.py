@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone import __version__
 from ragstone.environment import describe_environment
 from ragstone.fingerprint import recipe
-from ragstone.schemas import CLUSTERS, to_table
+from ragstone.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 
 if TYPE_CHECKING:
     from ragstone.config import ExperimentFile
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 KIND: Final = "experiments"
 FORMAT: Final = 1
+TEXT_PLACES: Final = 5
+"""Places of a ranking whose passages are kept with the results, for reports to show."""
+TEXT_QUERIES: Final = 500
+"""Queries, from the first, for which that is done."""
+_TEXT_LENGTH: Final = 600
+"""Characters of such a passage at most: a report holds thousands of them."""
 
 
 class Record:
@@ -33,7 +39,10 @@ class Record:
     def __init__(
         self, file: ExperimentFile, dataset: Dataset, systems: Sequence[System], bench: Bench
     ) -> None:
-        self._store = bench.store
+        self._store, self._dataset = bench.store, dataset
+        asked = bench.answered.table.column("query_id").to_pylist()[:TEXT_QUERIES]
+        self._asked = dict.fromkeys(asked)
+        self._shown = {p: None for q in asked for p, g in dataset.qrels.get(q, {}).items() if g > 0}
         self._document: dict[str, Any] = {
             "format": FORMAT,
             "name": file.name,
@@ -65,6 +74,9 @@ class Record:
 
     def add_ranking(self, system: System, run: Kept, scores: Kept) -> None:
         """Note a system's run and its scores."""
+        for query_id, ranking in table_to_rankings(run.table).items():
+            if query_id in self._asked:
+                self._shown |= dict.fromkeys(ranking.passage_ids[:TEXT_PLACES])
         entry = {"system": system.name, "run": folder_name(run), "scores": folder_name(scores)}
         self._document["rankings"].append(entry)
         self._write()
@@ -85,11 +97,19 @@ class Record:
 
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Note that all trials ended, with what this run of the experiment took."""
+        corpus = self._dataset.corpus
+        texts = {p: _cut(corpus[p].full_text) for p in self._shown if p in corpus}
+        table = to_table(TEXTS, {"passage_id": list(texts), "text": list(texts.values())})
+        self._document["tables"]["texts"] = folder_name(self._store.keep("texts", table))
         self._document |= {"finished": _now(), "last_run": dict(facts)}
         self._write()
 
     def _write(self) -> None:
         self._store.write_json(KIND, self._document["name"], self._document)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT_LENGTH else f"{text[:_TEXT_LENGTH]} [...]"
 
 
 def folder_name(kept: Kept) -> str:

@@ -114,9 +114,22 @@ class Results:
         return {q.query_id: q for q in table_to_queries(self._table("answered").table)}
 
     @cached_property
+    def ranked(self) -> dict[str, Query]:
+        """The queries that retrieval was measured on, by id."""
+        return {q.query_id: q for q in table_to_queries(self._table("ranked").table)}
+
+    @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
         return table_to_relevance(self._table("qrels").table)
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Passage id -> the beginning of its text, of gold passages and the first few ranked."""
+        if "texts" not in self.record["tables"]:
+            return {}
+        held = columns(self._table("texts").table)
+        return dict(zip(held["passage_id"], held["text"], strict=True))
 
     @cached_property
     def clusters(self) -> dict[str, str]:

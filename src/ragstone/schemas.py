@@ -43,6 +43,7 @@ QRELS: Final = _schema(query_id=_STR, passage_id=_STR, relevance=_I64)
 CLUSTERS: Final = _schema(query_id=_STR, cluster=_STR)
 SEARCHES: Final = _schema(query_id=_STR, text=_STR)
 RUN: Final = _schema(query_id=_STR, passage_id=_STR, score=_F64, rank=_I64)
+TEXTS: Final = _schema(passage_id=_STR, text=_STR)
 CONTEXTS: Final = _schema(
     query_id=_STR, setting=_STR, passage_ids=_STRS, texts=_STRS, origins=_STRS
 )

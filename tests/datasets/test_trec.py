@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
-from ragstone.datasets.trec import read_qrels, read_run
+from ragstone.datasets.trec import qrel_lines, read_qrels, read_run, run_lines
 from ragstone.errors import DatasetError
+from ragstone.evaluate import evaluate_run
+from ragstone.types import Ranking
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,48 @@ def test_malformed_qrels_name_file_and_line(tmp_path: Path) -> None:
     path.write_text("q1 0 p1 1\nq1 0 p2 yes\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"bad\.qrels, line 2.*'yes'"):
         read_qrels(path)
+
+
+def _hard_ranking(seed: int) -> Ranking:
+    """Ids in any order, with ties, scores that rise, and some that float32 cannot tell apart."""
+    draw = random.Random(seed)  # noqa: S311 -- rankings, no secrets
+    ids = draw.sample([f"p{n}" for n in range(100)] + ["ä", "Z", "z"], 40)
+    kinds = [0.5, 0.5, 0.5 + 1e-12, draw.uniform(-1, 1), 3, 1e-30, -40_000_001.0]
+    scores = [draw.choice(kinds) for _ in ids]
+    return Ranking(ids, scores if seed % 2 else sorted(scores, reverse=True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_run_is_measured_alike_everywhere(tmp_path: Path, seed: int) -> None:
+    """Rank by rank: the file, the file read again, our metrics before, and trec_eval."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    ranking, path = _hard_ranking(seed), tmp_path / "run.trec"
+    path.write_bytes(b"".join(run_lines({"q1": ranking, "none": Ranking()}, "mine")))
+    written = {line.split()[2]: int(line.split()[3]) for line in path.read_text().splitlines()}
+    assert sorted(written.values()) == list(range(1, 41))
+    found = read_run(path)
+    assert list(found) == ["q1"]
+    scores = dict(zip(found["q1"].passage_ids, found["q1"].scores, strict=True))
+    assert scores == dict(zip(ranking.passage_ids, ranking.scores, strict=True))
+    with path.open() as file:
+        theirs = pytrec_eval.parse_run(file)
+    for passage_id, rank in written.items():
+        judged = {"q1": {passage_id: 1}}
+        scored = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"}).evaluate(theirs)
+        assert scored["q1"]["recip_rank"] == pytest.approx(1 / rank)
+        for run in ({"q1": ranking}, found):
+            assert evaluate_run(judged, run, ["MRR@100"])["MRR@100"].mean == pytest.approx(1 / rank)
+
+
+@pytest.mark.parametrize(("query_id", "passage_id"), [("q 1", "p"), ("q", "p 1"), ("", "p")])
+def test_an_id_that_would_break_the_columns(query_id: str, passage_id: str) -> None:
+    """It is named; the file would not be read as it was meant."""
+    with pytest.raises(DatasetError, match="holds white space"):
+        list(run_lines({query_id: Ranking([passage_id], [1.0])}, "x"))
+
+
+def test_qrels_there_and_back(tmp_path: Path) -> None:
+    """Judgements of nought are kept."""
+    qrels = {"q1": {"p1": 2, "p2": 0}, "q2": {"p3": 1}}
+    (tmp_path / "qrels.txt").write_bytes(b"".join(qrel_lines(qrels)))
+    assert read_qrels(tmp_path / "qrels.txt") == qrels

@@ -15,23 +15,24 @@ from ragstone.cli.options import experiment_arguments, json_option, load_results
 Examples:
   ragstone export examples/demo.yaml -o demo.inspector.json
   ragstone export talk.yaml --to mtrageval -o talk-tasks
+  ragstone export examples/demo.yaml --to trec -o demo-runs
 """,
 )
 @experiment_arguments
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["inspector", "mtrageval"]),
+    type=click.Choice(["inspector", "mtrageval", "trec"]),
     default="inspector",
     show_default=True,
-    help="InspectorRAGet's JSON (mtRAG's viewer), or MTRAGEval's tasks A, B and C.",
+    help="InspectorRAGet's JSON (mtRAG's viewer), MTRAGEval's tasks A, B and C, or TREC runs.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The file to write; the folder for mtrageval.",
+    help="The file to write; the folder for mtrageval and trec.",
 )
 @json_option
 def command(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
+
+import numpy as np
 
 from ragstone.datasets.files import lines, show, text_of
 from ragstone.datasets.qrels import Known
@@ -62,6 +65,39 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """
     table = read_qrel_table(path, Known(_AnyId(), None), dangling="error")
     return {query_id: dict(grades) for query_id, grades in table_to_relevance(table).items()}
+
+
+def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:
+    r"""Yield the lines of a run file, in the order in which trec_eval takes them.
+
+    That is the order of Ragstone's own metrics too: by score in single precision, equal ones by
+    passage id, descending. Scores are written whole, so both give the same values for the file; of
+    passages with equal scores, the order in a ranking cannot be told by this form. Raises
+    `DatasetError` for an id with white space, which it cannot hold.
+
+    >>> list(run_lines({"q": Ranking(["a", "b"], [0.5, 0.5])}, "mine"))
+    [b'q Q0 b 1 0.5 mine\n', b'q Q0 a 2 0.5 mine\n']
+    """
+    for query_id, ranking in rankings.items():
+        ordered = sorted(
+            ((np.float32(place.score), place.passage_id, place.score) for place in ranking),
+            reverse=True,
+        )
+        for rank, (_, passage_id, score) in enumerate(ordered, start=1):
+            for written in (query_id, passage_id):
+                if len(written.split()) != 1:
+                    raise DatasetError(
+                        f"the id {written!r} holds white space, which parts the columns of a TREC "
+                        f"run; give it another"
+                    )
+            yield f"{query_id} Q0 {passage_id} {rank} {score!r} {tag}\n".encode()
+
+
+def qrel_lines(qrels: Mapping[str, Mapping[str, int]]) -> Iterator[bytes]:
+    """Yield the lines of a qrels file in TREC's four columns."""
+    for query_id, grades in qrels.items():
+        for passage_id, grade in grades.items():
+            yield f"{query_id} 0 {passage_id} {grade}\n".encode()
 
 
 def _score(path: Path, number: int, written: str) -> float:
