@@ -75,11 +75,14 @@ def generate_command(source: str, target: Path, *, as_json: bool, **options: Any
     check_folder(target)
     made, corpus = _generated(source, target, options)
     files = write_generated(made, corpus, target)
-    summary = made.summary()
+    summary, size = made.summary(), options["sample"] or 0
+    short = size > len(corpus)
+    note = f"of a sample of {size:,} passages the corpus holds {len(corpus):,}: all were taken"
     if as_json:
-        print_json(summary | {"files": [str(path) for path in files]})
+        told = {"files": [str(path) for path in files], "notes": [note] if short else []}
+        print_json(summary | told)
     else:
-        click.echo("\n".join(_told(summary)))
+        click.echo("\n".join([*([note] if short else []), *_told(summary)]))
         click.echo(f"\n{', '.join(path.name for path in files)} in {target}")
 
 

@@ -130,6 +130,8 @@ def label_command(  # noqa: PLR0917 - click passes every option
     ]
     dataset = load_dataset(source)
     items = gold_items(dataset.sample(limit, seed) if limit else dataset)
+    if limit and limit > len(items):
+        click.echo(f"of a sample of {limit:,} queries the set holds {len(items):,}: all were taken")
     found = {}
     with Calls.at(_made(calls)) as asked:
         for one in labellers:
