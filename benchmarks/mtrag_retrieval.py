@@ -1,7 +1,9 @@
 """Retrieval over mtRAG's conversations: query forms by retriever, domain, turn and dependence.
 
-    python benchmarks/mtrag_retrieval.py ../shared/data/mtrag --store STORE [--dense govt,clapnq]
+    python benchmarks/mtrag_retrieval.py ../shared/data/mtrag --store STORE
+    ... --retriever bm25 --retriever "{name: fusion, retrievers: [bm25, dense]}" --domains govt
 
+A retriever is written as in an experiment file; the rankings of a fusion's parts are made anew.
 Prints Markdown tables: nDCG and recall at 1, 3, 5, 10 per domain, weighted by tasks and macro over
 the domains; recall@5 by first and later turns and by standalone; the paired difference between
 forms, clustered by conversation. The corpora are those of the shared data (41,788 passages), not
@@ -17,14 +19,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import yaml
+
 from ragstone.analysis.breakdown import breakdown, differences_by, groups_of
+from ragstone.datasets.corpus import Corpus
 from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.mtrag import MtragReader
 from ragstone.evaluate import Evaluation, average, evaluate_run
+from ragstone.protocols import FusingRetriever, Retriever
 from ragstone.registry import create
 from ragstone.schemas import table_to_scores
 from ragstone.store import Store
-from ragstone.types import Query, Score, Search
+from ragstone.types import Query, Ranking, Score, Search
 
 DOMAINS = ("clapnq", "cloud", "fiqa", "govt")
 FORMERS = {
@@ -55,14 +61,22 @@ class Found:
         return {score.query_id: score for score in scores if score.metric == metric}
 
 
+def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
+    """Return one ranking per search; a fusion's parts are ranked one by one."""
+    if isinstance(retriever, FusingRetriever):
+        parts = [ranked(part, searches, corpus) for part in retriever.retrievers]
+        return list(retriever.fuse(parts))
+    return list(retriever.retrieve(searches, corpus))
+
+
 def measure(dataset: Dataset, domain: str, retriever: str) -> Iterator[Found]:
     """Yield what each query form finds in one domain."""
     queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
-    made = create("retrievers", {"name": retriever, "top_k": 10}, where="retriever")
+    made = create("retrievers", yaml.safe_load(retriever), where="retriever")
     for name, written in FORMERS.items():
         texts = create("queries", written, where="query").form(queries)
         searches = [Search(q.query_id, text) for q, text in zip(queries, texts, strict=True)]
-        rankings = made.retrieve(searches, dataset.corpus)
+        rankings = ranked(made, searches, dataset.corpus)
         run = {s.query_id: r for s, r in zip(searches, rankings, strict=True)}
         yield Found(retriever, name, domain, evaluate_run(dataset.qrels, run, METRICS), queries)
 
@@ -78,27 +92,25 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--dense", default="", help="domains to embed, separated by commas")
+    parser.add_argument("--retriever", action="append", help="as in an experiment file; bm25")
+    parser.add_argument("--domains", default=",".join(DOMAINS), help="separated by commas")
     asked = parser.parse_args()
-    wanted = {"bm25": DOMAINS, "dense": tuple(filter(None, asked.dense.split(",")))}
+    wanted = asked.retriever or ["bm25"]
     found: list[Found] = []
-    for domain in DOMAINS:
+    for domain in asked.domains.split(","):
         dataset = MtragReader(asked.data, domains=domain).read()
         corpus = replace(dataset.corpus, store=Store(asked.store))
-        for retriever, domains in wanted.items():
-            if domain in domains:
-                started = time.perf_counter()
-                found += measure(replace(dataset, corpus=corpus), domain, retriever)
-                seconds = time.perf_counter() - started
-                sys.stderr.write(f"{retriever} {domain}: {seconds:.0f} s\n")
+        for retriever in wanted:
+            started = time.perf_counter()
+            found += measure(replace(dataset, corpus=corpus), domain, retriever)
+            seconds = time.perf_counter() - started
+            sys.stderr.write(f"{retriever} {domain}: {seconds:.0f} s\n")
     sys.stdout.write("\n\n".join(report(found, retriever) for retriever in wanted) + "\n")
 
 
 def report(found: Sequence[Found], retriever: str) -> str:
     """Return the tables of one retriever."""
     held = [one for one in found if one.retriever == retriever]
-    if not held:
-        return f"## {retriever}: not measured"
     domains = list(dict.fromkeys(one.domain for one in held))
     parts = [f"## {retriever} ({', '.join(domains)})"]
     by_form = {f: [one for one in held if one.former == f] for f in FORMERS}
