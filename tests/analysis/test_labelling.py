@@ -273,3 +273,19 @@ def test_labels_with_the_separator_in_their_name_are_refused(tmp_path: Path) -> 
 
     with pytest.raises(ConfigError, match="the label 'a;b' is empty or holds ';'"):
         load_taxonomy(str(path))
+
+
+def test_a_model_is_held_against_the_labels_of_a_data_set(tmp_path: Path) -> None:
+    """One source is the truth: kappa and the confusion matrix are the model's against it."""
+    queries = [q for q in load_dataset("sample").queries if "taxonomy" in q.labels][:40]
+    rows = [{"query_id": q.query_id, "label": q.labels["taxonomy"]} for q in queries]
+    path = tmp_path / "llm.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+    done = CliRunner().invoke(
+        command, ["agreement", "sample", "--field", "taxonomy", "--model", str(path)]
+    )
+
+    assert done.exit_code == 0, done.output
+    assert "accuracy 1.000" in done.output
+    assert re.search(r"sample +0 +- +1\.000", done.output)

@@ -19,12 +19,11 @@ Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
 @click.command("agreement")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("sources", nargs=-1, required=True)
 @click.option(
     "--model",
     "models",
     multiple=True,
-    type=click.Path(exists=True, path_type=Path),
     help="A file of labels given by a model; may be repeated.",
 )
 @click.option("--field", default="label", show_default=True, help="The field that holds the label.")
@@ -33,29 +32,31 @@ Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
 )
 @json_option
 def agreement_command(
-    files: tuple[Path, ...],
-    models: tuple[Path, ...],
+    sources: tuple[str, ...],
+    models: tuple[str, ...],
     field: str,
     output: Path | None,
     *,
     as_json: bool,
 ) -> None:
-    """Say how far annotators agree: FILES hold one annotator's labels each.
+    """Say how far annotators agree: SOURCES are files with one annotator's labels each.
 
     Each annotator, and each model, is compared with the majority of the other annotators by
     Fleiss' kappa (Know Your RAG, section 4); items without a majority are set aside. Where an item
-    has several labels, each label is a yes or no of its own.
+    has several labels, each label is a yes or no of its own. A single source is the truth for the
+    models; it may be a data set, whose label --field names.
 
     \b
-    Example:
+    Examples:
       ragstone data agreement ann.csv ben.csv eve.csv --model labels.jsonl -o majority.jsonl
+      ragstone data agreement sample --field taxonomy --model labels.jsonl
     """
     import orjson
 
-    from ragstone.construct.label_files import read_label_sets
+    from ragstone.construct.label_files import label_sets
 
-    people = {path.stem: read_label_sets(path, field) for path in files}
-    machines = {path.stem: read_label_sets(path, field) for path in models}
+    people = {Path(source).stem: label_sets(source, field) for source in sources}
+    machines = {Path(source).stem: label_sets(source, field) for source in models}
     every = [labels for held in (people | machines).values() for labels in held.values()]
     if any(len(labels) > 1 for labels in every):
         names = sorted({name for labels in every for name in labels})
@@ -73,11 +74,11 @@ def agreement_command(
 
 def _chosen(people: Sets, machines: Sets) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
     """Return the majority's labels, the lines to print and the same for machines."""
-    from ragstone.analysis.labelling import against_others, confusion, majority
+    from ragstone.analysis.labelling import confusion, majority
 
     one, others = _single(people), _single(machines)
-    agreed = majority(one)
-    rows = against_others(one, others)
+    agreed = majority(one, least=min(2, len(one)))
+    rows = _rows(one, others)
     matrices = {name: confusion(agreed.labels, held) for name, held in others.items()}
     told = [
         f"{len(agreed.labels):,} items have a majority, {len(agreed.set_aside):,} have none\n",
@@ -86,6 +87,19 @@ def _chosen(people: Sets, machines: Sets) -> tuple[Mapping[str, Any], list[str],
     for name, matrix in matrices.items():
         told += ["", *_matrix(name, matrix)]
     return agreed.labels, told, _plain(agreed, rows) | {"confusion": matrices}
+
+
+def _rows(
+    people: Mapping[str, Mapping[str, str]], machines: Mapping[str, Mapping[str, str]]
+) -> list[AgainstOthers]:
+    """Compare each annotator with the others; one alone is the truth for the models."""
+    from ragstone.analysis.labelling import AgainstOthers, against_others, kappa_of
+
+    if len(people) > 1:
+        return against_others(people, machines)
+    ((name, truth),) = people.items()
+    kappas = {machine: kappa_of(held, truth) for machine, held in machines.items()}
+    return [AgainstOthers(name, kappa_of(truth, {}), kappas)]
 
 
 def _single(sets: Sets) -> dict[str, dict[str, str]]:
@@ -104,7 +118,7 @@ def _decided(
     people: Sets, machines: Sets, names: Sequence[str]
 ) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
     """Do as `_chosen` does for labels of which an item may have several: label by label."""
-    from ragstone.analysis.labelling import against_others, decisions, majority
+    from ragstone.analysis.labelling import decisions, majority
 
     human = {person: decisions(held, names) for person, held in people.items()}
     model = {name: decisions(held, names) for name, held in machines.items()}
@@ -113,8 +127,8 @@ def _decided(
     for name in names:
         ours = {person: held[name] for person, held in human.items()}
         theirs = {machine: held[name] for machine, held in model.items()}
-        agreed = majority(ours)
-        rows = against_others(ours, theirs)
+        agreed = majority(ours, least=min(2, len(ours)))
+        rows = _rows(ours, theirs)
         said = [item for item, word in agreed.labels.items() if word == "yes"]
         for item in agreed.labels:
             labels.setdefault(item, [])

@@ -40,8 +40,9 @@ def labels_command(
 
     from ragstone.analysis.labelling import composition
     from ragstone.construct.comparing import composition_svg
+    from ragstone.construct.label_files import label_sets
 
-    held = {source: _labels_of(source, label) for source in sources}
+    held = {source: label_sets(source, label) for source in sources}
     found = {source: composition(list(values.values())) for source, values in held.items()}
     if svg:
         counts = {s: Counter(one for given in v.values() for one in given) for s, v in held.items()}
@@ -55,25 +56,6 @@ def labels_command(
     click.echo(_table([label, *sources], lines))
     if any(len(labels) > 1 for values in held.values() for labels in values.values()):
         click.echo("\nShares of the queries; a query may have several labels.")
-
-
-def _labels_of(source: str, label: str) -> Mapping[str, Sequence[str]]:
-    from ragstone.construct.label_files import dataset_labels, label_fields, read_label_sets
-    from ragstone.datasets.loading import load_dataset
-    from ragstone.errors import DatasetError
-
-    path = Path(source)
-    if path.is_file() and path.name.endswith((".jsonl", ".csv", ".tsv")):
-        fields = label_fields(path)
-        named = next((f for f, called in fields.items() if label in (f, called)), "label")
-        return read_label_sets(path, named)
-    found = dataset_labels(load_dataset(source), label)
-    if not found:
-        raise DatasetError(
-            f"{source}: no query has the label {label!r}; name another one with --label, or let a "
-            f"model give it: ragstone data label {source} -o labels.jsonl"
-        )
-    return found
 
 
 @click.command("label")

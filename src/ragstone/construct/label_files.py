@@ -66,6 +66,32 @@ def read_label_sets(path: Path, key: str = "label") -> LabelSets:
     return found
 
 
+def label_sets(source: str, label: str) -> LabelSets:
+    """Return query id -> labels of a file of labels, or of a data set's own label.
+
+    Args:
+        source: a file of `read_label_sets`, or a data set as everywhere.
+        label: the field of a file, its taxonomy's name, or the label of a data set.
+
+    Raises:
+        DatasetError: there is no such label.
+    """
+    from ragstone.datasets.loading import load_dataset
+
+    path = Path(source)
+    if path.is_file() and path.name.endswith((".jsonl", ".csv", ".tsv")):
+        fields = label_fields(path)
+        named = next((f for f, called in fields.items() if label in (f, called)), "label")
+        return read_label_sets(path, named)
+    found = dataset_labels(load_dataset(source), label)
+    if not found:
+        raise DatasetError(
+            f"{source}: no query has the label {label!r}; name another one, or let a model give "
+            f"it: ragstone data label {source} -o labels.jsonl"
+        )
+    return found
+
+
 def label_fields(path: Path) -> dict[str, str]:
     """Return field -> name of the label for every field of a file that holds labels.
 
