@@ -31,6 +31,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "conversation": "ragstone.queries.conversation:Conversation",
         "rewrite": "ragstone.queries.rewrite:Rewrite",
         "llm-rewrite": "ragstone.queries.llm_rewrite:LlmRewrite",
+        "translation": "ragstone.queries.translation:Translation",
     },
     "embedders": {
         "minilm": "ragstone.embedders.minilm:MiniLM",
@@ -49,6 +50,10 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "rerankers": {
         "maxsim": "ragstone.rerankers.maxsim:MaxSim",
+        "cross-encoder": "ragstone.rerankers.cross_encoder:CrossEncoder",
+        "cross-encoder-onnx": "ragstone.rerankers.cross_encoder_onnx:CrossEncoderOnnx",
+        "llm-pointwise": "ragstone.rerankers.llm_pointwise:LlmPointwise",
+        "llm-listwise": "ragstone.rerankers.llm_listwise:LlmListwise",
     },
     "contexts": {
         "none": "ragstone.contexts.none:NoContext",
@@ -57,7 +62,11 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "retrieved": "ragstone.contexts.retrieved:Retrieved",
         "gold+retrieved": "ragstone.contexts.gold_retrieved:GoldRetrieved",
     },
-    "processors": {},
+    "processors": {
+        "budget": "ragstone.processors.budget:TokenBudget",
+        "pruning": "ragstone.processors.pruning:Pruning",
+        "compression": "ragstone.processors.compression:Compression",
+    },
     "generators": {
         "local": "ragstone.generators.local:Local",
         "chat": "ragstone.generators.chat:Chat",
