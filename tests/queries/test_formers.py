@@ -129,6 +129,20 @@ def test_a_reply_is_read_tolerantly_but_never_guessed(reply: str, found: str) ->
     assert read_rewrite(reply, "given") == found
 
 
+@pytest.mark.parametrize(
+    "reply",
+    ['{"query": "the message as it should be searched for"}', '{"query": "..."}'],
+)
+def test_the_prompts_own_words_are_no_rewrite(reply: str) -> None:
+    """Small models give the form back; the turn is then searched for as it is, and that counts."""
+    former = LlmRewrite({"name": "chat", "model": "m"})
+
+    [formed] = former.ask([TURN], _Replies([Reply(reply)]))  # type: ignore[arg-type]
+
+    assert formed.text == TURN.text
+    assert formed.reason.startswith("the prompt's own words given back")
+
+
 class _Replies:
     """Stands in for calls: one outcome per request, from a list."""
 

@@ -37,8 +37,8 @@ SYSTEM: Final = (
 )
 USER: Final = (
     "Conversation so far:\n{history}\n\nThe user's last message: {query}\n\n"
-    'Reply with JSON alone: {{"class": "standalone" or "non-standalone", "query": "the message '
-    'as it should be searched for"}}'
+    'Reply with JSON alone, of the form {{"class": ..., "query": ...}}: the class is "standalone" '
+    'or "non-standalone", the query is the message as it should be searched for.'
 )
 _NAMES: Final = ("query", "rewrite", "rewritten_query", "rewritten", "reworded_version")
 _TEXT: Final = re.compile(
@@ -61,8 +61,8 @@ _SCHEMA: Final = {
 class LlmRewrite:
     """Searches for a model's stand-alone form of a turn; a first turn is searched for as it is.
 
-    A turn for which there is no reply, or none that can be read, is searched for as it is, and the
-    manifest of the step says how many and why.
+    A turn for which there is no reply, none that can be read, or the prompt's own words given back,
+    is searched for as it is, and the manifest of the step says how many and why.
 
     Args:
         model: as a generator is written: `local`, or `{name: chat, model: ...}`.
@@ -77,7 +77,7 @@ class LlmRewrite:
     structured: bool = False
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         """Check what is written before anything is run."""
@@ -114,18 +114,27 @@ class LlmRewrite:
         outcomes = calls.ask(self._model.endpoint, requests, title="rewriting queries")
         for query in queries:
             given = said(last_turn(query), "corrected")
-            yield _formed(given, next(outcomes)) if query.history else Formed(given)
+            yield self._formed(given, next(outcomes)) if query.history else Formed(given)
+
+    def _formed(self, given: str, outcome: Outcome) -> Formed:
+        if isinstance(outcome, Failure):
+            return Formed(given, outcome.reason, failed=True)
+        found = read_rewrite(outcome.text, given)
+        if not found:
+            return Formed(given, f"no rewrite in {outcome.text[:80]!r}")
+        if found != given and self._copied(found):
+            return Formed(given, f"the prompt's own words given back: {found[:80]!r}")
+        return Formed(found)
+
+    def _copied(self, found: str) -> bool:
+        """Say whether a rewrite is a piece of the template, or holds no letter and no digit."""
+        words = found.strip(" .").casefold()
+        templates = " ".join(f"{self.system} {self.user}".split()).casefold()
+        return words in templates or not any(map(str.isalnum, words))
 
 
 def _values(query: Query) -> dict[str, str]:
     return {"history": show_history(query.history), "query": query.text}
-
-
-def _formed(given: str, outcome: Outcome) -> Formed:
-    if isinstance(outcome, Failure):
-        return Formed(given, outcome.reason, failed=True)
-    found = read_rewrite(outcome.text, given)
-    return Formed(found) if found else Formed(given, f"no rewrite in {outcome.text[:80]!r}")
 
 
 def read_rewrite(reply: str, given: str) -> str:
