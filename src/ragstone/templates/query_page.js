@@ -111,8 +111,15 @@ ragstone.scores = (scores) => {
 
 ragstone.decimal = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(3));
 
+// Where nothing was answered, the passages are all there is to read: the first stand open.
+ragstone.folded = (text, open) => {
+  const { make } = ragstone;
+  return text !== null && make("details", { open }, make("summary", {}, "Text"), make("p", { dir: "auto" }, text));
+};
+
 ragstone.ranking = (pages, query, system, held) => {
   const { make } = ragstone;
+  const alone = query.trials.length === 0;
   const places = held.places.map(([place, score], rank) => {
     const [id, text] = pages.passages[place];
     const grade = ragstone.gradeOfId(pages, query, id);
@@ -121,7 +128,7 @@ ragstone.ranking = (pages, query, system, held) => {
         make("span", { class: "rank" }, String(rank + 1)),
         make("span", { class: "id" }, id, grade > 0 && " ", grade > 0 && make("span", { class: "tag gold" }, `relevant (${grade})`)),
         make("span", { class: "score" }, String(Number(score.toPrecision(4))))),
-      text !== null && make("details", {}, make("summary", {}, "Text"), make("p", { dir: "auto" }, text)));
+      ragstone.folded(text, alone && rank < 3));
   });
   const shown = held.places.length;
   const missed = query.grades.filter(([place, grade]) => grade > 0 && !held.places.some(([other]) => pages.passages[other][0] === pages.passages[place][0]));
@@ -129,6 +136,7 @@ ragstone.ranking = (pages, query, system, held) => {
     make("h4", {}, system),
     shown === 0 ? make("p", { class: "muted" }, "Nothing was retrieved.") : make("ol", {}, places),
     shown < held.depth && make("p", { class: "muted small" }, `The first ${shown} of ${held.depth} places.`),
-    missed.length > 0 && make("p", { class: "muted small" }, `Relevant and not among these: ${missed.map(([place]) => pages.passages[place][0]).join(", ")}`),
+    missed.length > 0 && make("p", { class: "muted small" }, "Relevant and not among these:"),
+    missed.length > 0 && make("ul", { class: "missed" }, missed.map(([place]) => make("li", {}, pages.passages[place][0], ragstone.folded(pages.passages[place][1], false)))),
     ragstone.scores(held.scores));
 };
