@@ -9,6 +9,9 @@ the same order, so that they give the same scores, and documents with equal word
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from ragstone.retrievers.postings import Postings
 
     Places = npt.NDArray[np.integer[Any]]
-    Scores = npt.NDArray[np.floating[Any]]
+    Scores = npt.NDArray[Any]
 
 _SMALL: Final = 150_000
 """Up to so many documents it is quickest to add up every list."""
@@ -38,37 +41,40 @@ _FEW: Final = 4
 class _Term(NamedTuple):
     """A term of the query that the index holds."""
 
-    number: int
-    weight: np.float32
     bound: float
     """What it adds to a score at most."""
+    number: int
+    weight: float
     start: int
     stop: int
 
 
 def search(
-    index: Postings, terms: list[int], weights: list[float], top_k: int
+    index: Postings, terms: Sequence[int], weights: Sequence[float], top_k: int
 ) -> tuple[Places, Scores]:
     """Return the best places and their scores; see `Postings.search`."""
     held = _terms(index, terms, weights)
     if not held:
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32)
-    sums = index.zeros(np.float32 if len(held) <= _SINGLE else np.float64)
+    sums: Scores = index.zeros(np.float32 if len(held) <= _SINGLE else np.float64)
     way = _whole if index.length <= _SMALL else _pruned
     places, scores = way(index, held, sums, top_k)
-    order = best(scores, top_k, above=0.0)
-    return places[order], scores[order].astype(np.float32)
+    return places, scores.astype(np.float32, copy=False)
 
 
-def _terms(index: Postings, terms: list[int], weights: list[float]) -> list[_Term]:
+def _terms(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> list[_Term]:
     """Return the terms that can add something, the one that can add most first."""
-    starts, highest = index.starts, index.highest
+    numbers = np.array(terms, dtype=np.intp)
+    highest = index.highest[numbers].tolist()
+    starts, stops = index.starts[numbers].tolist(), index.starts[numbers + 1].tolist()
     held = [
-        _Term(term, np.float32(weight), bound, int(starts[term]), int(starts[term + 1]))
-        for term, weight in zip(terms, weights, strict=True)
-        if (bound := weight * float(highest[term])) > 0
+        _Term(weight * high, number, weight, start, stop)
+        for high, number, weight, start, stop in zip(
+            highest, numbers.tolist(), weights, starts, stops, strict=True
+        )
+        if weight * high > 0
     ]
-    held.sort(key=lambda term: (-term.bound, term.number))
+    held.sort(key=itemgetter(0), reverse=True)
     return held
 
 
@@ -76,18 +82,22 @@ def _add(index: Postings, term: _Term, sums: Scores) -> Places:
     """Add a term's list to the sums; return its documents."""
     places = index.places[term.start : term.stop].astype(np.intp)
     impacts = index.weights[term.start : term.stop]
-    np.add.at(sums, places, impacts if term.weight == 1 else impacts * term.weight)
+    np.add.at(sums, places, _weighted(impacts, term))
     return places
 
 
+def _weighted(impacts: Scores, term: _Term) -> Scores:
+    return impacts if term.weight == 1 else impacts * np.float32(term.weight)
+
+
 def _whole(index: Postings, terms: list[_Term], sums: Scores, top_k: int) -> tuple[Places, Scores]:
-    """Add up every list."""
+    """Add up every list, frequent terms as rows of all documents."""
     for term in terms:
         row = index.row(term.number)
         if row is None:
             _add(index, term, sums)
         else:
-            np.add(sums, row if term.weight == 1 else row * term.weight, out=sums)
+            np.add(sums, _weighted(row, term), out=sums)
     places = best(sums, top_k, above=0.0)
     scores = sums[places]
     sums.fill(0)
@@ -95,29 +105,27 @@ def _whole(index: Postings, terms: list[_Term], sums: Scores, top_k: int) -> tup
 
 
 def _pruned(index: Postings, terms: list[_Term], sums: Scores, top_k: int) -> tuple[Places, Scores]:
-    """Add up lists until the documents that can win are known; look the other terms up in them."""
+    """Add lists up until few documents can win, and look the other terms up in those."""
     rest = _rest(terms)
     taken: list[Places] = []
-    reached, floor = rest[0], 0.0
+    floor, since = 0.0, rest[0]
     for n, term in enumerate(terms, start=1):
         taken.append(_add(index, term, sums))
-        # The floor grows by what was added since at most; looking costs as much as adding.
-        likely = floor + _LIKELY * (reached - rest[n])
-        if sum(map(len, taken)) < top_k or rest[n] > likely:
+        # What was added since the last look is what the floor can have grown by.
+        if n < len(terms) and rest[n] > floor + _LIKELY * (since - rest[n]):
             continue
         places, scores = _collect(sums, taken)
-        floor, reached = _floor(scores, top_k), rest[n]
-        if rest[n] < floor:
-            return _finish(index, terms[n:], places, scores, top_k)
+        floor, since = _floor(scores, top_k), rest[n]
+        if rest[n] < floor or n == len(terms):
+            break
         sums[places] = scores
         taken = [places]
-    return _in_order(*_collect(sums, taken))
+    return _finish(index, terms[n:], places, scores, top_k)
 
 
 def _rest(terms: list[_Term]) -> list[float]:
     """Return what the terms from each on can add at most, and 0 for the end."""
-    bounds = [term.bound for term in reversed(terms)]
-    return np.cumsum([0.0, *bounds])[::-1].tolist()
+    return [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]
 
 
 def _collect(sums: Scores, taken: list[Places]) -> tuple[Places, Scores]:
@@ -141,13 +149,16 @@ def _floor(scores: Scores, top_k: int) -> float:
 def _finish(
     index: Postings, terms: list[_Term], places: Places, scores: Scores, top_k: int
 ) -> tuple[Places, Scores]:
-    """Add the last terms to the scores of those documents that can still win."""
+    """Add the last terms to the scores of those documents that can still win; rank these."""
     for term, rest in zip(terms, _rest(terms), strict=False):
         if len(places) > _FEW * top_k:
             able = scores + rest >= _floor(scores, top_k)
             places, scores = places[able], scores[able]
-        scores = scores + term.weight * _look_up(index, term, places)
-    return _in_order(places, scores)
+        scores = scores + _weighted(_look_up(index, term, places), term)
+    able = scores >= _floor(scores, top_k)
+    places, scores = places[able], scores[able]
+    order = np.lexsort((places, -scores))[:top_k]
+    return places[order], scores[order]
 
 
 def _look_up(index: Postings, term: _Term, documents: Places) -> Scores:
@@ -160,9 +171,3 @@ def _look_up(index: Postings, term: _Term, documents: Places) -> Scores:
     at[at == len(places)] = 0
     weights = index.weights[term.start : term.stop].take(at)
     return np.where(places.take(at) == documents, weights, np.float32(0))
-
-
-def _in_order(places: Places, scores: Scores) -> tuple[Places, Scores]:
-    """Put documents back into the order of their places, which decides between ties."""
-    order = np.argsort(places)
-    return places[order], scores[order]

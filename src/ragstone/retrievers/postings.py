@@ -90,7 +90,7 @@ class Postings:
             np.save(folder / f"{name}.npy", getattr(self, name), allow_pickle=False)
 
     def search(
-        self, terms: Sequence[int] | Integers, weights: Sequence[float] | Numbers, top_k: int
+        self, terms: Sequence[int], weights: Sequence[float], top_k: int
     ) -> tuple[Integers, Numbers]:
         """Return the best documents and their scores (float32), best first, equal ones by place.
 
@@ -101,7 +101,7 @@ class Postings:
         """
         if len(weights) != len(terms) or not all(weight >= 0 for weight in weights):
             raise ConfigError("a query needs one weight per term, each 0 or more")
-        return search(self, [int(term) for term in terms], [float(w) for w in weights], top_k)
+        return search(self, terms, weights, top_k)
 
     def row(self, term: int) -> Numbers | None:
         """Return a frequent term's weight in every document; None for any other term."""

@@ -28,21 +28,21 @@ def best(
     >>> best(np.array([0.0, 2.0, 1.0, 2.0], dtype=np.float32), 3, above=0.0).tolist()
     [1, 3, 2]
     """
-    reached = _reached(scores, top_k)
-    if above is not None and above >= reached:
+    floor = reached(scores, top_k)
+    if above is not None and above >= floor:
         places = (scores > above).nonzero()[0]
     else:
-        places = (scores >= reached).nonzero()[0]
+        places = (scores >= floor).nonzero()[0]
     found = scores[places]
     if len(places) > top_k:
         # Everything as good as the last place is kept until positions have decided between ties.
-        floor = np.partition(found, -top_k)[-top_k]
-        places = places[found >= floor]
+        last = np.partition(found, -top_k)[-top_k]
+        places = places[found >= last]
         found = scores[places]
     return places[(-found).argsort(kind="stable")[:top_k]]
 
 
-def _reached(scores: npt.NDArray[np.floating[Any]], top_k: int) -> float:
+def reached(scores: npt.NDArray[np.floating[Any]], top_k: int) -> float:
     """Return a score that at least `top_k` places reach, near the last of them, at little cost.
 
     The places are dealt into heaps; of the best of each heap, `top_k` are at least so good.
