@@ -12,6 +12,7 @@ import click
 
 from ragstone.cli.data_agreement import agreement_command
 from ragstone.cli.data_chunk import chunk_command
+from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import generate_command, generated_command
 from ragstone.cli.data_labels import (
     label_command,
@@ -54,6 +55,7 @@ for _more in (
     label_command,
     agreement_command,
     worth_command,
+    critique_command,
     generate_command,
     generated_command,
 ):

@@ -15,7 +15,7 @@ _VERDICT: Final = 48
 """Tokens of a label or rating without its reason."""
 
 
-def _pairs(
+def pairs(
     _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
     """Read `name=number`, several separated by commas or given one by one."""
@@ -34,11 +34,11 @@ def _pairs(
 @click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
 @click.option("--strategy", default="statements", show_default=True, help="See the list above.")
 @click.option("--count", default=30, show_default=True, help="Queries to be kept.")
-@click.option("--mix", multiple=True, callback=_pairs, help="fact_single=2,summary=1, ...")
+@click.option("--mix", multiple=True, callback=pairs, help="fact_single=2,summary=1, ...")
 @click.option("--model", default="local", show_default=True, help="What writes, as a generator.")
 @click.option("--label/--no-label", "labels", default=True, help="Label each query afterwards.")
 @click.option("--critique/--no-critique", "critiques", default=False, help="Rate it eight times.")
-@click.option("--threshold", multiple=True, callback=_pairs, help="stand_alone=3, ... (1 to 5)")
+@click.option("--threshold", multiple=True, callback=pairs, help="stand_alone=3, ... (1 to 5)")
 @click.option("--judge", default="", help="What labels and rates; the model itself by default.")
 @click.option("--prompts", type=click.Path(path_type=Path), help="YAML with prompts of your own.")
 @click.option(
@@ -94,10 +94,10 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
     from ragstone.construct.generate import Plan, generate
     from ragstone.construct.labels import Labeller
     from ragstone.construct.prompts import load_prompts
+    from ragstone.construct.rating import check_thresholds
     from ragstone.construct.writing import CALLS
     from ragstone.datasets.loading import load_dataset
-    from ragstone.errors import ConfigError, did_you_mean
-    from ragstone.judges.critiques import CRITIQUES, Critiques
+    from ragstone.judges.critiques import Critiques
 
     plan = Plan(
         strategy=options["strategy"],
@@ -108,9 +108,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
         per_passage=options["per_passage"],
         thresholds=options["threshold"],
     )
-    for name in plan.thresholds:
-        if name not in CRITIQUES:
-            raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
+    check_thresholds(plan.thresholds)
     prompts = load_prompts(options["prompts"])
     if not options["examples"]:
         prompts = replace(prompts, examples={})
@@ -175,10 +173,11 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         if len(rejected) > _REASONS:
             yield f"         and {len(rejected) - _REASONS:,} more reasons, see items.jsonl"
     if summary["ratings"]:
-        yield "\nMean ratings, 1 to 5, of all that were rated\n" + _ratings(summary)
+        yield "\nMean ratings, 1 to 5, of all that were rated\n" + rating_table(summary)
 
 
-def _ratings(summary: Mapping[str, Any]) -> str:
+def rating_table(summary: Mapping[str, Any]) -> str:
+    """Return the mean ratings of a summary, a row a label, with how many each is of."""
     ratings = summary["ratings"]
     read = summary.get("ratings_read", {})
     names = list(dict.fromkeys(name for held in ratings.values() for name in held))
@@ -226,7 +225,7 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
         click.echo(f"\n{one.name}: labels asked (rows) and obtained (columns)")
         click.echo(_table(["asked", *names], rows))
         if one.summary["ratings"]:
-            click.echo(f"\n{one.name}: mean ratings\n{_ratings(one.summary)}")
+            click.echo(f"\n{one.name}: mean ratings\n{rating_table(one.summary)}")
 
 
 def _cost_line(name: str, summary: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ragstone.construct.drafts import Draft, Writer
 from ragstone.construct.passages import Usable, usable
+from ragstone.construct.rating import below, profile, ratings_of
 from ragstone.construct.strategies import STRATEGIES, Strategy, Unit
 from ragstone.datasets.doctor.duplicates import squeezed
 from ragstone.datasets.doctor.shingles import character_shingles, near_pairs
@@ -147,6 +148,7 @@ class Generated:
         steps = [step for draft in self.drafts for step in draft.steps]
         tokens = sum(step.tokens_in + step.tokens_out for step in steps)
         judging = sum((draft.judging for draft in self.drafts), Cost())
+        means, read = profile([(d.obtained or d.asked, d.ratings) for d in self.drafts])
         in_all = tokens + judging.tokens_in + judging.tokens_out
         return {
             "strategy": self.plan.strategy,
@@ -157,8 +159,8 @@ class Generated:
             "tried": len(self.drafts),
             "rejected": dict(Counter(d.reason for d in self.drafts if d.reason).most_common()),
             "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained]),
-            "ratings": mean_ratings([d for d in self.drafts if d.ratings]),
-            "ratings_read": _ratings_read([d for d in self.drafts if d.ratings]),
+            "ratings": means,
+            "ratings_read": read,
             "passages_refused": dict(self.passages.reasons.most_common()),
             "passages_usable": len(self.passages.passages),
             "calls": len(steps),
@@ -183,27 +185,6 @@ def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
     for draft in drafts:
         found.setdefault(draft.asked, Counter())[draft.obtained] += 1
     return {asked: dict(counts) for asked, counts in found.items()}
-
-
-def mean_ratings(drafts: Sequence[Draft]) -> dict[str, dict[str, float]]:
-    """Return label -> critique -> mean rating, over the drafts whose rating could be read."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for draft in drafts:
-        for name, rating in draft.ratings.items():
-            held = found.setdefault(draft.obtained or draft.asked, {})
-            held.setdefault(name, []).append(rating)
-    return {
-        label: {name: sum(values) / len(values) for name, values in held.items()}
-        for label, held in found.items()
-    }
-
-
-def _ratings_read(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
-    """Return label -> critique -> how many ratings the mean is of."""
-    found: dict[str, Counter[str]] = {}
-    for draft in drafts:
-        found.setdefault(draft.obtained or draft.asked, Counter()).update(draft.ratings.keys())
-    return {label: dict(held) for label, held in found.items()}
 
 
 def generate(
@@ -324,15 +305,7 @@ def _critique(drafts: Sequence[Draft], critics: Judging | None, plan: Plan, call
     verdicts = critics.verdicts([_item(draft) for draft in drafts], calls)
     for draft, verdict in zip(drafts, verdicts, strict=True):
         draft.judging += verdict.cost
-        draft.ratings = {
-            name.partition(":")[2] or name: 1 + 4 * value for name, value in verdict.parts.items()
-        }
+        draft.ratings = ratings_of(verdict)
         if verdict.reason:
             draft.notes.append(f"critiques not read: {verdict.reason}")
-        low = [
-            f"{name} {draft.ratings[name]:g} below {least:g}"
-            for name, least in plan.thresholds.items()
-            if draft.ratings.get(name, least) < least
-        ]
-        if low:
-            draft.reason = f"critique: {', '.join(low)}"
+        draft.reason = below(draft.ratings, plan.thresholds)

@@ -1,0 +1,103 @@
+"""`ragstone data critique`: the eight critiques of the queries that a data set has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ragstone.cli.data_generate import pairs, rating_table
+from ragstone.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from ragstone.construct.rating import Rated
+
+_RATING: Final = 48
+"""Tokens of a rating without its reason."""
+
+
+@click.command("critique")
+@click.argument("source")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
+@click.option("--threshold", multiple=True, callback=pairs, help="stand_alone=3, ... (1 to 5)")
+@click.option(
+    "--kept",
+    type=click.Path(path_type=Path),
+    metavar="TARGET_FOLDER",
+    help="Write the set there without the queries below a threshold.",
+)
+@click.option("--model", default="local", show_default=True, help="As a generator is written.")
+@click.option("--label", default="taxonomy", show_default=True, help="Means are told by it.")
+@click.option("--limit", type=int, help="Rate a random sample of so many queries.")
+@click.option("--seed", default=0, show_default=True, help="Of the sample.")
+@click.option(
+    "--calls", type=click.Path(path_type=Path), default=Path("ragstone-store/calls.sqlite")
+)
+@json_option
+def critique_command(source: str, output: Path, *, as_json: bool, **options: Any) -> None:
+    """Rate the queries of a data set, with gold answers and passages, by the eight critiques.
+
+    FILE gets a line a query: ratings from 1 to 5, whether it is kept, and why not. A rating that
+    cannot be read rejects nothing. Interrupted, the same command goes on.
+
+    \b
+    Examples:
+      ragstone data critique sample -o ratings.jsonl --limit 30
+      ragstone data critique my-set -o ratings.jsonl --threshold stand_alone=3 --kept my-good-set
+    """
+    import orjson
+
+    from ragstone.construct.rating import profile
+
+    rated = _rated(source, options)
+    output.write_bytes(b"".join(orjson.dumps(one.row()) + b"\n" for one in rated))
+    means, read = profile([(one.label or "(no label)", one.ratings) for one in rated])
+    summary = {
+        "queries": len(rated),
+        "kept": sum(not one.reason for one in rated),
+        "unread": sum(bool(one.notes) for one in rated),
+        "ratings": means,
+        "ratings_read": read,
+    }
+    if as_json:
+        print_json(summary)
+    else:
+        click.echo("\n".join(_told(summary, rated)))
+
+
+def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
+    from ragstone.calls import Calls
+    from ragstone.construct.labels import gold_items
+    from ragstone.construct.rating import check_thresholds, rate
+    from ragstone.datasets.loading import load_dataset
+    from ragstone.datasets.writing import write_dataset
+    from ragstone.judges.critiques import Critiques
+
+    thresholds, limit = options["threshold"], options["limit"]
+    check_thresholds(thresholds)
+    dataset = load_dataset(source)
+    chosen = dataset.sample(limit, options["seed"]) if limit else dataset
+    critics = Critiques(
+        model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=_RATING
+    )
+    options["calls"].parent.mkdir(parents=True, exist_ok=True)
+    with Calls.at(options["calls"]) as calls:
+        rated = rate(
+            gold_items(chosen), critics, calls, thresholds=thresholds, label=options["label"]
+        )
+    if options["kept"]:
+        places = [place for place, one in enumerate(rated) if not one.reason]
+        write_dataset(chosen.select(places), options["kept"])
+    return rated
+
+
+def _told(summary: Mapping[str, Any], rated: Sequence[Rated]) -> Iterator[str]:
+    yield (
+        f"{summary['kept']:,} of {summary['queries']:,} queries kept; of {summary['unread']:,} a "
+        "rating could not be read"
+    )
+    yield from (f"  {one.query_id}: {one.reason}" for one in rated if one.reason)
+    if summary["ratings"]:
+        yield "\nMean ratings, 1 to 5 (number of ratings)\n" + rating_table(summary)
