@@ -70,7 +70,7 @@ def critique_command(source: str, output: Path, *, as_json: bool, **options: Any
 def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
     from ragstone.calls import Calls
     from ragstone.construct.labels import gold_items
-    from ragstone.construct.rating import check_thresholds, rate
+    from ragstone.construct.rating import check_thresholds, kept_dataset, rate
     from ragstone.datasets.loading import load_dataset
     from ragstone.datasets.writing import write_dataset
     from ragstone.judges.critiques import Critiques
@@ -88,8 +88,7 @@ def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
             gold_items(chosen), critics, calls, thresholds=thresholds, label=options["label"]
         )
     if options["kept"]:
-        places = [place for place, one in enumerate(rated) if not one.reason]
-        write_dataset(chosen.select(places), options["kept"])
+        write_dataset(kept_dataset(chosen, rated), options["kept"])
     return rated
 
 

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from ragstone.datasets.tables import qrels
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.judges.asking import Asker
 from ragstone.judges.critiques import CRITIQUES, Critiques
 from ragstone.judges.items import Item, Verdict
+from ragstone.schemas import queries_to_table
+
+if TYPE_CHECKING:
+    from ragstone.datasets.dataset import Dataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,18 @@ def rate(
         reason = below(ratings, thresholds)
         found.append(Rated(item.item_id, held, ratings, reason, verdict.reason))
     return found
+
+
+def kept_dataset(dataset: Dataset, rated: Sequence[Rated]) -> Dataset:
+    """Return a data set with the queries that are kept, and their judgements."""
+    ids = {one.query_id for one in rated if not one.reason}
+    queries = [query for query in dataset.queries if query.query_id in ids]
+    builder = qrels()
+    for query_id, grades in dataset.qrels.items():
+        for passage_id, grade in grades.items():
+            if query_id in ids:
+                builder.add((query_id, passage_id, grade))
+    return replace(dataset, query_table=queries_to_table(queries), qrel_table=builder.finish())
 
 
 def profile(
