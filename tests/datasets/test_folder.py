@@ -12,6 +12,7 @@ import pytest
 
 from ragstone.datasets.dataset import Dataset
 from ragstone.datasets.folder import FolderReader
+from ragstone.datasets.loading import load_dataset
 from ragstone.errors import DatasetError
 from ragstone.types import Message, Passage, Query
 
@@ -276,3 +277,41 @@ def test_more_rows_than_a_batch_stay_in_order(tmp_path: Path) -> None:
     assert corpus.passage_ids == [f"p{n}" for n in range(45_000)]
     assert corpus["p44999"].text == "t44999"
     assert corpus.table.column("text").num_chunks == 1
+
+
+TREC = {
+    "corpus.tsv": "D1\tone\nD2\ttwo\twith a tab\n",
+    "queries.tsv": "10\tfirst?\n11\tsecond?\n",
+    "qrels.txt": "10 0 D1 1\n11 0 D2 2\n",
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_trecs_files(tmp_path: Path, packed: bool) -> None:
+    """Tables of id and text, plain or gzip, and judgements in four columns."""
+    files = {
+        f"{name}.gz" if packed else name: gzip.compress(text.encode()) if packed else text
+        for name, text in TREC.items()
+    }
+    dataset = load_dataset(write(tmp_path, files))
+    assert [(p.passage_id, p.text) for p in dataset.corpus] == [
+        ("D1", "one"),
+        ("D2", "two\twith a tab"),
+    ]
+    assert [(q.query_id, q.text) for q in dataset.queries] == [("10", "first?"), ("11", "second?")]
+    assert dataset.qrels == {"10": {"D1": 1}, "11": {"D2": 2}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("queries.tsv", "10\tfirst?\n11 second?\n", r"queries\.tsv, line 2: .*a tab and a text"),
+        ("queries.tsv", "10\t \n", r"queries\.tsv, line 1: the field 'text' is empty"),
+        ("corpus.tsv", "D1\ta\nD2\tb\nD1\tc\n", r"corpus\.tsv, line 3: .*line 1 already"),
+        ("corpus.tsv", "\ta\n", r"corpus\.tsv, line 1: the field '_id'"),
+    ],
+)
+def test_what_is_wrong_with_trecs_files(tmp_path: Path, name: str, text: str, told: str) -> None:
+    """File and line are named."""
+    with pytest.raises(DatasetError, match=told):
+        FolderReader(write(tmp_path, {**TREC, name: text})).read()

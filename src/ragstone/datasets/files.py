@@ -120,6 +120,20 @@ def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, row
 
 
+def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and fields of each line: an object of JSON, or id and text of a `.tsv`."""
+    if not path.name.removesuffix(".gz").endswith(".tsv"):
+        yield from json_rows(path)
+        return
+    for number, line in lines(path):
+        row_id, tab, text = text_of(path, number, line).rstrip("\r\n").partition("\t")
+        if not tab:
+            raise DatasetError(
+                f"{path}, line {number}: expected an id, a tab and a text, found {show(row_id)}"
+            )
+        yield number, {"_id": row_id, "text": text}
+
+
 def json_document(path: Path) -> Any:
     """Return the content of a JSON file."""
     content = read_bytes(path)

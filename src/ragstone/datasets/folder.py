@@ -6,6 +6,8 @@ Rows, one JSON object a line; any other field becomes a label of the query or pa
     queries.jsonl        {"_id", "text", "answers"?, "rewrite"?, "history"?: [{"role", "text"}]}
     conversations.jsonl  {"_id", "turns": [{"user", "agent"?, "answers"?, "rewrite"?}]}
     qrels.tsv            query id, passage id, relevance; BEIR's qrels/test.tsv as well
+
+Or, as TREC has them: corpus.tsv and queries.tsv (id, tab, text), qrels.txt (four columns).
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from ragstone.datasets.files import (
     Ids,
     as_object,
     find_file,
-    json_rows,
     row_error,
     show,
+    table_rows,
     take_id,
     take_labels,
     take_list,
@@ -67,7 +69,7 @@ class FolderReader:
         folder = Path(self.path)
         if not folder.is_dir():
             raise DatasetError(f"{folder} is not a folder; it should hold queries.jsonl")
-        corpus_file = find_file(folder, "corpus.jsonl")
+        corpus_file = find_file(folder, "corpus.jsonl", "corpus.tsv")
         corpus, passage_ids = (
             _read_corpus(corpus_file) if corpus_file else (passages().finish(), None)
         )
@@ -82,7 +84,7 @@ class FolderReader:
 
     def _find_qrels(self, folder: Path) -> tuple[Path | None, bool]:
         """Return the file of qrels, and whether it belongs to one split of several."""
-        plain, splits = find_file(folder, "qrels.tsv"), folder / "qrels"
+        plain, splits = find_file(folder, "qrels.tsv", "qrels.txt"), folder / "qrels"
         if not splits.is_dir():
             return plain, False
         if plain:
@@ -113,7 +115,7 @@ def read_corpus(path: Path) -> Corpus:
 
 def _read_corpus(path: Path) -> tuple[Table, set[str]]:
     builder, seen = passages(), set[str]()
-    for number, row in json_rows(path):
+    for number, row in table_rows(path):
         try:
             passage_id = take_id(row)
             _add_once(passage_id, seen, path)
@@ -130,7 +132,7 @@ def _read_corpus(path: Path) -> tuple[Table, set[str]]:
 def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
     if passage_id in seen:
         # The lines of a million ids are not worth keeping for this: the file is read again.
-        first = next(number for number, row in json_rows(path) if row.get("_id") == passage_id)
+        first = next(number for number, row in table_rows(path) if row.get("_id") == passage_id)
         raise FieldError(
             f"the _id {passage_id!r} stands in line {first} already; give each passage its own"
         )
@@ -138,7 +140,7 @@ def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
 
 
 def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
-    queries_file = find_file(folder, "queries.jsonl")
+    queries_file = find_file(folder, "queries.jsonl", "queries.tsv")
     conversations_file = find_file(folder, "conversations.jsonl")
     if not (queries_file or conversations_file):
         raise DatasetError(
@@ -147,7 +149,7 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
         )
     builder, seen = queries(), Ids()
     for path in filter(None, (queries_file, conversations_file)):
-        for number, row in json_rows(path):
+        for number, row in table_rows(path):
             try:
                 for made in turn_rows(row) if path is conversations_file else [query_row(row)]:
                     seen.add(made[0], f"{path.name}, line {number}")

@@ -110,7 +110,7 @@ def layout(path: Path) -> str:
         return _layout_of_file(path)
     entries = sorted(entry for entry in path.iterdir() if entry.is_file())
     names = {entry.name.removesuffix(".gz") for entry in entries}
-    if names & {"queries.jsonl", "conversations.jsonl", "corpus.jsonl"}:
+    if names & {"queries.jsonl", "queries.tsv", "conversations.jsonl", "corpus.jsonl"}:
         return "ragstone"
     if holds_parquet_tables(path):
         return "parquet"
