@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ragstone.retrievers.ranks import best
+from ragstone.retrievers.ranks import best, reached
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,8 +57,8 @@ def search(
     if not held:
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32)
     sums: Scores = index.zeros(np.float32 if len(held) <= _SINGLE else np.float64)
-    way = _whole if index.length <= _SMALL else _pruned
-    places, scores = way(index, held, sums, top_k)
+    added, places, scores = _candidates(index, held, sums, top_k)
+    places, scores = _finish(index, held[added:], places, scores, top_k)
     return places, scores.astype(np.float32, copy=False)
 
 
@@ -78,49 +78,43 @@ def _terms(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> l
     return held
 
 
-def _add(index: Postings, term: _Term, sums: Scores) -> Places:
-    """Add a term's list to the sums; return its documents."""
-    places = index.places[term.start : term.stop].astype(np.intp)
-    impacts = index.weights[term.start : term.stop]
-    np.add.at(sums, places, _weighted(impacts, term))
-    return places
+def _add(index: Postings, term: _Term, sums: Scores) -> None:
+    """Add a term's weights to the sums of its documents."""
+    row = index.row(term.number)
+    if row is not None:
+        np.add(sums, _weighted(row, term), out=sums)
+    else:
+        places = index.places[term.start : term.stop].astype(np.intp)
+        np.add.at(sums, places, _weighted(index.weights[term.start : term.stop], term))
 
 
 def _weighted(impacts: Scores, term: _Term) -> Scores:
     return impacts if term.weight == 1 else impacts * np.float32(term.weight)
 
 
-def _whole(index: Postings, terms: list[_Term], sums: Scores, top_k: int) -> tuple[Places, Scores]:
-    """Add up every list, frequent terms as rows of all documents."""
-    for term in terms:
-        row = index.row(term.number)
-        if row is None:
-            _add(index, term, sums)
-        else:
-            np.add(sums, _weighted(row, term), out=sums)
-    places = best(sums, top_k, above=0.0)
-    scores = sums[places]
-    sums.fill(0)
-    return places, scores
+def _candidates(
+    index: Postings, terms: list[_Term], sums: Scores, top_k: int
+) -> tuple[int, Places, Scores]:
+    """Add terms up until the documents that can win are few.
 
-
-def _pruned(index: Postings, terms: list[_Term], sums: Scores, top_k: int) -> tuple[Places, Scores]:
-    """Add lists up until few documents can win, and look the other terms up in those."""
+    Returns how many terms were added, the documents in order, and what they have so far.
+    """
     rest = _rest(terms)
-    taken: list[Places] = []
     floor, since = 0.0, rest[0]
     for n, term in enumerate(terms, start=1):
-        taken.append(_add(index, term, sums))
+        _add(index, term, sums)
         # What was added since the last look is what the floor can have grown by.
-        if n < len(terms) and rest[n] > floor + _LIKELY * (since - rest[n]):
+        early = index.length <= _SMALL or rest[n] > floor + _LIKELY * (since - rest[n])
+        if early and n < len(terms):
             continue
-        places, scores = _collect(sums, taken)
-        floor, since = _floor(scores, top_k), rest[n]
+        floor, since = reached(sums, top_k) * (1 - _ROUNDING), rest[n]
         if rest[n] < floor or n == len(terms):
             break
-        sums[places] = scores
-        taken = [places]
-    return _finish(index, terms[n:], places, scores, top_k)
+    least = floor - rest[n]
+    places = (sums >= least if least > 0 else sums > 0).nonzero()[0]
+    scores = sums[places]
+    sums.fill(0)
+    return n, places, scores
 
 
 def _rest(terms: list[_Term]) -> list[float]:
@@ -128,36 +122,17 @@ def _rest(terms: list[_Term]) -> list[float]:
     return [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]
 
 
-def _collect(sums: Scores, taken: list[Places]) -> tuple[Places, Scores]:
-    """Take the sums of some documents out, each document once, and leave zeros."""
-    parts = []
-    for places in taken:
-        parts.append(sums.take(places))
-        sums[places] = 0
-    places, scores = np.concatenate(taken), np.concatenate(parts)
-    first = scores > 0
-    return places[first], scores[first]
-
-
-def _floor(scores: Scores, top_k: int) -> float:
-    """Return what the last place of the ranking reaches at least."""
-    if len(scores) < top_k:
-        return 0.0
-    return float(np.partition(scores, -top_k)[-top_k]) * (1 - _ROUNDING)
-
-
 def _finish(
     index: Postings, terms: list[_Term], places: Places, scores: Scores, top_k: int
 ) -> tuple[Places, Scores]:
-    """Add the last terms to the scores of those documents that can still win; rank these."""
+    """Add the other terms to the scores of the documents that can still win; rank these."""
     for term, rest in zip(terms, _rest(terms), strict=False):
         if len(places) > _FEW * top_k:
-            able = scores + rest >= _floor(scores, top_k)
+            floor = np.partition(scores, -top_k)[-top_k] * (1 - _ROUNDING)
+            able = scores + rest >= floor
             places, scores = places[able], scores[able]
         scores = scores + _weighted(_look_up(index, term, places), term)
-    able = scores >= _floor(scores, top_k)
-    places, scores = places[able], scores[able]
-    order = np.lexsort((places, -scores))[:top_k]
+    order = best(scores, top_k)
     return places[order], scores[order]
 
 
