@@ -22,12 +22,17 @@ from ragstone.findings import gain_sentences, lead_sentence, signed
 from ragstone.glossary import ADAPTABILITY, metric_definitions, setting_meaning
 from ragstone.label_views import label_tables
 from ragstone.query_pages import MOST_QUERIES, query_pages
+from ragstone.scan_charts import scan_chart
+from ragstone.scan_views import scan_tables
 from ragstone.tables import count, interval_text, number, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jinja2 import Environment
 
     from ragstone.results import Results
+    from ragstone.scan_views import ScanTable
 
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
 """The page's own scripts, in the order they run."""
@@ -62,7 +67,8 @@ def write_report(results: Results, path: Path, *, queries: int | None = MOST_QUE
 
 def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> str:
     """Return the report's HTML."""
-    drawn = _charts(results)
+    scans = scan_tables(results)
+    drawn = _charts(results, scans)
     style = _asset("report.css")
     scripts = [*map(_library, LIBRARIES if drawn["all"] else ()), *map(_asset, SCRIPTS)]
     return (
@@ -85,6 +91,7 @@ def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> st
             adaptability_terms=ADAPTABILITY,
             pages=query_pages(results, queries),
             by_label=label_tables(results),
+            scans=scans,
             dialogues=dialogues(results),
             style=style,
             scripts=scripts,
@@ -94,16 +101,18 @@ def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> st
     )
 
 
-def _charts(results: Results) -> dict[str, Any]:
+def _charts(results: Results, scans: Sequence[ScanTable]) -> dict[str, Any]:
     answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
     retrieval = charts.retrieval_charts(results)
     turns = charts.turns_chart(results)
-    every = [answers, shares, turns, *retrieval]
+    scanned = [scan_chart(table) for table in scans]
+    every = [answers, shares, turns, *retrieval, *scanned]
     return {
         "answers": answers,
         "shares": shares,
         "retrieval": retrieval,
         "turns": turns,
+        "scans": scanned,
         "all": any(every),
         "most": MOST_SERIES,
     }

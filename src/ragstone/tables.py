@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragstone.analysis.statistics import Summary
     from ragstone.label_views import LabelTable
     from ragstone.results import Results
+    from ragstone.scan_views import ScanTable
 
 NOTE = "mean [95 % interval]; n: queries in the mean"
 ABSENT = "-"
@@ -134,6 +135,42 @@ def _label_cell(summary: Summary | None) -> str:
         return ABSENT
     lacking = f", failed {summary.failed}" if summary.failed else ""
     return f"{mean_text(summary)} n {summary.n}{lacking}"
+
+
+def scan_text(tables: Sequence[ScanTable]) -> str:
+    """Return text-weight scans: values of a label down, weights across."""
+    return "\n\n".join(_scan_text(table) for table in tables)
+
+
+def _scan_text(table: ScanTable) -> str:
+    of = f" by {table.label}" if table.label else ""
+    title = f"{table.sweep.name} ({table.sweep.normalisation}): {table.metric} by text weight{of}"
+    headers = [
+        table.label or "queries",
+        "n",
+        *(f"{weight:g}" for weight in table.weights),
+        "best weight",
+        "regret of one for all",
+        "held out",
+        "p (Holm)",
+    ]
+    lines = [
+        [
+            row.label,
+            row.curve[0].n,
+            *(number(point.mean) for point in row.curve),
+            f"{row.best:g}{_span(row.best_interval)}",
+            f"{number(row.regret)}{interval_text(row.regret_interval)}" if place else ABSENT,
+            f"{row.held_out:+.3f}" if place else ABSENT,
+            number(row.p_value) if place else ABSENT,
+        ]
+        for place, row in enumerate(table.rows)
+    ]
+    return _titled(title, "[95 % interval]", headers, lines)
+
+
+def _span(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f" [{interval[0]:g}, {interval[1]:g}]"
 
 
 def query_text(results: Results, query_id: str) -> str:

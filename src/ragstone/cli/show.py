@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
+
+if TYPE_CHECKING:
+    from ragstone.results import Results
 
 
 @click.command(
@@ -16,12 +20,17 @@ Examples:
   ragstone show examples/demo.yaml
   ragstone show examples/demo.yaml --query ID
   ragstone show examples/demo.yaml --json
+  ragstone show sweep.yaml --scan --by domain
 """,
 )
 @experiment_arguments
 @click.option("--query", "query_id", help="Show one query: every context, answer and score.")
 @click.option("--by", "label", help="Take a metric apart by this label: turn, domain, ...")
-@click.option("--metric", help="The metric of --by; by default the one that says what is right.")
+@click.option("--scan", is_flag=True, help="Compare systems that differ in text_weight alone.")
+@click.option(
+    "--metric",
+    help="The metric of --by, by default the one that says what is right; of --scan, R@5.",
+)
 @json_option
 def command(
     experiment: Path,
@@ -29,6 +38,7 @@ def command(
     *,
     query_id: str | None,
     label: str | None,
+    scan: bool,
     metric: str | None,
     as_json: bool,
 ) -> None:
@@ -42,6 +52,9 @@ def command(
     from ragstone.views import results_document
 
     results = load_results(experiment, overrides)
+    if scan:
+        _show_scan(results, label, metric, as_json=as_json)
+        return
     if label is not None:
         table = label_table(results, label, metric or str(results.record["file"]["correct"]))
         if as_json:
@@ -57,3 +70,14 @@ def command(
         print_json(results_document(results))
     else:
         click.echo(leaderboard_text(results))
+
+
+def _show_scan(results: Results, label: str | None, metric: str | None, *, as_json: bool) -> None:
+    from ragstone.scan_views import asked_tables, scan_document
+    from ragstone.tables import scan_text
+
+    tables = asked_tables(results, label, metric)
+    if as_json:
+        print_json(scan_document(tables))
+    else:
+        click.echo(scan_text(tables))
