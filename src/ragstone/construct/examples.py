@@ -50,6 +50,10 @@ def examples(kinds: Mapping[str, str]) -> dict[str, Example]:
     Args:
         kinds: label -> how the prompt `single` asks for it.
     """
+    return _singles(kinds) | _from_statements() | _from_pairs()
+
+
+def _singles(kinds: Mapping[str, str]) -> dict[str, Example]:
     return {
         "single/fact_single": _single(kinds["fact_single"], _SIMPLE["question"], "Ann Hale"),
         "single/summary": _single(
@@ -62,6 +66,11 @@ def examples(kinds: Mapping[str, str]) -> dict[str, Example]:
             "Did the first Mill Bridge at Oldby stand for more than a century?",
             "Yes, for 128 years, from 1712 to the flood of 1840",
         ),
+    }
+
+
+def _from_statements() -> dict[str, Example]:
+    return {
         "theme": {"passage": _PASSAGE, REPLY: _THEME},
         "facts": {"theme": _THEME, "passage": _PASSAGE, REPLY: _FACTS},
         "summaries": {
@@ -83,6 +92,11 @@ def examples(kinds: Mapping[str, str]) -> dict[str, Example]:
             "statement": "Carts pay two pence to cross Mill Bridge.",
             REPLY: "- How much do carts pay to cross Mill Bridge?",
         },
+    }
+
+
+def _from_pairs() -> dict[str, Example]:
+    return {
         "reasoning": {
             **_SIMPLE,
             REPLY: _pair(
