@@ -34,6 +34,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "translation": "ragstone.queries.translation:Translation",
     },
     "embedders": {
+        "endpoint": "ragstone.embedders.endpoint:EndpointEmbedder",
         "minilm": "ragstone.embedders.minilm:MiniLM",
         "minilm-tokens": "ragstone.embedders.minilm_tokens:MiniLMTokens",
         "splade": "ragstone.embedders.splade:Splade",

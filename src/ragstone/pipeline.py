@@ -23,6 +23,7 @@ from ragstone.protocols import (
     AskingFormer,
     AskingProcessor,
     AskingReranker,
+    CallingProcessor,
     CallingRetriever,
     FusingRetriever,
     JudgedRetriever,
@@ -311,6 +312,8 @@ def process_contexts(system: System, contexts: Kept, bench: Bench) -> Kept:
             processed = list(processor.ask(tasks, bench.calls))
             as_they_came.extend(one for one in processed if one.reason)
             return contexts_to_table(one.context for one in processed)
+        if isinstance(processor, CallingProcessor):
+            processor = processor.with_calls(bench.calls)
         return contexts_to_table(processor.process(tasks))
 
     return bench.store.table(

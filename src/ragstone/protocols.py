@@ -202,6 +202,15 @@ class TokenEmbedder(Protocol):
 
 
 @runtime_checkable
+class CallingEmbedder(Embedder, Protocol):
+    """An embedder that asks a server, and needs a way to it."""
+
+    def with_calls(self, calls: Calls) -> Embedder:
+        """Return the embedder with the way to servers that an experiment uses."""
+        ...
+
+
+@runtime_checkable
 class ContextBuilder(Protocol):
     """The rule of one context setting: which passages a generator is shown, and in what order."""
 
@@ -239,6 +248,15 @@ class Processor(Protocol):
 
     def process(self, tasks: Sequence[Task]) -> Iterable[Context]:
         """Return one context per task, in order; passages may be shorter, fewer or none."""
+        ...
+
+
+@runtime_checkable
+class CallingProcessor(Processor, Protocol):
+    """A processor that asks a server, an embedding endpoint say, and needs a way to it."""
+
+    def with_calls(self, calls: Calls) -> Processor:
+        """Return the processor with the way to servers that an experiment uses."""
         ...
 
 

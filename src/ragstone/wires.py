@@ -18,7 +18,7 @@ class OpenAIWire:
 
     def url(self, base_url: str) -> str:
         """Return where a request is posted; the base URL may end in `/v1` or not hold it."""
-        return _join(base_url, "chat/completions")
+        return join_url(base_url, "chat/completions")
 
     def headers(self, api_key: str) -> Mapping[str, str]:
         """Return the headers that carry the key."""
@@ -83,7 +83,7 @@ class AnthropicWire:
 
     def url(self, base_url: str) -> str:
         """Return where a request is posted."""
-        return _join(base_url, "messages")
+        return join_url(base_url, "messages")
 
     def headers(self, api_key: str) -> Mapping[str, str]:
         """Return the headers that carry the key."""
@@ -150,10 +150,10 @@ def wire_of(endpoint: Endpoint) -> Wire:
     return WIRES[endpoint.protocol]
 
 
-def _join(base_url: str, path: str) -> str:
+def join_url(base_url: str, path: str) -> str:
     """Append a path to a base URL that may have a query (as Azure's have).
 
-    >>> _join("http://localhost:8000/v1/", "messages")
+    >>> join_url("http://localhost:8000/v1/", "messages")
     'http://localhost:8000/v1/messages'
     """
     address, mark, query = base_url.partition("?")

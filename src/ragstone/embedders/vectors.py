@@ -123,8 +123,9 @@ def _embed(
 ) -> npt.NDArray[np.float32]:
     """Return the vectors of some texts, as long as those before (`dimension`, 0 for none)."""
     parts = []
-    for place in range(0, len(texts), _AT_ONCE):
-        part = texts[place : place + _AT_ONCE]
+    at_once: int = getattr(embedder, "at_once", _AT_ONCE)
+    for place in range(0, len(texts), at_once):
+        part = texts[place : place + at_once]
         vectors = checked(embedder.embed_passages(part), part, embedder)
         dimension = dimension or vectors.shape[1]
         if vectors.shape[1] != dimension:

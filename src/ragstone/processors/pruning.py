@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from ragstone.embedders.vectors import checked
+from ragstone.embedders.written import Written, check_part, with_calling_part
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.generators.budget import count_tokens
@@ -46,13 +47,13 @@ class Pruning:
 
     Args:
         keep: share of the context's tokens, above 0 and up to 1.
-        embedder: what makes the vectors: a name, with its parameters in brackets, or
-            `module:Class`.
+        embedder: what makes the vectors: a name, with its parameters in brackets or as a mapping,
+            or `module:Class`.
         language: whose abbreviations do not end a sentence, as `en` or `de`.
     """
 
     keep: float = 0.5
-    embedder: str = "minilm"
+    embedder: Written = "minilm"
     language: str = "en"
     version: ClassVar[int] = 1
 
@@ -77,9 +78,11 @@ class Pruning:
 
     def check(self, calls: Calls) -> None:
         """Let the embedder say what it lacks."""
-        check = getattr(self._embedder, "check", None)
-        if check is not None:
-            check(calls)
+        check_part(self._embedder, calls)
+
+    def with_calls(self, calls: Calls) -> Pruning:
+        """Return the processor with the way to its embedder's server, where it has one."""
+        return with_calling_part(self, "_embedder", calls)
 
     def process(self, tasks: Sequence[Task]) -> list[Context]:
         """Return one context per task, in order."""

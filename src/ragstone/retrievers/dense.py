@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragstone.embedders.stored import Precision
 from ragstone.embedders.vectors import bytes_to_store, checked, embed_corpus
+from ragstone.embedders.written import Written, check_part, with_calling_part
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.progress import progress
@@ -33,14 +34,14 @@ class Dense:
 
     Args:
         top_k: length of a ranking at most.
-        embedder: what makes the vectors: a name, with its parameters in brackets, or
-            `module:Class`.
+        embedder: what makes the vectors: a name, with its parameters in brackets or as a mapping,
+            or `module:Class`.
         precision: how the numbers of a vector are stored: in 4 bytes (`float32`), 2 (`float16`) or
             1 (`int8`, in steps of a 127th of the vector's largest number).
     """
 
     top_k: int = 100
-    embedder: str = "minilm"
+    embedder: Written = "minilm"
     precision: Precision = "float32"
     version: ClassVar[int] = 1
 
@@ -61,9 +62,11 @@ class Dense:
 
     def check(self, calls: Calls) -> None:
         """Let the embedder say what it lacks."""
-        check = getattr(self._embedder, "check", None)
-        if check is not None:
-            check(calls)
+        check_part(self._embedder, calls)
+
+    def with_calls(self, calls: Calls) -> Dense:
+        """Return the retriever with the way to its embedder's server, where it has one."""
+        return with_calling_part(self, "_embedder", calls)
 
     def index_bytes(self, corpus: Corpus) -> int | None:
         """Return what ranking adds to the corpus's store; None where the embedder does not say.

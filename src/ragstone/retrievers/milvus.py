@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from ragstone.embedders.vectors import checked, embed_corpus
+from ragstone.embedders.written import Written, check_part
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.fingerprint import fingerprint, recipe
 from ragstone.progress import progress
-from ragstone.protocols import NOT_IN_KEY, Embedder, SparseEncoder
+from ragstone.protocols import NOT_IN_KEY, CallingEmbedder, Embedder, SparseEncoder
 from ragstone.registry import create
 from ragstone.retrievers.milvus_server import Collection, Rows, Server, ranker
 from ragstone.retrievers.ranks import check_top_k
@@ -70,8 +71,8 @@ class Milvus:
     uri: str = field(metadata=NOT_IN_KEY)
     top_k: int = 100
     search: Literal["dense", "sparse", "hybrid"] = "dense"
-    embedder: str = "minilm"
-    encoder: str = "splade"
+    embedder: Written = "minilm"
+    encoder: Written = "splade"
     index: str = "FLAT"
     index_parameters: Mapping[str, Any] = field(default_factory=dict)
     search_parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -114,9 +115,16 @@ class Milvus:
         """Raise where a package, a token or a model is missing, or offline forbids the server."""
         self._server.check()
         for maker in self._makers.values():
-            check = getattr(maker, "check", None)
-            if check is not None:
-                check(calls)
+            check_part(maker, calls)
+
+    def with_calls(self, calls: Calls) -> Milvus:
+        """Return the retriever with the way to its embedder's server, where it has one."""
+        made = replace(self)
+        vars(made)["_makers"] = {
+            name: maker.with_calls(calls) if isinstance(maker, CallingEmbedder) else maker
+            for name, maker in self._makers.items()
+        }
+        return made
 
     def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
         """Return one ranking per search, in order."""

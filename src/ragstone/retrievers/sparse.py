@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from ragstone.embedders.sparse import SparseVectors
+from ragstone.embedders.written import Written, check_part
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import fingerprint, recipe
 from ragstone.progress import progress, track
@@ -46,11 +47,12 @@ class Sparse:
 
     Args:
         top_k: length of a ranking at most.
-        encoder: what weighs the words: a name, with its parameters in brackets, or `module:Class`.
+        encoder: what weighs the words: a name, with its parameters in brackets or as a mapping, or
+            `module:Class`.
     """
 
     top_k: int = 100
-    encoder: str = "splade"
+    encoder: Written = "splade"
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -75,9 +77,7 @@ class Sparse:
 
     def check(self, calls: Calls) -> None:
         """Let the encoder say what it lacks."""
-        check = getattr(self._encoder, "check", None)
-        if check is not None:
-            check(calls)
+        check_part(self._encoder, calls)
 
     def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
         """Return one ranking per search, in order; of no passages where it has no known word."""

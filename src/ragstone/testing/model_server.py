@@ -1,6 +1,7 @@
 """A model server that is no model: deterministic answers over real HTTP, and faults on demand.
 
-It speaks the OpenAI protocol (and Anthropic's, under `/v1/messages`) on a port of this machine. The
+It speaks the OpenAI protocol (chat and embeddings; Anthropic's, under `/v1/messages`) on a port of
+this machine. The
 same prompt gets the same answer; which request meets which fault follows from the seed, the prompt
 and how often that prompt was asked. `GET /counts` tells how often each prompt was asked and
 answered. As a process of its own: `python -m ragstone.testing --help`.
@@ -83,12 +84,28 @@ def prompt_mark(messages: Messages) -> str:
     return hashlib.sha256(orjson.dumps(said)).hexdigest()[:12]
 
 
+def hashed_words(texts: Sequence[str]) -> list[list[float]]:
+    """Embed texts as counts of their words, each word at one of sixteen places.
+
+    >>> hashed_words(["gold gold"])[0] == [2 * number for number in hashed_words(["gold"])[0]]
+    True
+    """
+    vectors = []
+    for text in texts:
+        vector = [0.0] * 16
+        for word in text.lower().split():
+            vector[hashlib.sha256(word.encode()).digest()[0] % 16] += 1.0
+        vectors.append(vector)
+    return vectors
+
+
 @dataclass
 class FakeModelServer:
     """An OpenAI-style server for tests; use it as a context manager, and talk to `url`.
 
     Args:
         answer: messages -> text.
+        embed: texts -> vectors, under `/v1/embeddings`.
         delay: seconds before each reply.
         faults: kind of fault -> share of the requests that meet it; see `FAULTS`.
         script: kinds of fault (or "ok") for the first requests, in the order of arrival.
@@ -101,6 +118,7 @@ class FakeModelServer:
     """
 
     answer: Callable[[Messages], str] = echo_digest
+    embed: Callable[[Sequence[str]], list[list[float]]] = hashed_words
     delay: float = 0.0
     faults: Mapping[str, float] = field(default_factory=dict)
     script: Sequence[str] = ()
@@ -250,6 +268,9 @@ class _Connection(asyncio.Protocol):
         room = server.enter()
         asked = orjson.loads(body)
         server.bodies.append(asked)
+        if path.endswith(b"/embeddings"):
+            said = [{"role": "input", "content": text} for text in asked["input"]]
+            asked = {**asked, "messages": said}
         mark = prompt_mark(asked["messages"])
         server.asked[mark] += 1
         fault = "429" if not room else server.choose_fault(mark)
@@ -258,7 +279,9 @@ class _Connection(asyncio.Protocol):
         if fault != "ok":
             server.met[fault] += 1
         wait = server.delay + (server.slow_seconds if fault == "slow" else 0.0)
-        reply = _anthropic if path.endswith(b"/messages") else _openai
+        reply: Reply = _anthropic if path.endswith(b"/messages") else _openai
+        if path.endswith(b"/embeddings"):
+            reply = self._embeddings
         loop = asyncio.get_running_loop()
         self.timer = loop.call_later(wait, self._finish, fault, mark, asked, reply)
 
@@ -279,6 +302,13 @@ class _Connection(asyncio.Protocol):
         else:
             self._send_reply(fault, mark, reply(asked, server.answer(asked["messages"])))
         self._end()
+
+    def _embeddings(self, asked: dict[str, Any], _: str) -> dict[str, Any]:
+        vectors = self.server.embed(asked["input"])
+        # Backwards: the index counts, not the order.
+        data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors)]
+        used = {"prompt_tokens": _words(asked), "total_tokens": _words(asked)}
+        return {"object": "list", "model": "fake", "data": data[::-1], "usage": used}
 
     def _send_reply(self, fault: str, mark: str, reply: dict[str, Any]) -> None:
         body = orjson.dumps(reply)
