@@ -81,7 +81,7 @@ def compare_networks(dataset: Dataset, store: Store, count: int) -> None:
         embed_corpus(corpus, create("embedders", name, where="benchmark"))
         took, cpu = time.perf_counter() - started, time.process_time() - used
         print(
-            f"{name}: {len(corpus) / took:.1f} passages/s, {cpu / len(corpus) * 1e3:.0f} ms CPU each"
+            f"{name}: {len(corpus) / took:.1f} passages/s, {cpu / len(corpus) * 1e3:.0f} ms of CPU"
         )
         runs[name] = Dense(embedder=name).retrieve(searches, corpus)
     table(runs, searches, relevance)

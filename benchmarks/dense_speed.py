@@ -1,0 +1,327 @@
+"""Exact dense search against faiss and torch, and its memory at a million passages.
+
+    python benchmarks/dense_speed.py search --passages 1000000 --torch OTHER/bin/python
+    python benchmarks/dense_speed.py memory --passages 1000000 --kills 5
+
+`search`: 384 dimensions, top 100, 1, 64 and 1,024 queries. The engines take turns in every round,
+each in a process of its own, with the machine's matrix product (float32, 2000 x 2000, on all cores)
+measured before each; the table has the medians and the shares of that rate. faiss is asked through
+IndexFlatIP, torch multiplies in blocks and merges their top 100. Needs faiss-cpu here, and torch
+behind --torch.
+
+`memory`: a million passages of 100 words are embedded by an encoder that costs nothing, written,
+and searched, in a process that is killed (kill -9) so many times on the way; its peak memory is
+what the system saw.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+DIMENSION = 384
+TOP_K = 100
+BATCHES = (1, 64, 1024)
+Engine: TypeAlias = Callable[[Any, Any], Callable[[Any], object]]
+REPEATS = {1: 5, 64: 3, 1024: 1}
+
+
+def main() -> None:
+    """Run one of the two parts, or be a process of one."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("part", choices=("search", "memory", "work", "build"))
+    parser.add_argument("engine", nargs="?", default="")
+    parser.add_argument("--passages", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--engines", default="float32,float16,int8,faiss,torch")
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--torch", default="", help="the Python of an environment with torch")
+    parser.add_argument("--folder", type=Path, default=None, help="where the vectors are put")
+    options = parser.parse_args()
+    parts: dict[str, Callable[[argparse.Namespace], None]]
+    parts = {"search": search, "memory": memory, "work": work, "build": build}
+    with tempfile.TemporaryDirectory(dir=options.folder) as made:
+        if options.part in ("search", "memory"):
+            options.folder = Path(made)
+        parts[options.part](options)
+
+
+def search(options: argparse.Namespace) -> None:
+    """Let the engines take turns."""
+    random_rows(options.passages, 0, options.folder / "passages.npy")
+    random_rows(max(BATCHES), 1, options.folder / "queries.npy")
+    pythons = {"torch": options.torch}
+    workers = {
+        engine: Worker(pythons.get(engine, sys.executable), engine, options.folder)
+        for engine in options.engines.split(",")
+        if pythons.get(engine, sys.executable)
+    }
+    product = Worker(sys.executable, "product", options.folder)
+    times: dict[tuple[str, int], list[float]] = {}
+    rates: dict[tuple[str, int], list[float]] = {}
+    loads = []
+    for _ in range(options.rounds):
+        for batch in BATCHES:
+            work_size = 2 * batch * options.passages * DIMENSION
+            for engine, worker in workers.items():
+                # The rate right before and right after: other work comes and goes.
+                before, took, after = product.ask(1), worker.ask(batch), product.ask(1)
+                rate = (before + after) / 2
+                times.setdefault((engine, batch), []).append(took)
+                rates.setdefault((engine, batch), []).append(work_size / took / rate)
+        loads.append(os.getloadavg()[0])
+    print(f"{options.passages:,} x {DIMENSION}, load {min(loads):.1f} to {max(loads):.1f}")
+    heads = (f"{b} at once: queries/s | of the product" for b in BATCHES)
+    print("| engine | " + " | ".join(heads) + " |")
+    print("| --- " * (2 * len(BATCHES) + 1) + "|")
+    for engine in workers:
+        cells = []
+        for b in BATCHES:
+            took, share = statistics.median(times[engine, b]), statistics.median(rates[engine, b])
+            cells.append(f"{b / took:,.0f} | {share:.2f}")
+        print(f"| {engine} | " + " | ".join(cells) + " |")
+    for worker in (*workers.values(), product):
+        worker.close()
+
+
+class Worker:
+    """A process that searches when it is told to and says how long it took."""
+
+    def __init__(self, python: str, engine: str, folder: Path) -> None:
+        command = [python, __file__, "work", engine, "--folder", str(folder)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.read() == "ready"
+
+    def ask(self, batch: int) -> float:
+        """Return the best of a few repetitions, in seconds (of the product: FLOP/s)."""
+        assert self.process.stdin is not None
+        print(batch, file=self.process.stdin, flush=True)
+        return float(self.read())
+
+    def read(self) -> str:
+        """Return the next line."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate()
+
+
+def work(options: argparse.Namespace) -> None:
+    """Be a worker: numbers in, times out."""
+    makers: dict[str, Engine] = {"faiss": faiss, "torch": torch}
+    queries = np.load(options.folder / "queries.npy")
+    if options.engine == "product":
+        run = None
+        a = np.ones((2000, 2000), dtype=np.float32)
+    else:
+        passages = np.load(options.folder / "passages.npy", mmap_mode="r")
+        run = makers.get(options.engine, ours)(passages, options.engine)
+        run(queries)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        batch = int(line)
+        if run is None:
+            print(product_rate(a), flush=True)
+            continue
+        took = []
+        for _ in range(REPEATS[batch]):
+            started = time.perf_counter()
+            run(queries[:batch])
+            took.append(time.perf_counter() - started)
+        print(min(took), flush=True)
+
+
+def product_rate(a: Any) -> float:
+    """Return FLOP/s of a large product, each core computing a part of it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_limits
+
+    cores = len(os.sched_getaffinity(0))
+    share = len(a) // cores
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
+        started = time.perf_counter()
+        list(pool.map(lambda n: a[n * share : (n + 1) * share] @ a, range(cores)))
+        return 2 * share * cores * len(a) ** 2 / (time.perf_counter() - started)
+
+
+def ours(passages: Any, precision: Any) -> Callable[[Any], object]:
+    """Return the search that the retriever `dense` uses."""
+    from ragstone.embedders.stored import Vectors, encode, longest
+    from ragstone.retrievers.nearest import nearest
+
+    step = 65_536
+    parts = [
+        encode(np.asarray(passages[start : start + step]), precision)
+        for start in range(0, len(passages), step)
+    ]
+    length = max(map(longest, parts))
+    vectors = Vectors((np.concatenate(parts),), passages.shape[1], length)
+    del parts
+    return lambda queries: list(nearest(queries, vectors, TOP_K))
+
+
+def faiss(passages: Any, _: str) -> Callable[[Any], object]:
+    """Return faiss's exact search, with all its threads."""
+    import faiss as library
+
+    index = library.IndexFlatIP(passages.shape[1])
+    index.add(np.asarray(passages))
+    return lambda queries: index.search(queries, TOP_K)
+
+
+def torch(passages: Any, _: str) -> Callable[[Any], object]:
+    """Return torch's product in blocks, the top 100 of each merged."""
+    import torch as library
+
+    rows = library.from_numpy(np.array(passages))
+    block = 65_536
+
+    def run(queries: Any) -> object:
+        asked = library.from_numpy(queries)
+        scores, places = [], []
+        for start in range(0, len(rows), block):
+            part = asked @ rows[start : start + block].T
+            top = library.topk(part, min(TOP_K, part.shape[1]), dim=1)
+            scores.append(top.values)
+            places.append(top.indices + start)
+        best = library.topk(library.cat(scores, 1), TOP_K, dim=1)
+        found: object = library.gather(library.cat(places, 1), 1, best.indices)
+        return found
+
+    return run
+
+
+def random_rows(count: int, seed: int, path: Path) -> None:
+    """Write vectors of length 1 in random directions."""
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, (count, DIMENSION))
+    generator = np.random.default_rng(seed)
+    for start in range(0, count, 65_536):
+        part = generator.standard_normal((min(65_536, count - start), DIMENSION), dtype=np.float32)
+        rows[start : start + len(part)] = part / np.linalg.norm(part, axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Draws vectors at hardly any cost: what is measured is everything else."""
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        """Return one row per text."""
+        return self.embed_passages(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        """Return one row per text, drawn by the number that it begins with."""
+        draws = [np.random.default_rng(int(text[:24])) for text in texts]
+        rows = np.stack([draw.standard_normal(DIMENSION, dtype=np.float32) for draw in draws])
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def memory(options: argparse.Namespace) -> None:
+    """Build and search in a process that is killed on the way, and say what it took."""
+    root = options.folder / "store"
+    command = [sys.executable, __file__, "build", "--folder", str(options.folder)]
+    command += ["--passages", str(options.passages)]
+    chance = random.Random(0)
+    for kill in range(options.kills):
+        target = options.passages * (kill + chance.random()) / (options.kills + 1)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        while listed(root) < target and process.poll() is None:
+            time.sleep(0.2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        print(f"killed with {listed(root):,} vectors listed", flush=True)
+    print(subprocess.run(command, check=True, capture_output=True, text=True).stdout, end="")
+    print(f"{listed(root):,} vectors listed for {options.passages:,} passages")
+
+
+def listed(root: Path) -> int:
+    """Return how many vectors the lists of a store have."""
+    lines = [
+        line
+        for path in root.glob("arrays/vectors-*/*.jsonl")
+        for line in path.read_text().splitlines()[1:]
+        if line.endswith("}")
+    ]
+    return sum(json.loads(line)["rows"] for line in lines)
+
+
+def build(options: argparse.Namespace) -> None:
+    """Embed and search a corpus; print times and the peak of memory."""
+    from ragstone.datasets.corpus import Corpus
+    from ragstone.retrievers.dense import Dense
+    from ragstone.store import Store
+    from ragstone.types import Search
+
+    started = time.perf_counter()
+    corpus = Corpus(passages_of(options.passages), Store(options.folder / "store"))
+    made, before = time.perf_counter(), status("VmHWM")
+    retriever = Dense(top_k=TOP_K, embedder="dense_speed:Drawing")
+    searches = [Search(str(n), corpus.at(n * 7 % len(corpus)).text) for n in range(1024)]
+    retriever.retrieve(searches[:1], corpus)
+    built = time.perf_counter()
+    found = retriever.retrieve(searches, corpus)
+    done = time.perf_counter()
+    right = sum(found[n].passage_ids[0] == f"p{n * 7 % len(corpus)}" for n in range(1024))
+    print(f"making the passages {made - started:.0f} s, {before:.2f} GB at most")
+    print(f"embedding what was missing, and one search: {built - made:.0f} s")
+    print(f"1,024 searches: {done - built:.1f} s; {right} of them find the passage itself")
+    own, mapped = status("RssAnon"), status("RssFile")
+    print(
+        f"{status('VmHWM'):.2f} GB at most; at the end {own:.2f} own, {mapped:.2f} of mapped files"
+    )
+
+
+def passages_of(count: int) -> Any:
+    """Return a corpus table of passages of 100 words."""
+    from arro3.core import Table
+
+    from ragstone.schemas import CORPUS, to_table
+
+    chance = random.Random(0)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(5000)]
+    batches = []
+    for start in range(0, count, 50_000):
+        numbers = range(start, min(start + 50_000, count))
+        empty = ["" for _ in numbers]
+        rows = {
+            "passage_id": [f"p{n}" for n in numbers],
+            "text": [f"{n:024d} " + " ".join(chance.choices(words, k=99)) for n in numbers],
+            "title": empty,
+            "document_id": empty,
+            "labels": ["{}" for _ in numbers],
+        }
+        batches += to_table(CORPUS, rows).to_batches()
+    return Table.from_batches(batches)
+
+
+def status(field: str) -> float:
+    """Return a memory figure of this process, in GB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1e6
+    return float("nan")
+
+
+if __name__ == "__main__":
+    main()
