@@ -108,3 +108,16 @@ def test_a_budget_needs_prices(tmp_path: Path, server: FakeModelServer) -> None:
         experiment.run(calls)
 
     assert server.asked.total() == 0
+
+
+def test_a_plan_says_what_an_index_takes(tmp_path: Path) -> None:
+    """Two retrievers over the same vectors need them once; BM25 does not say."""
+    dense = [{"retriever": f"dense(top_k={k})", "name": f"d{k}"} for k in (5, 9)]
+    document = {"data": "sample", "systems": [*dense, {"retriever": "bm25"}], "metrics": ["R@5"]}
+    path = tmp_path / "plan.yaml"
+    path.write_text(yaml.safe_dump({**document, "store": str(tmp_path / "store")}))
+    experiment = load_experiment(path)
+    plan = experiment.plan()
+    assert plan.index_bytes == len(experiment.dataset.corpus) * 384 * 4
+    assert f"index: {plan.index_bytes / 1e6:.1f} MB on disk" in plan.text()
+    assert plan.document()["index_bytes"] == plan.index_bytes

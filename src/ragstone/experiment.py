@@ -36,7 +36,7 @@ from ragstone.pipeline import (
     run_trial,
     score_rankings,
 )
-from ragstone.plan import Plan, PlanningStore, estimate_answers
+from ragstone.plan import Plan, PlanningStore, estimate_answers, index_bytes
 from ragstone.prices import Budget, Prices
 from ragstone.record import Record
 from ragstone.registry import create
@@ -186,7 +186,8 @@ class Experiment:
             store = PlanningStore(self.store.root, look_ahead=True)
             plan = self._walk(asked, store)
             estimate, unknown = estimate_answers(store.asked, asked, probe)
-        return dataclasses.replace(plan, estimate=estimate, calls_unknown=unknown)
+        room = index_bytes(plan.steps, self.dataset.corpus)
+        return dataclasses.replace(plan, estimate=estimate, calls_unknown=unknown, index_bytes=room)
 
     def _walk(self, calls: Calls, store: PlanningStore) -> Plan:
         """Check everything and walk the pipeline, noting what is kept."""

@@ -10,12 +10,14 @@ from ragstone.common import left_out_text
 from ragstone.fingerprint import fingerprint
 from ragstone.pipeline import to_tasks
 from ragstone.protocols import AskingFormer
+from ragstone.room import size
 from ragstone.store import Kept, Store
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.calls import Calls, Estimate
+    from ragstone.datasets.corpus import Corpus
     from ragstone.types import Task
 
 State = Literal["kept", "to do"]
@@ -121,6 +123,8 @@ class Plan:
     """Further calls for answers, whose prompts hang on steps that are to do."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> how many."""
+    index_bytes: int = 0
+    """What new indexes will take in the store, as far as their retrievers say."""
 
     @property
     def trials_to_do(self) -> int:
@@ -180,6 +184,7 @@ class Plan:
             "judge_calls": self.judge_calls,
             "rerank_calls": self.rerank_calls,
             "estimate": None if self.estimate is None else asdict(self.estimate),
+            "index_bytes": self.index_bytes,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
                 for s in self.steps
@@ -196,6 +201,8 @@ class Plan:
             if states:
                 kept = states.count("kept")
                 lines.append(f"  {title:<18} {kept:>4} kept {len(states) - kept:>4} to do")
+        if self.index_bytes:
+            lines.append(f"index: {size(self.index_bytes)} on disk")
         told = f"model calls: at most {self.calls:,}"
         asking = {"judges": self.judge_calls, "rerankers": self.rerank_calls}
         shares = [f"{count:,} by {who}" for who, count in asking.items() if count]
@@ -204,6 +211,19 @@ class Plan:
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)
+
+
+def index_bytes(steps: Sequence[PlannedStep], corpus: Corpus) -> int:
+    """Return what the indexes of retrievers that are to work add to the store.
+
+    A retriever says so by a method `index_room(corpus)`: a name of each index -> bytes.
+    """
+    indexes: dict[str, int] = {}
+    for step in steps:
+        index_room = getattr(step.component, "index_room", None)
+        if step.state == "to do" and index_room is not None:
+            indexes |= index_room(corpus)
+    return sum(indexes.values())
 
 
 def estimate_answers(

@@ -63,10 +63,10 @@ def size(count: int) -> str:
     """Return a number of bytes as people read it.
 
     >>> size(1_536_000_000), size(20_000_000)
-    ('1.5 GB', '0.02 GB')
+    ('1.5 GB', '20.0 MB')
     """
     gigabytes = count / _GIGABYTE
-    return f"{gigabytes:,.1f} GB" if gigabytes >= 1 else f"{gigabytes:.2f} GB"
+    return f"{gigabytes:,.1f} GB" if gigabytes >= 1 else f"{count / 1e6:.1f} MB"
 
 
 def _machine_free() -> int | None:

@@ -95,12 +95,14 @@ def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
     """Bytes by precision where the embedder tells its dimension; nothing for what is kept."""
     corpus = Corpus(_corpus("1 0", "0 1").table, Store(tmp_path))
     told = f"{__name__}:Told"
-    assert Dense(embedder=WRITTEN).index_bytes(corpus) is None
-    assert Dense(embedder=told).index_bytes(corpus) == 2 * 2 * 4
-    assert Dense(embedder=told, precision="int8").index_bytes(corpus) == 2 * (2 + 4)
+    assert Dense(embedder=WRITTEN).index_room(corpus) == {}
+    ((_, size),) = Dense(embedder=told).index_room(corpus).items()
+    ((_, small),) = Dense(embedder=told, precision="int8").index_room(corpus).items()
+    assert (size, small) == (2 * 2 * 4, 2 * (2 + 4))
+    assert not (tmp_path / "arrays").exists()
     Dense(embedder=told).retrieve([Search("q", "1 0")], corpus)
-    assert Dense(embedder=told).index_bytes(corpus) == 0
-    assert Dense(embedder=told, precision="int8").index_bytes(corpus) == 2 * (2 + 4)
+    assert Dense(embedder=told).index_room(corpus) == {}
+    assert Dense(embedder=told, precision="int8").index_room(corpus)
 
 
 @dataclass(frozen=True)

@@ -64,16 +64,21 @@ def embed_corpus(corpus: Corpus, embedder: Embedder, precision: Precision = "flo
     return vectors
 
 
-def bytes_to_store(corpus: Corpus, embedder: Embedder, precision: Precision, dimension: int) -> int:
-    """Return how many bytes embedding a corpus adds to its store."""
-    row = row_type(precision, dimension).itemsize
+def index_room(
+    corpus: Corpus, embedder: Embedder, precision: Precision, dimension: int
+) -> dict[str, int]:
+    """Return which index embedding a corpus adds to its store -> how many bytes; writes nothing."""
     if corpus.store is None:
-        return 0
+        return {}
+    made_of = {"embedder": embedder, "precision": precision}
+    row = row_type(precision, dimension).itemsize
     digests = _known_digests(corpus, corpus.store)
-    if digests is None:
-        return len(corpus) * row
-    kept = _folder(corpus.store, embedder, precision).shards
-    return min(len(corpus), sum(d not in kept for d in set(digests)) * SHARD) * row
+    folder = corpus.store.kept_files("vectors", made_of)
+    missing = len(corpus)
+    if digests is not None and folder is not None:
+        kept = VectorFolder.read(folder, precision).shards
+        missing = min(missing, sum(d not in kept for d in set(digests)) * SHARD)
+    return {fingerprint(made_of): missing * row} if missing else {}
 
 
 def _stored(

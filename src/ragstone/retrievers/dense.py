@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragstone.embedders.stored import Precision
-from ragstone.embedders.vectors import bytes_to_store, checked, embed_corpus
+from ragstone.embedders.vectors import checked, embed_corpus, index_room
 from ragstone.embedders.written import Written, check_part, with_calling_part
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
@@ -68,15 +68,15 @@ class Dense:
         """Return the retriever with the way to its embedder's server, where it has one."""
         return with_calling_part(self, "_embedder", calls)
 
-    def index_bytes(self, corpus: Corpus) -> int | None:
-        """Return what ranking adds to the corpus's store; None where the embedder does not say.
+    def index_room(self, corpus: Corpus) -> Mapping[str, int]:
+        """Return what ranking adds to the corpus's store: a name of the index -> bytes.
 
-        An embedder says it by an attribute `dimension`.
+        Empty where nothing is missing, or where the embedder has no attribute `dimension`.
         """
         dimension = getattr(self._embedder, "dimension", None)
         if dimension is None:
-            return None
-        return bytes_to_store(corpus, self._embedder, self.precision, dimension)
+            return {}
+        return index_room(corpus, self._embedder, self.precision, dimension)
 
     def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
         """Return one ranking per search, in order."""
