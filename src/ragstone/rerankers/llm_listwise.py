@@ -36,9 +36,10 @@ _MATERIAL: Final = (
     f"{LINE} end of the passages\n\n"
     "Put the {count} passages in order, the one that answers the question best first. Reply with "
 )
-USER: Final = _MATERIAL + "their numbers alone, all of them, in this form: [2] > [1] > [3]"
+# The forms hold no number: a model that gives the prompt back has put nothing in order.
+USER: Final = _MATERIAL + "their numbers alone, all of them, in this form: [best] > [next] > [last]"
 STRUCTURED: Final = (
-    _MATERIAL + 'JSON alone, with the numbers of all of them: {{"order": [2, 1, 3]}}'
+    _MATERIAL + 'JSON alone, with the numbers of all of them: {{"order": [best, next, last]}}'
 )
 
 
