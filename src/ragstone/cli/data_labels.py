@@ -14,6 +14,7 @@ _VERDICT: Final = 128
 """Tokens of labels without a reason."""
 
 if TYPE_CHECKING:
+    from ragstone.analysis.paired import Difference
     from ragstone.analysis.statistics import Summary
     from ragstone.analysis.worth import Worth
 
@@ -151,8 +152,8 @@ def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json:
     if as_json:
         print_json(found)
         return
-    head = ["data", "system", "metric", "no context", "gold", "gain of gold", "retrieved", "known"]
-    click.echo(_table([*head, "advice"], [_worth_line(row) for row in found]))
+    head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
+    click.echo(_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
     for row in found:
         click.echo(f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.")
 
@@ -178,12 +179,17 @@ def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
 
 
 def _worth_line(row: Worth) -> list[str]:
-    gain = row.gold_gain
-    told = "-" if gain is None else f"{gain.difference:+.3f}{_interval(gain.interval)}"
     best = max(row.retrieved.items(), key=lambda pair: pair[1].mean or 0.0, default=None)
-    shown = "-" if best is None else f"{best[0]} {_mean(best[1])}"
-    cells = [row.dataset, row.system, row.metric, _mean(row.closed_book), _mean(row.gold), told]
-    return [*cells, shown, _mean(row.known), row.advice]
+    found = ["-", "-"]
+    if best is not None:
+        found = [f"{best[0]} {_mean(best[1])}", _gain(row.retrieval_gain.get(best[0]))]
+    gold = [_mean(row.gold), _gain(row.gold_gain)]
+    cells = [row.dataset, row.system, row.metric, f"{row.closed_book.n:,}", _mean(row.closed_book)]
+    return [*cells, *gold, *found, _mean(row.known), row.advice]
+
+
+def _gain(gain: Difference | None) -> str:
+    return "-" if gain is None else f"{gain.difference:+.3f}{_interval(gain.interval)}"
 
 
 def _mean(summary: Summary | None) -> str:
