@@ -15,6 +15,7 @@ from ragstone.metrics.overlap import Overlap
 from ragstone.metrics.pairs import Pairs
 from ragstone.metrics.rb_agg import rb_agg
 from ragstone.metrics.rouge_l import rouge_l
+from ragstone.models import MODELS
 from ragstone.offline import no_network
 from ragstone.types import Context, ContextPassage
 
@@ -140,3 +141,52 @@ def test_rb_agg_puts_its_parts_together(scored: Pairs) -> None:
     best = rouge_l("a gold", ["a gold answer"])
     assert clipped == pytest.approx([rb_agg(best, high, known, variant="clipped"), 0.0])
     assert clipped[0] > 0.1
+
+
+TEXTS = [
+    ("It is in Paris.", "The tower stands in Paris."),
+    ("bananas are yellow", "The tower stands in Paris."),
+    ("", "Paris"),
+    ("word " * 600, "words and more words"),
+    ("北京 is a city", "Beijing"),
+]
+
+
+@pytest.fixture
+def bundled_minilm() -> None:
+    """Skip where the bundled encoder was not fetched."""
+    if not MODELS["all-minilm-l6-v2"].fetched:
+        pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
+
+
+@pytest.mark.usefixtures("bundled_minilm")
+def test_the_bundled_encoder_needs_no_torch() -> None:
+    """RB_agg of texts that are the same is 1, of unrelated ones low; the name says the encoder."""
+    metric = parse_metric("RB_agg(model=all-minilm-l6-v2)")
+    shown = Context("q", "gold", (ContextPassage("p", "The tower stands in Paris.", "gold"),))
+    said = ["The tower stands in Paris.", "Its paint is brown."]
+    gold = [("The tower stands in Paris.",)] * 2
+    metric.check()  # type: ignore[union-attr]
+
+    same, other = metric.values(Pairs(said, gold, [""] * 2, [shown] * 2, [""] * 2))  # type: ignore[arg-type]
+
+    assert str(metric) == "RB_agg(model=all-minilm-l6-v2,rescale=false)"
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert 0.0 <= other < 0.5
+
+
+@pytest.mark.usefixtures("bundled_minilm")
+def test_the_bundled_encoder_agrees_with_transformers() -> None:
+    """Both ways give the same scores, to 1e-4; a long text is cut in both."""
+    pytest.importorskip("torch", reason="torch is ABSENT: install ragstone[hf]")
+    ours = bert_encoder.bert_scores(TEXTS, "all-minilm-l6-v2")
+    theirs = bert_encoder.bert_scores(TEXTS, str(encoder_folder("all-minilm-l6-v2")))
+
+    assert [list(vars_of(one)) for one in ours] == [
+        pytest.approx(list(vars_of(one)), abs=1e-4) for one in theirs
+    ]
+
+
+def vars_of(score: Overlap) -> tuple[float, float, float]:
+    """Return precision, recall and F1."""
+    return score.precision, score.recall, score.f1

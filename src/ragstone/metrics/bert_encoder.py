@@ -1,8 +1,8 @@
-"""Texts as the hidden states of an encoder run by transformers, and their BERTScore.
+"""Texts as the hidden states of an encoder, and their BERTScore.
 
 Zhang et al., "BERTScore", ICLR 2020; figures agree with the released package `bert-score` 0.3.13
-without idf. What a text's tokenizer adds (its `cls` and `sep` marks) may be paired with, but does
-not count itself, wherever it stands.
+without idf. Encoders are run by transformers, the bundled one without it. What a text's tokenizer
+adds (its `cls` and `sep` marks) may be paired with, but does not count itself, wherever it stands.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ragstone.metrics.overlap import Overlap
 from ragstone.metrics.token_vectors import greedy_match
 
 if TYPE_CHECKING:
+    from ragstone.embedders.encoder import Encoder
     from ragstone.metrics.token_vectors import Flags, Vectors
 
     TextPair = tuple[str, str]
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger(__name__)
 
 DEFAULT: Final = "microsoft/deberta-xlarge-mnli"
+BUNDLED: Final = frozenset({"all-minilm-l6-v2"})
+"""Encoders that are run without torch."""
 PLACES: Final = 512
 """Tokens of a text that are read, marks included."""
 
@@ -105,6 +108,21 @@ def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
         yield chunk
 
 
+def check_runnable(model: str, layer: int) -> None:
+    """Raise `MissingDependency` or `ModelFileError` unless the encoder can be run here."""
+    if runs_bundled(model, layer):
+        from ragstone.embedders.encoder import check_runnable as check_bundled
+
+        check_bundled(model, "BERTScore")
+    else:
+        check_installed()
+
+
+def runs_bundled(model: str, layer: int) -> bool:
+    """Say whether an encoder is run by ONNX Runtime: a bundled one, at its last layer."""
+    return model in BUNDLED and layer == 0
+
+
 def check_installed() -> None:
     """Raise `MissingDependency` unless torch and transformers are there; imports neither."""
     for package in ("torch", "transformers"):
@@ -113,7 +131,16 @@ def check_installed() -> None:
 
 
 @lru_cache(maxsize=1)
-def load(model: str, layer: int, max_tokens: int) -> BertEncoder:
+def load(model: str, layer: int, max_tokens: int) -> PairEncoder:
+    """Return an encoder ready to run: a bundled one by ONNX Runtime, others by torch."""
+    if runs_bundled(model, layer):
+        from ragstone.embedders.minilm import load_minilm
+
+        return BundledEncoder(encoder=load_minilm(model, "float32", max_tokens), limit=max_tokens)
+    return _load_by_transformers(model, layer, max_tokens)
+
+
+def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncoder:
     """Return an encoder ready to run, on a GPU where torch sees one."""
     check_installed()
     import torch
@@ -148,17 +175,12 @@ def load(model: str, layer: int, max_tokens: int) -> BertEncoder:
     )
 
 
-@dataclass(eq=False)
-class BertEncoder:
-    """A loaded tokenizer and model."""
+@dataclass(eq=False, kw_only=True)
+class PairEncoder:
+    """An encoder that scores pairs of texts, each pair once."""
 
-    tokenizer: Any
-    net: Any
-    device: str
     limit: int
     """Tokens of a text that are read, marks included."""
-    layer: int | None
-    """Whose output is taken; None for the last one that was kept."""
     cut: set[bytes] = field(default_factory=set)
     """Digests of the texts that were longer."""
     remembered: dict[bytes, Overlap] = field(default_factory=dict)
@@ -176,6 +198,41 @@ class BertEncoder:
             self.remembered.clear()
         self.remembered.update(known)
         return [known[key] for key in keys]
+
+    def states(self, texts: Sequence[str]) -> dict[str, States]:
+        """Return stripped text -> its states."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, kw_only=True)
+class BundledEncoder(PairEncoder):
+    """The bundled encoder, which needs no torch; a text is computed alone."""
+
+    encoder: Encoder
+
+    def states(self, texts: Sequence[str]) -> dict[str, States]:
+        """Return stripped text -> its states."""
+        stripped = list(dict.fromkeys(text.strip() for text in texts))
+        found = {}
+        for text, rows in zip(
+            stripped, self.encoder.run_all(stripped, "tokens", None), strict=True
+        ):
+            length = np.linalg.norm(rows, axis=1, keepdims=True)
+            places = np.arange(len(rows))
+            own = (places > 0) & (places < len(rows) - 1)
+            found[text] = States(rows / np.maximum(length, np.finfo(np.float32).tiny), own)
+        return found
+
+
+@dataclass(eq=False, kw_only=True)
+class BertEncoder(PairEncoder):
+    """A tokenizer and a model that transformers loaded."""
+
+    tokenizer: Any
+    net: Any
+    device: str
+    layer: int | None
+    """Whose output is taken; None for the last one that was kept."""
 
     def states(self, texts: Sequence[str]) -> dict[str, States]:
         """Return stripped text -> its states."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from ragstone.errors import ConfigError
-from ragstone.metrics.bert_encoder import DEFAULT, PLACES, PUBLISHED, bert_scores, check_installed
+from ragstone.metrics.bert_encoder import DEFAULT, PLACES, PUBLISHED, bert_scores, check_runnable
 from ragstone.metrics.encoder_folder import encoder_digest
 from ragstone.metrics.kinds import AnswerMetric
 from ragstone.metrics.token_vectors import rescaled
@@ -86,8 +86,8 @@ class BertScore(AnswerMetric):
         return encoder_digest(self.model)
 
     def check(self) -> None:
-        """Raise unless torch and transformers are there, before an answer is paid for."""
-        check_installed()
+        """Raise unless the encoder can be run here, before an answer is paid for."""
+        check_runnable(self.model, self.layer)
 
     def values(self, pairs: Pairs) -> Values:
         """Return the score per pair, 1 at most; the highest of its gold answers."""

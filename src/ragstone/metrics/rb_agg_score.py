@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from ragstone.metrics.bert_encoder import DEFAULT, PLACES, check_installed
+from ragstone.metrics.bert_encoder import DEFAULT, PLACES, check_runnable
 from ragstone.metrics.bert_k_precision import BertKPrecision
 from ragstone.metrics.bert_score import BertScoreR, checked_scale
 from ragstone.metrics.encoder_folder import encoder_digest
@@ -60,8 +60,8 @@ class RbAgg(AnswerMetric):
         return encoder_digest(self.model)
 
     def check(self) -> None:
-        """Raise unless torch and transformers are there, before an answer is paid for."""
-        check_installed()
+        """Raise unless the encoder can be run here, before an answer is paid for."""
+        check_runnable(self.model, self.layer)
 
     def values(self, pairs: Pairs) -> Values:
         """Return the harmonic mean per pair, between 0 and 1."""
