@@ -13,8 +13,9 @@ import pytest
 
 from ragstone.datasets.corpus import Corpus
 from ragstone.errors import ConfigError
-from ragstone.retrievers.bm25 import BM25
+from ragstone.retrievers.bm25 import BM25, _indexes
 from ragstone.retrievers.words import words
+from ragstone.store import Store
 from ragstone.types import Passage, Ranking, Search
 
 TEXTS = ["red fish", "blue fish fish", "green bird in a tall tree", "red bird"]
@@ -137,3 +138,40 @@ def test_the_level_known_for_real_data(shared_data: Callable[[str], Path]) -> No
 
     assert hits(1) == pytest.approx(0.70, abs=0.01)
     assert hits(5) == pytest.approx(0.857, abs=0.005)
+
+
+@pytest.mark.parametrize("texts", [[], ["one passage"]], ids=["empty", "one"])
+def test_the_smallest_corpora_are_searched(texts: list[str], tmp_path: Path) -> None:
+    """No passage gives an empty ranking, one passage a ranking of one, kept or not."""
+    corpus = _corpus(texts)
+    for made in (corpus, Corpus(corpus.table, Store(tmp_path))):
+        _indexes.clear()
+        assert list(_search(BM25(), made, "passage").passage_ids) == ["p0"][: len(texts)]
+
+
+def test_a_query_of_stop_words_alone_finds_nothing() -> None:
+    """With a list of stop words such a query is empty; without one it is searched."""
+    assert len(_search(BM25(stop_words="english"), _corpus(TEXTS), "in a")) == 0
+    assert list(_search(BM25(), _corpus(TEXTS), "in a").passage_ids) == ["p2"]
+
+
+def test_a_query_of_ten_thousand_words() -> None:
+    """A long query is searched in full, a repeated word counting each time."""
+    ranking = _search(BM25(), _corpus(TEXTS), "red fish bird unknown " * 2_500)
+    alone = _search(BM25(), _corpus(TEXTS), "red fish bird")
+    assert ranking.passage_ids == alone.passage_ids
+    assert ranking.scores == pytest.approx([2_500 * score for score in alone.scores], rel=1e-6)
+
+
+def test_a_passage_of_a_hundred_thousand_words() -> None:
+    """A passage of any length stands beside short ones, in an order that its length explains."""
+    corpus = _corpus(["red " + "filler " * 99_999, "red fish", "blue"])
+    assert list(_search(BM25(), corpus, "red").passage_ids) == ["p1", "p0"]
+
+
+def test_no_query_is_lost() -> None:
+    """Every search has its ranking, in order, whatever the others are."""
+    texts = ["fish", "", "unheard", "bird", "?!"]
+    rankings = BM25().retrieve([Search(t, t) for t in texts], _corpus(TEXTS))
+    assert [len(ranking) for ranking in rankings] == [2, 0, 0, 2, 0]
+    assert BM25().retrieve([], _corpus(TEXTS)) == []

@@ -32,7 +32,7 @@ _SINGLE: Final = 32
 """With more terms than this, sums are made in double precision."""
 _ROUNDING: Final = 1e-5
 """What sums in single precision may be off by, relative to the largest."""
-_LIKELY: Final = 0.6
+_LIKELY: Final = 0.1
 """The share of what has been added that the rest must be below for a look at the ranking to pay."""
 _FEW: Final = 4
 """With less than so many times `top_k` documents left, weeding costs more than it saves."""

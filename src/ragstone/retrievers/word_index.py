@@ -40,8 +40,8 @@ _READ: Final = 2_000
 """Passages read from the table at a time."""
 _SAMPLE: Final = 1_000
 """Passages looked at to estimate the room that an index needs."""
-_SURE: Final = 10_000
-"""An index of so few passages needs no estimate, unless they are long."""
+_SURE: Final = 64_000_000
+"""A corpus of so few bytes needs no estimate."""
 _BASE: Final = 500_000_000
 """Bytes of memory that counting one part and joining one block take."""
 _KEPT, _JOINED = 6, 8
@@ -167,7 +167,7 @@ def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> 
 
 def _check_room(corpus: Corpus, analysis: Analysis) -> None:
     """Raise `RagstoneError` where the index will not fit, judging by some of the passages."""
-    if len(corpus) <= _SURE and corpus.table.nbytes < _PART:
+    if corpus.table.nbytes <= _SURE:
         return
     step = max(1, len(corpus) // _SAMPLE)
     sample = [corpus.at(place).full_text for place in range(0, len(corpus), step)]

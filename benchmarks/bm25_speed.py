@@ -1,0 +1,344 @@
+"""BM25 against bm25s (numpy, numba) and tantivy: build, search, memory, cold start.
+
+    python benchmarks/bm25_speed.py --passages 40000 --peer-python PYTHON [--rounds 5]
+
+PYTHON is an interpreter with bm25s, numba and tantivy (default: this one; peers that it lacks are
+left out). The passages are made: 100 words each, drawn as often as they stand in nq_singlehop, one
+in fifty from a long tail of rare ones; the queries are the questions of nq_singlehop, the ranking
+50 long. Every engine lives in its own process; the search rounds of all take turns, so that a busy
+machine slows all alike, and the ratio is the median of the rounds' ratios. `--kill` kills
+Ragstone's build again and again, each time a little later, until it is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ENGINES = ("ragstone", "bm25s-numba", "bm25s-numpy", "tantivy")
+TOP_K = 50
+WORDS = 100
+DATA = Path(os.environ.get("RAGSTONE_SHARED_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def questions() -> list[str]:
+    """Return the questions of nq_singlehop."""
+    with gzip.open(DATA / "nq_singlehop" / "queries.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line)["text"] for line in file]
+
+
+def make_passages(count: int, seed: int = 8) -> Iterator[str]:
+    """Yield passages of words drawn as often as in nq_singlehop, and of rare ones."""
+    found: Counter[str] = Counter()
+    with gzip.open(DATA / "nq_singlehop" / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            found.update(json.loads(line)["text"].split())
+    words = np.array([word for word, _ in found.most_common()], dtype=object)
+    shares = np.cumsum([n for _, n in found.most_common()], dtype=float)
+    rng = np.random.default_rng(seed)
+    for start in range(0, count, 5_000):
+        shape = (min(5_000, count - start), WORDS)
+        table = words[np.searchsorted(shares, rng.random(shape) * shares[-1])]
+        rare = rng.random(shape) < 0.02
+        table[rare] = [f"x{n}" for n in (1 / rng.random(rare.sum()) ** 1.2).astype(np.int64)]
+        yield from (" ".join(row) for row in table)
+
+
+class Ragstone:
+    """Ours, over an Arrow table, its index kept in a store."""
+
+    def __init__(self, folder: Path) -> None:
+        from arro3.core import Table
+
+        from ragstone.datasets.corpus import Corpus
+        from ragstone.schemas import passages_to_table
+        from ragstone.store import Store
+        from ragstone.types import Passage
+
+        batches: list[Any] = []
+        first = 0
+        with (folder / "passages.txt").open(encoding="utf-8") as file:
+            while lines := [line for _, line in zip(range(20_000), file, strict=False)]:
+                made = [Passage(str(first + n), text) for n, text in enumerate(lines)]
+                batches += passages_to_table(made).to_batches()
+                first += len(lines)
+        self.corpus = Corpus(Table.from_batches(batches), Store(folder / "store"))
+        # Every run takes the digest of its corpus, whatever the retriever.
+        _ = self.corpus.digest
+
+    def build(self) -> None:
+        """Build, or read what is kept."""
+        self.search(["nothing"], 1)
+
+    def search(self, queries: list[str], threads: int) -> None:
+        """Search in one thread or several."""
+        from ragstone.retrievers.bm25 import BM25
+        from ragstone.types import Search
+
+        searches = [Search("q", query) for query in queries]
+        with ThreadPoolExecutor(threads) as pool:
+            parts = [searches[n::threads] for n in range(threads)]
+            list(pool.map(lambda part: BM25(top_k=TOP_K).retrieve(part, self.corpus), parts))
+
+
+class Bm25s:
+    """The package bm25s, tokenising with its own function."""
+
+    def __init__(self, folder: Path, backend: str) -> None:
+        self.backend = backend
+        with (folder / "passages.txt").open(encoding="utf-8") as file:
+            self.texts = file.read().splitlines()
+
+    def _tokens(self, texts: list[str], **more: Any) -> Any:
+        import bm25s
+
+        return bm25s.tokenize(
+            texts,
+            stopwords=None,
+            token_pattern=r"[^\W_]+",  # noqa: S106 -- a pattern of words
+            show_progress=False,
+            **more,
+        )
+
+    def build(self) -> None:
+        """Tokenise and index."""
+        import bm25s
+
+        self.index = bm25s.BM25(k1=1.2, b=0.75, method="lucene", backend=self.backend)
+        self.index.index(self._tokens(self.texts), show_progress=False)
+
+    def search(self, queries: list[str], threads: int) -> None:
+        """Search in one thread or several."""
+        tokens = [words or [""] for words in self._tokens(queries, return_ids=False)]
+        self.index.retrieve(tokens, k=TOP_K, n_threads=threads, show_progress=False)
+
+
+class Tantivy:
+    """The package tantivy, its index on disk, its own tokeniser, frequencies without positions."""
+
+    def __init__(self, folder: Path) -> None:
+        import tantivy
+
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("text", stored=False, index_option="freq")
+        builder.add_integer_field("place", stored=True)
+        self.texts = folder / "passages.txt"
+        (folder / "tantivy").mkdir(exist_ok=True)
+        self.index = tantivy.Index(builder.build(), path=str(folder / "tantivy"))
+
+    def build(self) -> None:
+        """Index with as many threads as it likes."""
+        import tantivy
+
+        writer = self.index.writer(heap_size=500_000_000)
+        with self.texts.open(encoding="utf-8") as file:
+            for place, line in enumerate(file):
+                writer.add_document(tantivy.Document(text=line, place=place))
+        writer.commit()
+        writer.wait_merging_threads()
+        self.index.reload()
+
+    def search(self, queries: list[str], threads: int) -> None:
+        """Search in one thread or several."""
+        searcher = self.index.searcher()
+
+        def one(query: str) -> list[int]:
+            text = "".join(c if c.isalnum() else " " for c in query).lower()
+            hits = searcher.search(self.index.parse_query(text, ["text"]), TOP_K).hits
+            return [searcher.doc(address)["place"][0] for _, address in hits]
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(one, queries))
+
+
+def engine(name: str, folder: Path) -> Any:
+    """Return an engine by name."""
+    if name == "ragstone":
+        return Ragstone(folder)
+    return Tantivy(folder) if name == "tantivy" else Bm25s(folder, name.partition("-")[2])
+
+
+def peak() -> int:
+    """Return the most memory that this process has held, in MB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) // 1024
+
+
+def work(name: str, folder: Path) -> None:
+    """Build when told to, then search as often as told to; one JSON line an order."""
+    started = time.perf_counter()
+    queries = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
+    made = engine(name, folder)
+    tell(reading=time.perf_counter() - started, peak=peak())
+    # What reading took at its peak is not to hide what building takes.
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    for line in sys.stdin:
+        order, _, number = line.strip().partition(" ")
+        wall, cpu = time.perf_counter(), time.process_time()
+        if order == "build":
+            made.build()
+        elif order == "first":
+            made.search(queries[:1], 1)
+        else:
+            made.search(queries, int(number))
+        tell(wall=time.perf_counter() - wall, cpu=time.process_time() - cpu, peak=peak())
+
+
+def tell(**facts: float) -> None:
+    """Print facts for the process that asked."""
+    print(json.dumps(facts), flush=True)
+
+
+class Worker:
+    """An engine in a process of its own."""
+
+    def __init__(self, name: str, folder: Path, python: str) -> None:
+        command = [python, __file__, "--worker", name, "--folder", str(folder)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.reading = self._answer()
+
+    def ask(self, order: str) -> dict[str, float]:
+        """Have an order carried out; return what it took."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(order + "\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> dict[str, float]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        facts: dict[str, float] = json.loads(line)
+        return facts
+
+    def close(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def has(name: str, python: str) -> bool:
+    """Say whether an engine can be imported."""
+    package = {"ragstone": "ragstone", "bm25s-numba": "bm25s, numba"}.get(
+        name, name.partition("-")[0]
+    )
+    return (
+        subprocess.run(
+            [python, "-c", f"import {package}"], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
+
+
+def compare(folder: Path, names: list[str], pythons: dict[str, str], rounds: int) -> None:
+    """Build with each engine, then let them take turns at searching."""
+    queries = len(json.loads((folder / "queries.json").read_text(encoding="utf-8")))
+    workers = {name: Worker(name, folder, pythons[name]) for name in names}
+    builds = {name: worker.ask("build") for name, worker in workers.items()}
+    for name, facts in builds.items():
+        before = workers[name].reading["peak"]
+        print(
+            f"{name:12} build {facts['wall']:7.2f} s (CPU {facts['cpu']:.2f}), x "
+            f"{facts['wall'] / builds['ragstone']['wall']:.2f} of ours; peak {facts['peak']:,.0f} "
+            f"MB ({before:,.0f} before)",
+            flush=True,
+        )
+    for worker in workers.values():
+        worker.ask("search 1")
+    for threads in (1, 2):
+        took: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+        for _ in range(rounds):
+            for name, worker in workers.items():
+                took[name].append(worker.ask(f"search {threads}"))
+        for name, facts_of in took.items():
+            pairs = zip(facts_of, took["ragstone"], strict=True)
+            ratio = statistics.median(facts["wall"] / ours["wall"] for facts, ours in pairs)
+            wall = statistics.median(facts["wall"] for facts in facts_of)
+            cpu = statistics.median(facts["cpu"] for facts in facts_of)
+            print(
+                f"{name:12} {threads} thread(s): {queries / wall:7,.0f} queries/s, CPU "
+                f"{cpu / queries * 1e6:,.0f} us a query; ours is x {ratio:.2f}; "
+                f"peak {facts_of[-1]['peak']:,.0f} MB",
+                flush=True,
+            )
+    for worker in workers.values():
+        worker.close()
+
+
+def cold(folder: Path, python: str) -> None:
+    """Time the first query of a new process whose index is kept."""
+    worker = Worker("ragstone", folder, python)
+    facts = worker.ask("first")
+    print(f"ragstone     cold: first query {facts['wall']:.3f} s after the corpus is read")
+    worker.close()
+
+
+def killed(folder: Path, python: str) -> None:
+    """Kill Ragstone's build after some seconds, as often as it takes, and go on each time."""
+    seconds, kills = 3.0, 0
+    while True:
+        worker = Worker("ragstone", folder, python)
+        timer = threading.Timer(seconds, worker.process.send_signal, [signal.SIGKILL])
+        timer.start()
+        with contextlib.suppress(json.JSONDecodeError):
+            facts = worker.ask("build")
+            timer.cancel()
+            print(f"ragstone     killed {kills} times; the last build took {facts['wall']:.1f} s")
+            worker.close()
+            return
+        kills, seconds = kills + 1, seconds * 1.5
+
+
+def main() -> None:
+    """Read the options and run."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--passages", type=int, default=40_000)
+    parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kill", action="store_true")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--worker")
+    options = parser.parse_args()
+    if options.worker:
+        work(options.worker, options.folder)
+        return
+    pythons = dict.fromkeys(ENGINES, options.peer_python) | {"ragstone": sys.executable}
+    names = [name for name in options.engines.split(",") if has(name, pythons[name])]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        if not (folder / "passages.txt").exists():
+            with (folder / "passages.txt").open("w", encoding="utf-8") as file:
+                file.writelines(f"{text}\n" for text in make_passages(options.passages))
+        asked = questions()[: options.queries]
+        (folder / "queries.json").write_text(json.dumps(asked), encoding="utf-8")
+        if options.kill:
+            killed(folder, sys.executable)
+            return
+        compare(folder, names, pythons, options.rounds)
+        cold(folder, sys.executable)
+
+
+if __name__ == "__main__":
+    main()
