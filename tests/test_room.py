@@ -51,7 +51,7 @@ def test_too_little_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_too_little_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the folder, and the way out that the caller knows."""
     monkeypatch.setattr(room, "free_disk", lambda _: 10_000_000)
-    with pytest.raises(RagstoneError, match=r"0\.02 GB on the disk of .*take fewer passages"):
+    with pytest.raises(RagstoneError, match=r"20\.0 MB on the disk of .*take fewer passages"):
         check_room(0, 20_000_000, "it", folder=tmp_path, way_out="take fewer passages")
 
 

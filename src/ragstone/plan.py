@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.common import left_out_text
+from ragstone.errors import ModelFileError
 from ragstone.fingerprint import fingerprint
 from ragstone.pipeline import to_tasks
 from ragstone.protocols import AskingFormer
@@ -222,7 +224,9 @@ def index_bytes(steps: Sequence[PlannedStep], corpus: Corpus) -> int:
     for step in steps:
         index_room = getattr(step.component, "index_room", None)
         if step.state == "to do" and index_room is not None:
-            indexes |= index_room(corpus)
+            # A model that is not there yet is for the run to complain of.
+            with contextlib.suppress(ModelFileError):
+                indexes |= index_room(corpus)
     return sum(indexes.values())
 
 
