@@ -37,6 +37,8 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "endpoint": "ragstone.embedders.endpoint:EndpointEmbedder",
         "minilm": "ragstone.embedders.minilm:MiniLM",
         "minilm-tokens": "ragstone.embedders.minilm_tokens:MiniLMTokens",
+        "sentence-transformers": "ragstone.embedders.st_dense:SentenceTransformers",
+        "sentence-transformers-sparse": "ragstone.embedders.st_sparse:SentenceTransformersSparse",
         "splade": "ragstone.embedders.splade:Splade",
     },
     "retrievers": {
