@@ -14,8 +14,13 @@ ORDER_SCHEMA: Final[dict[str, Any]] = {
     "required": ["order"],
 }
 _NUMBER: Final = r"""(?:(?:passage|document)[ \t]*)?["'(]?\[?[ \t]*(\d{1,6})[ \t]*\]?["')]?"""
-_CHAIN: Final = re.compile(
-    rf"{_NUMBER}(?:\s*[>\u227b\uff1e\u2265,\uff0c;]\s*{_NUMBER})+", re.IGNORECASE
+_CHAINS: Final = (
+    # numbers with arrows between them, as "[2] > [1]"
+    re.compile(rf"{_NUMBER}(?:\s*[>\u227b\uff1e\u2265]\s*{_NUMBER})+", re.IGNORECASE),
+    # a list in brackets, in JSON or alone
+    re.compile(rf"\[\s*{_NUMBER}(?:\s*,\s*{_NUMBER})+\s*\]"),
+    # a line of numbers alone: in prose, commas separate other things too
+    re.compile(rf"^ ?{_NUMBER}(?: ?[,;\uff0c] ?{_NUMBER})+ ?\.?$", re.IGNORECASE | re.MULTILINE),
 )
 _LISTED: Final = re.compile(r"^[ \t]*(?:(?:\d{1,3}[.):]|[-•])[ \t]*)?\[(\d{1,6})\]", re.MULTILINE)
 _ALONE: Final = re.compile(r"\D{0,12}(\d{1,6})\D{0,12}")
@@ -43,9 +48,9 @@ class Order:
 def read_order(reply: str, count: int) -> Order:
     """Return the order of `count` passages, which are numbered from 1.
 
-    Read are chains (`[2] > [1]`, `2, 1`, JSON lists), the one that names most passages, the last
-    of equals; else lines that begin with a number in brackets; else a reply that is one number.
-    Numbers in prose are no order.
+    Read are chains (`[2] > [1]`, JSON lists, lines such as `2, 1`), the one that names most
+    passages, the last of equals; else lines that begin with a number in brackets; else a reply that
+    is one number. Numbers in prose are no order.
 
     Raises:
         Unreadable: there is no order, or none of these passages.
@@ -69,9 +74,9 @@ def read_order(reply: str, count: int) -> Order:
 
 def _candidates(text: str) -> list[list[int]]:
     """Return the orders that a text may hold, as lists of numbers."""
-    chains = [[int(n) for n in _DIGITS.findall(m.group())] for m in _CHAIN.finditer(text)]
-    if chains:
-        return chains
+    found = sorted((m for chain in _CHAINS for m in chain.finditer(text)), key=re.Match.end)
+    if found:
+        return [[int(number) for number in _DIGITS.findall(match.group())] for match in found]
     listed = [int(number) for number in _LISTED.findall(text)]
     if listed:
         return [listed]
