@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ragstone.results import Results
+from ragstone.results import Results, TrialResults
 from ragstone.testing.made_results import made_results
+from ragstone.types import Prediction
 from ragstone.views import (
     context_gains,
     leaderboard,
@@ -121,3 +123,13 @@ def test_the_document_is_plain_json(results: Results) -> None:
     assert len(document["retrieval"]) == 2 * 7
     cell = document["leaderboard"][0]
     assert cell.keys() >= {"system", "setting", "metric", "mean", "interval", "n", "failed"}
+
+
+def test_prompts_that_dropped_something_are_counted() -> None:
+    """A setting whose passages did not fit is to be seen at once."""
+    said = {"q1": Prediction("q1", "yes", dropped="passage p1"), "q2": Prediction("q2", "no")}
+    trial = TrialResults("s", "gold", {}, said, {})
+
+    [row] = usage_rows(SimpleNamespace(trials=[trial]))  # type: ignore[arg-type]
+
+    assert (row.answered, row.cut) == (2, 1)

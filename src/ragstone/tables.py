@@ -99,6 +99,7 @@ def usage_text(results: Results) -> str:
         "setting",
         "answered",
         "failed",
+        "cut",
         "p50 s",
         "p95 s",
         "tokens in",
@@ -110,6 +111,7 @@ def usage_text(results: Results) -> str:
             row.setting,
             row.answered,
             row.failed,
+            row.cut,
             seconds(row.seconds_p50),
             seconds(row.seconds_p95),
             count(row.tokens_in),
@@ -117,7 +119,8 @@ def usage_text(results: Results) -> str:
         ]
         for row in rows
     ]
-    return _titled("Time and tokens", "of the calls when they were made", headers, lines)
+    note = "of the calls when they were made; cut: prompts that dropped something"
+    return _titled("Time and tokens", note, headers, lines)
 
 
 def label_text(table: LabelTable) -> str:

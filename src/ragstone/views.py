@@ -102,6 +102,8 @@ class Usage:
     setting: str
     answered: int
     failed: int
+    cut: int
+    """Predictions that say something was dropped: history or passages for want of room."""
     timed: int
     seconds_p50: float | None
     seconds_p95: float | None
@@ -301,6 +303,7 @@ def _usage(trial: TrialResults) -> Usage:
         setting=trial.setting,
         answered=sum(p.answer is not None for p in held),
         failed=sum(p.answer is None for p in held),
+        cut=sum(bool(p.dropped) for p in held),
         timed=len(seconds),
         seconds_p50=_percentile(seconds, 50),
         seconds_p95=_percentile(seconds, 95),
