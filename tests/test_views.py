@@ -128,7 +128,7 @@ def test_the_document_is_plain_json(results: Results) -> None:
 def test_prompts_that_dropped_something_are_counted() -> None:
     """A setting whose passages did not fit is to be seen at once."""
     said = {"q1": Prediction("q1", "yes", dropped="passage p1"), "q2": Prediction("q2", "no")}
-    trial = TrialResults("s", "gold", {}, said, {})
+    trial = TrialResults("s", "gold", {}, {}, said, {})
 
     [row] = usage_rows(SimpleNamespace(trials=[trial]))  # type: ignore[arg-type]
 

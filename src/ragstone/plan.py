@@ -13,6 +13,7 @@ from ragstone.fingerprint import fingerprint
 from ragstone.pipeline import to_tasks
 from ragstone.protocols import AskingFormer
 from ragstone.room import size
+from ragstone.schemas import columns
 from ragstone.store import Kept, Store
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class PlannedStep:
     state: State
     queries: int | None = None
     """How many the step is for, where that is known."""
+    passages: int = 0
+    """How many passages its contexts hold, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class PlanningStore(Store):
         """Return the kept result, or a placeholder that nothing kept can depend on."""
         kept = self.has(step, component, inputs)
         state: State = "kept" if kept else "to do"
-        self.steps.append(PlannedStep(step, component, state, _queries_of(inputs)))
+        self.steps.append(_planned(step, component, state, inputs))
         if kept:
             return super().table(step, component, inputs, compute)
         if step == "generate":
@@ -98,16 +101,25 @@ def known(kept: Kept) -> bool:
     return not kept.digest.startswith(UNKNOWN)
 
 
-def _queries_of(inputs: Mapping[str, Kept]) -> int | None:
-    """Return for how many queries a step is, from the table that has one row for each."""
+def _planned(step: str, component: object, state: State, inputs: Mapping[str, Kept]) -> PlannedStep:
+    """Return a step with its size, from the tables that have a row for each query."""
     rows = inputs.get("queries") or inputs.get("searches")
-    return rows.table.num_rows if rows is not None and known(rows) else None
+    queries = rows.table.num_rows if rows is not None and known(rows) else None
+    contexts = inputs.get("contexts") if step == "process" else None
+    passages = 0
+    if contexts is not None and known(contexts):
+        passages = sum(map(len, columns(contexts.table)["passage_ids"]))
+    return PlannedStep(step, component, state, queries, passages)
 
 
 def _costs_nothing(step: str, component: object) -> bool:
-    """Say whether a step needs no model: built-in parts that need one say so by `check`."""
+    """Say whether a step needs no model: built-in parts that need one say so by `check`.
+
+    One that checks for something else says `needs_model = False`.
+    """
     built_in = type(component).__module__.startswith("ragstone.")
-    needs_model = hasattr(component, "check") or isinstance(component, AskingFormer)
+    by_its_ways = hasattr(component, "check") or isinstance(component, AskingFormer)
+    needs_model = getattr(component, "needs_model", by_its_ways)
     return step in LOOKED_AHEAD and built_in and not needs_model
 
 
@@ -147,19 +159,35 @@ class Plan:
         return sum(getattr(judge, "calls_per_item", 1) for judge in judging) * self.queries
 
     @property
+    def form_calls(self) -> int:
+        """Model calls of query formers at most."""
+        return self._calls_of("form")
+
+    @property
     def rerank_calls(self) -> int:
         """Model calls of rerankers at most: a ranking may be shorter than they look."""
-        asking = [s for s in self.steps if (s.step, s.state) == ("rerank", "to do")]
+        return self._calls_of("rerank")
+
+    @property
+    def process_calls(self) -> int:
+        """Model calls of processors, for the contexts that are known by now."""
+        return self._calls_of("process")
+
+    def _calls_of(self, step: str) -> int:
+        """Return the calls of the components that say how many they make."""
         return sum(
             getattr(s.component, "calls_per_query", 0)
             * (self.queries if s.queries is None else s.queries)
-            for s in asking
+            + getattr(s.component, "calls_per_passage", 0) * s.passages
+            for s in self.steps
+            if (s.step, s.state) == (step, "to do")
         )
 
     @property
     def calls(self) -> int:
         """Model calls at most; replies that are kept from other runs are not asked for again."""
-        return self.answer_calls + self.judge_calls + self.rerank_calls
+        before = self.form_calls + self.rerank_calls + self.process_calls
+        return before + self.answer_calls + self.judge_calls
 
     def check_ready(self, calls: Calls) -> None:
         """Let every component that is to work say what it lacks: model files, packages, a server.
@@ -184,7 +212,9 @@ class Plan:
             "calls_at_most": self.calls,
             "calls_unknown": self.calls_unknown,
             "judge_calls": self.judge_calls,
+            "form_calls": self.form_calls,
             "rerank_calls": self.rerank_calls,
+            "process_calls": self.process_calls,
             "estimate": None if self.estimate is None else asdict(self.estimate),
             "index_bytes": self.index_bytes,
             "steps": [
@@ -206,7 +236,12 @@ class Plan:
         if self.index_bytes:
             lines.append(f"index: {size(self.index_bytes)} on disk")
         told = f"model calls: at most {self.calls:,}"
-        asking = {"judges": self.judge_calls, "rerankers": self.rerank_calls}
+        asking = {
+            "query formers": self.form_calls,
+            "rerankers": self.rerank_calls,
+            "processors": self.process_calls,
+            "judges": self.judge_calls,
+        }
         shares = [f"{count:,} by {who}" for who, count in asking.items() if count]
         of_them = f" ({', '.join(shares)})" if shares else ""
         lines.append(f"{told}{of_them}; kept replies are not asked again")

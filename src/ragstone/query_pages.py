@@ -63,9 +63,10 @@ def query_document(results: Results, query_id: str) -> dict[str, Any]:
         ranking["places"] = [[passages[place][0], score] for place, score in ranking["places"]]
     for trial, answer in zip(results.trials, page["trials"], strict=True):
         if answer is not None:
-            shown = [] if answer["context"] is None else contexts[answer["context"]]
             answer |= {"system": trial.system, "setting": trial.setting}
-            answer["context"] = [[*passages[place], origin] for place, origin in shown]
+            for name in ("built", "context"):
+                shown = [] if answer[name] is None else contexts[answer[name]]
+                answer[name] = [[*passages[place], origin] for place, origin in shown]
     page["grades"] = {passages[place][0]: grade for place, grade in page["grades"]}
     return page
 
@@ -146,7 +147,9 @@ def _trial(trial: TrialResults, query_id: str, held: _Interned) -> dict[str, Any
     prediction, context = trial.predictions.get(query_id), trial.contexts.get(query_id)
     if prediction is None:
         return None
+    built = trial.built.get(query_id)
     return {
+        "built": None if built is None or built == context else held.context(built),
         "context": None if context is None else held.context(context),
         "answer": prediction.answer,
         "reason": prediction.reason,

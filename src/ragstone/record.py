@@ -105,6 +105,7 @@ class Record:
         self._write()
 
     def _write(self) -> None:
+        self._document["steps"] = list(dict.fromkeys(self._store.used))
         self._store.write_json(KIND, self._document["name"], self._document)
 
 

@@ -50,7 +50,10 @@ class TrialResults:
 
     system: str
     setting: str
+    built: Mapping[str, Context]
+    """The contexts before the system's processor; the same ones where it has none."""
     contexts: Mapping[str, Context]
+    """What the generator was shown."""
     predictions: Mapping[str, Prediction]
     scores: Mapping[str, Mapping[str, Score]]
     """Metric -> query id -> score."""
@@ -73,6 +76,16 @@ class AdaptabilityRow:
     system: str
     setting: str
     adaptability: Adaptability
+
+
+@dataclass(frozen=True, slots=True)
+class StepNote:
+    """Something that a step had to do to its input: how often, and which component did it."""
+
+    step: str
+    component: str
+    what: str
+    count: int
 
 
 @dataclass(frozen=True)
@@ -122,6 +135,16 @@ class Results:
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
         return table_to_relevance(self._table("qrels").table)
+
+    @cached_property
+    def notes(self) -> list[StepNote]:
+        """What the steps did to their input that nobody should have to guess."""
+        manifests = (self._step(folder).manifest for folder in self.record.get("steps", ()))
+        return [
+            StepNote(made["step"], made["made_by"]["component"].rpartition(":")[2], what, count)
+            for made in manifests
+            for what, count in made.get("notes", {}).items()
+        ]
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -225,15 +248,21 @@ class Results:
         )
 
     def _trial(self, entry: Mapping[str, str]) -> TrialResults:
-        contexts = table_to_contexts(self._step(entry["contexts"]).table)
+        shown = self._contexts(entry["contexts"])
+        built = entry.get("built", entry["contexts"])
         predictions = table_to_predictions(self._step(entry["predictions"]).table)
         return TrialResults(
             system=entry["system"],
             setting=entry["setting"],
-            contexts={context.query_id: context for context in contexts},
+            built=shown if built == entry["contexts"] else self._contexts(built),
+            contexts=shown,
             predictions={prediction.query_id: prediction for prediction in predictions},
             scores=self._scores(entry["scores"], *entry.get("verdicts", ())),
         )
+
+    def _contexts(self, folder: str) -> dict[str, Context]:
+        held = table_to_contexts(self._step(folder).table)
+        return {context.query_id: context for context in held}
 
     def _scores(self, *folders: str) -> dict[str, dict[str, Score]]:
         found: dict[str, dict[str, Score]] = {}

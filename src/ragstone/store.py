@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -83,6 +83,8 @@ class Store:
     """A folder of finished steps, safe for several processes at once."""
 
     root: Path
+    used: list[str] = field(default_factory=list, compare=False, repr=False)
+    """Names of the steps whose results were asked for, in order."""
 
     def table(
         self,
@@ -120,6 +122,7 @@ class Store:
                 **_run_facts(started),
             }
             self._keep(folder, table, manifest)
+        self.used.append(folder.name)
         return Kept(_read_manifest(folder)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> Kept:

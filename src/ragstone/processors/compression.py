@@ -52,6 +52,7 @@ class Compression:
     system: str = SYSTEM
     user: str = USER
     version: ClassVar[int] = 1
+    calls_per_passage: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check what is written before anything is run."""

@@ -78,6 +78,7 @@ class LlmRewrite:
     system: str = SYSTEM
     user: str = USER
     version: ClassVar[int] = 2
+    calls_per_query: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check what is written before anything is run."""

@@ -58,6 +58,7 @@ class Translation:
     system: str = SYSTEM
     user: str = USER
     version: ClassVar[int] = 1
+    calls_per_query: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check what is written before anything is run."""

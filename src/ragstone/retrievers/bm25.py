@@ -46,6 +46,7 @@ class BM25:
     stemmer: str = NONE
     stop_words: str = NONE
     version: ClassVar[int] = 1
+    needs_model: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check the ranges, and that the stop words exist."""

@@ -47,24 +47,39 @@ ragstone.settings = (pages, query) => {
     pages.trials.forEach((trial, place) => {
       const held = query.trials[place];
       if (trial.setting !== setting || !held) return;
-      if (!groups.has(held.context)) groups.set(held.context, []);
-      groups.get(held.context).push([trial.system, held]);
+      const key = `${held.built} ${held.context}`;
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push([trial.system, held]);
     });
     return ragstone.make("div", { class: "setting" },
       ragstone.make("h4", {}, setting),
-      [...groups].map(([context, answers]) => ragstone.group(pages, query, context, answers)));
+      [...groups.values()].map((answers) => ragstone.group(pages, query, answers)));
   });
 };
 
-ragstone.group = (pages, query, context, answers) => {
+ragstone.group = (pages, query, answers) => {
   const { make } = ragstone;
+  const [[, { built, context }]] = answers;
   const shown = pages.contexts[context] ?? [];
   const several = answers.length > 1 ? "answers" : "answer";
   const said = make("div", { class: "answers" }, shown.length > 0 && make("p", { class: "caps" }, several), answers.map(([system, held]) => ragstone.answer(system, held)));
-  if (shown.length === 0) return make("div", { class: "group alone" }, said);
-  const passages = shown.map(([passage, origin]) => ragstone.passage(pages, query, passage, origin));
-  const heading = `context: ${shown.length} ${shown.length === 1 ? "passage" : "passages"}`;
-  return make("div", { class: "group" }, make("div", {}, make("p", { class: "caps" }, heading), passages), said);
+  if (shown.length === 0 && built === null) return make("div", { class: "group alone" }, said);
+  return make("div", { class: "group" },
+    make("div", {}, make("p", { class: "caps" }, `context: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown), ragstone.before(pages, query, built)), said);
+};
+
+ragstone.counted = (shown) => `${shown.length} ${shown.length === 1 ? "passage" : "passages"}`;
+
+ragstone.passages = (pages, query, shown) =>
+  shown.map(([passage, origin]) => ragstone.passage(pages, query, passage, origin));
+
+// What a processor cut: the context as it came, folded.
+ragstone.before = (pages, query, built) => {
+  const { make } = ragstone;
+  if (built === null) return null;
+  const shown = pages.contexts[built];
+  return make("details", { class: "before" },
+    make("summary", {}, `Before it was processed: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown));
 };
 
 ragstone.gradeWords = (grade) =>
