@@ -2,6 +2,7 @@
 
     python benchmarks/dense_speed.py search --passages 1000000 --torch OTHER/bin/python
     python benchmarks/dense_speed.py memory --passages 1000000 --kills 5
+    python benchmarks/dense_speed.py embed --data ../shared/data/nq_singlehop
 
 `search`: 384 dimensions, top 100, 1, 64 and 1,024 queries. The engines take turns in every round,
 each in a process of its own, with the machine's matrix product (float32, 2000 x 2000, on all cores)
@@ -12,11 +13,15 @@ behind --torch.
 `memory`: a million passages of 100 words are embedded by an encoder that costs nothing, written,
 and searched, in a process that is killed (kill -9) so many times on the way; its peak memory is
 what the system saw.
+
+`embed`: real passages joined and cut to 330 tokens, by the bundled encoder in 8 and in 32 bits, in
+turns. Beside other work the rate says little; the time of the cores says what free ones would do.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -45,17 +50,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("part", choices=("search", "memory", "work", "build"))
+    parser.add_argument("part", choices=("search", "memory", "embed", "work", "build"))
     parser.add_argument("engine", nargs="?", default="")
     parser.add_argument("--passages", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--engines", default="float32,float16,int8,faiss,torch")
+    parser.add_argument("--data", default="../shared/data/nq_singlehop")
+    parser.add_argument("--texts", type=int, default=64)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--torch", default="", help="the Python of an environment with torch")
     parser.add_argument("--folder", type=Path, default=None, help="where the vectors are put")
     options = parser.parse_args()
     parts: dict[str, Callable[[argparse.Namespace], None]]
-    parts = {"search": search, "memory": memory, "work": work, "build": build}
+    parts = {"search": search, "memory": memory, "embed": embed, "work": work, "build": build}
     with tempfile.TemporaryDirectory(dir=options.folder) as made:
         if options.part in ("search", "memory"):
             options.folder = Path(made)
@@ -289,6 +296,39 @@ def build(options: argparse.Namespace) -> None:
     print(
         f"{status('VmHWM'):.2f} GB at most; at the end {own:.2f} own, {mapped:.2f} of mapped files"
     )
+
+
+def embed(options: argparse.Namespace) -> None:
+    """Embed passages of 330 tokens by both networks, in turns."""
+    from tokenizers import Tokenizer
+
+    from ragstone.datasets.loading import load_dataset
+    from ragstone.embedders.minilm import MiniLM
+    from ragstone.models import model_file
+
+    count = options.texts
+    tokenizer = Tokenizer.from_file(str(model_file("all-minilm-l6-v2", "tokenizer")))
+    tokenizer.no_truncation()
+    text = " ".join(load_dataset(options.data).corpus.full_texts(0, count * 10))
+    words = tokenizer.encode(text)
+    ends = [words.offsets[n * 328 + 1][0] for n in range(count + 1)]
+    texts = [text[start:stop] for start, stop in itertools.pairwise(ends)]
+    cores = len(os.sched_getaffinity(0))
+    embedders = {"int8": MiniLM(), "float32": MiniLM(precision="float32")}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in embedders}
+    for embedder in embedders.values():
+        embedder.embed_passages(texts[:2])
+    for _ in range(options.rounds):
+        for name, embedder in embedders.items():
+            started, used = time.perf_counter(), time.process_time()
+            embedder.embed_passages(texts)
+            took = time.perf_counter() - started, time.process_time() - used
+            times[name].append(took)
+    print(f"{count} passages of 330 tokens, load {os.getloadavg()[0]:.1f}")
+    for name, held in times.items():
+        wall, cpu = (statistics.median(column) for column in zip(*held, strict=True))
+        print(f"{name}: {count / wall:.1f}/s; {cpu / count * 1e3:.0f} ms of a core each, ", end="")
+        print(f"{count / cpu * cores:.1f}/s if {cores} cores are free")
 
 
 def passages_of(count: int) -> Any:
