@@ -337,19 +337,21 @@ def passages_of(count: int) -> Any:
 
     from ragstone.schemas import CORPUS, to_table
 
-    chance = random.Random(0)
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(5000)]
+    chance = np.random.default_rng(0)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    lengths = chance.integers(2, 10, 5000)
+    words = np.array(["".join(chance.choice(letters, n)) for n in lengths], dtype=object)
     batches = []
     for start in range(0, count, 50_000):
         numbers = range(start, min(start + 50_000, count))
-        empty = ["" for _ in numbers]
+        drawn = words[chance.integers(0, len(words), (len(numbers), 99))].tolist()
+        empty = [""] * len(numbers)
         rows = {
             "passage_id": [f"p{n}" for n in numbers],
-            "text": [f"{n:024d} " + " ".join(chance.choices(words, k=99)) for n in numbers],
+            "text": [f"{n:024d} {' '.join(row)}" for n, row in zip(numbers, drawn, strict=True)],
             "title": empty,
             "document_id": empty,
-            "labels": ["{}" for _ in numbers],
+            "labels": ["{}"] * len(numbers),
         }
         batches += to_table(CORPUS, rows).to_batches()
     return Table.from_batches(batches)
