@@ -17,6 +17,7 @@ LAYERS = [
     {"errors", "types", "__init__"},
     {"protocols"},
     {
+        "notes",
         "progress",
         "schemas",
         "fingerprint",
@@ -32,7 +33,7 @@ READERS = {"cli", "report", "views", "web", "results", "experiment"}
 """What reads or runs everything; no component may import it."""
 COMPONENTS = {
     "chunking", "contexts", "datasets", "embedders", "generators", "judges", "metrics", "queries",
-    "rerankers", "retrievers", "analysis",
+    "rerankers", "processors", "retrievers", "analysis",
 }  # fmt: skip
 
 

@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from ragstone.experiment import Experiment, load_experiment
+from ragstone.results import StepNote
+from ragstone.tables import leaderboard_text
 
 OWN = """
 from dataclasses import dataclass, replace
@@ -110,10 +112,12 @@ def test_the_parts_of_a_fusing_retriever_are_kept_one_by_one(make: Any, tmp_path
 
 def test_a_retriever_that_asks_a_server_is_given_the_way_to_it(make: Any, tmp_path: Path) -> None:
     """`with_calls` is handed the experiment's calls; what it notes stands in the manifest."""
-    make(retriever="own:Calling").run()
+    results = make(retriever="own:Calling").run()
 
     (manifest,) = manifests(tmp_path, "retrieve")
     assert manifest["notes"] == {"searches looked at": 6}
+    assert results.notes == [StepNote("retrieve", "Calling", "searches looked at", 6)]
+    assert "6 searches looked at (Calling, retrieve)" in leaderboard_text(results)
 
 
 def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path) -> None:

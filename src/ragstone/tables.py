@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tabulate import tabulate
 
 from ragstone.common import left_out_text
+from ragstone.plan import TITLES
 from ragstone.query_pages import find_query
 from ragstone.views import (
     Board,
@@ -42,8 +43,14 @@ def leaderboard_text(results: Results) -> str:
         head += f"\n{left_out_text(data['left_out'])}"
     if not results.finished:
         head += "\nNOT FINISHED: the same `ragstone run` command goes on"
-    tables = (answers_text, adaptability_text, retrieval_text, usage_text)
+    tables = (answers_text, adaptability_text, retrieval_text, usage_text, notes_text)
     return "\n\n".join(filter(None, [head, *(table(results) for table in tables)]))
+
+
+def notes_text(results: Results) -> str:
+    """Return what the steps had to do to their input; empty where that is nothing."""
+    lines = [f"  {n.count:,} {n.what} ({n.component}, {TITLES[n.step]})" for n in results.notes]
+    return "\n".join(["Noted on the way", *lines]) if lines else ""
 
 
 def answers_text(results: Results) -> str:

@@ -333,6 +333,7 @@ def results_document(results: Results) -> dict[str, Any]:
         "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
         "adaptability": [_shares_document(row) for row in shares_rows(results)],
         "usage": [asdict(row) for row in usage_rows(results)],
+        "notes": [asdict(note) for note in results.notes],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ _AT_ONCE: Final = 256
 
 class _Sentence(NamedTuple):
     passage: int
+    line: int
     text: str
     tokens: int
 
@@ -97,13 +99,14 @@ class Pruning:
 
     def _sentences(self, context: Context) -> list[_Sentence]:
         return [
-            _Sentence(place, sentence, count_tokens([sentence]))
+            _Sentence(place, number, sentence, count_tokens([sentence]))
             for place, passage in enumerate(context.passages)
-            for sentence in self._split(passage.text)
+            for number, line in enumerate(passage.text.splitlines())
+            for sentence in self._split(line.strip())
         ]
 
-    def _split(self, text: str) -> Iterator[str]:
-        for line in filter(None, map(str.strip, text.splitlines())):
+    def _split(self, line: str) -> Iterator[str]:
+        if line:
             starts = sentence_starts(line, self.language, asked_by=_NAME)
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 if line[start:end].strip():
@@ -130,11 +133,10 @@ class Pruning:
     ) -> Context:
         kept = self._nearest(sentences, [float(vectors[s.text] @ query) for s in sentences])
         note("sentences cut", len(sentences) - len(kept))
-        texts: dict[int, list[str]] = {}
-        for place in sorted(kept):
-            texts.setdefault(sentences[place].passage, []).append(sentences[place].text)
+        in_order = [sentences[place] for place in sorted(kept)]
         passages = tuple(
-            replace(context.passages[place], text=" ".join(said)) for place, said in texts.items()
+            replace(context.passages[place], text=_written(list(said)))
+            for place, said in groupby(in_order, key=lambda sentence: sentence.passage)
         )
         return replace(context, passages=passages)
 
@@ -148,3 +150,9 @@ class Pruning:
                 break
             kept.append(place)
         return kept
+
+
+def _written(sentences: Sequence[_Sentence]) -> str:
+    """Return the sentences of a passage as one text, those of a line on one line."""
+    lines = groupby(sentences, key=lambda sentence: sentence.line)
+    return "\n".join(" ".join(sentence.text for sentence in line) for _, line in lines)
