@@ -80,6 +80,36 @@ def test_pooling_prefix_and_length_change_the_vectors() -> None:
 
 @needs_torch
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_decoder_is_pooled_at_its_last_token(tmp_path: Path) -> None:
+    """A tiny Llama of random weights: the vector is its last token's, whatever stands beside it."""
+    import torch
+    from transformers import AutoTokenizer, LlamaConfig, LlamaModel
+
+    tokenizer = AutoTokenizer.from_pretrained(folder("all-minilm-l6-v2"))
+    tokenizer.save_pretrained(tmp_path)
+    config = LlamaConfig(
+        vocab_size=tokenizer.vocab_size,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+    )
+    torch.manual_seed(0)
+    model = LlamaModel(config).eval()
+    model.save_pretrained(tmp_path)
+    texts = ["Instruct: find it. Query: gold", "a much longer text about a dark stone and gold"]
+
+    made = SentenceTransformers(str(tmp_path), pooling="lasttoken", query_prefix="Instruct: ")
+    found = made.embed_passages(texts)
+
+    for text, vector in zip(texts, found, strict=True):
+        with torch.no_grad():
+            last = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0, -1].numpy()
+        assert np.allclose(vector, last / np.linalg.norm(last), atol=1e-5)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_folder_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     """With what the package says about it."""
     (tmp_path / "config.json").write_text("{}")
