@@ -78,7 +78,7 @@ class BM25:
         known = {numbers[word]: count for word, count in query.items() if word in numbers}
         places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
         ids = corpus.passage_ids
-        return Ranking([ids[place] for place in places.tolist()], scores.tolist())
+        return Ranking(list(map(ids.__getitem__, places.tolist())), scores.tolist())
 
     @cached_property
     def _analysis(self) -> Analysis:

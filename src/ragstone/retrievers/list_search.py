@@ -58,8 +58,10 @@ def search(
         return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.float32)
     sums: Scores = index.zeros(np.float32 if len(held) <= _SINGLE else np.float64)
     added, places, scores = _candidates(index, held, sums, top_k)
-    places, scores = _finish(index, held[added:], places, scores, top_k)
-    return places, scores.astype(np.float32, copy=False)
+    if added < len(held):
+        places, scores = _weed(index, held[added:], places, scores, top_k)
+    order = best(scores, top_k)
+    return places[order], scores[order].astype(np.float32, copy=False)
 
 
 def _terms(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> list[_Term]:
@@ -122,18 +124,17 @@ def _rest(terms: list[_Term]) -> list[float]:
     return [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]
 
 
-def _finish(
+def _weed(
     index: Postings, terms: list[_Term], places: Places, scores: Scores, top_k: int
 ) -> tuple[Places, Scores]:
-    """Add the other terms to the scores of the documents that can still win; rank these."""
+    """Add the other terms to the scores of the documents that can still win."""
     for term, rest in zip(terms, _rest(terms), strict=False):
         if len(places) > _FEW * top_k:
             floor = np.partition(scores, -top_k)[-top_k] * (1 - _ROUNDING)
             able = scores + rest >= floor
             places, scores = places[able], scores[able]
         scores = scores + _weighted(_look_up(index, term, places), term)
-    order = best(scores, top_k)
-    return places[order], scores[order]
+    return places, scores
 
 
 def _look_up(index: Postings, term: _Term, documents: Places) -> Scores:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _SEARCHED: Final = 100
 """Reading all words pays where more than one in so many is looked for."""
+_WHOLE: Final = 1_000_000
+"""More words than this are never all read: they would take 150 MB."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,17 @@ class Vocabulary:
 
     def find(self, words: Collection[str]) -> dict[str, int]:
         """Return the numbers of those of some words that there are."""
-        if len(words) * _SEARCHED > len(self):
-            return {word: n for n, word in enumerate(self.words()) if word in words}
+        if len(self) <= _WHOLE and (len(words) * _SEARCHED > len(self) or self._read):
+            if not self._read:
+                self._read.update(zip(self.words(), range(len(self)), strict=True))
+            return {word: self._read[word] for word in words if word in self._read}
         places = ((word, self._place(word.encode())) for word in words)
         return {word: place for word, place in places if place is not None}
+
+    @cached_property
+    def _read(self) -> dict[str, int]:
+        """All words and their numbers, once they have been read."""
+        return {}
 
     def _place(self, word: bytes) -> int | None:
         place = bisect_left(range(len(self)), word, key=self._word)
