@@ -13,9 +13,9 @@ from ragstone.registry import parse_spec
 from ragstone.schemas import table_to_queries
 
 if TYPE_CHECKING:
+    from ragstone.bench import System
     from ragstone.config import SystemEntry
     from ragstone.datasets.dataset import Dataset
-    from ragstone.pipeline import System
     from ragstone.protocols import ContextBuilder, Metric
     from ragstone.store import Kept
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ragstone.bench import Bench, System, Trial
 from ragstone.calls import Calls
 from ragstone.checks import (
     check_answered,
@@ -27,10 +28,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.metrics import parse_metric
 from ragstone.metrics.kinds import RankingMetric
 from ragstone.pipeline import (
-    Bench,
     MetricSet,
-    System,
-    Trial,
     rank_queries,
     returned_run,
     run_trial,

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ragstone import metrics as metrics_
+from ragstone.bench import Trial
 from ragstone.errors import RagstoneError
 from ragstone.fingerprint import recipe
 from ragstone.metrics.kinds import AnswerMetric
@@ -44,7 +45,7 @@ from ragstone.schemas import (
     to_table,
 )
 from ragstone.sources import PassageSources
-from ragstone.store import Kept, Store
+from ragstone.store import Kept
 from ragstone.types import (
     Formed,
     Processed,
@@ -57,8 +58,8 @@ from ragstone.types import (
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.bench import Bench, System
     from ragstone.calls import Calls
-    from ragstone.datasets.corpus import Corpus
     from ragstone.metrics.kinds import RankingMetric
     from ragstone.protocols import (
         ContextBuilder,
@@ -69,58 +70,6 @@ if TYPE_CHECKING:
         Reranker,
         Retriever,
     )
-
-
-@dataclass(frozen=True)
-class System:
-    """A pipeline under test: one component a step; a step that is None is left out."""
-
-    name: str
-    former: QueryFormer | AskingFormer
-    retriever: Retriever | None = None
-    reranker: Reranker | AskingReranker | None = None
-    processor: Processor | AskingProcessor | None = None
-    generator: Generator | None = None
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What the trials of an experiment share."""
-
-    store: Store
-    calls: Calls
-    corpus: Corpus
-    qrels: Kept
-    answered: Kept
-    """The queries that generators answer."""
-    ranked: Kept
-    """The queries that retrievers are measured on: the same ones, or all of the data set."""
-    noise: System | None = None
-    """Whose best irrelevant passages are the noise of `gold+noise`."""
-    judges: tuple[Judge, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why queries are not answered under any setting -> how many."""
-
-    @cached_property
-    def passages(self) -> Kept:
-        """The corpus as an input of steps."""
-        return Kept(self.corpus.digest, held=self.corpus.table)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """The kept results of one system under one setting."""
-
-    system: str
-    setting: str
-    built: Kept
-    """The CONTEXTS as the setting built them."""
-    contexts: Kept
-    """The CONTEXTS that the generator was shown: the same ones where nothing processes them."""
-    predictions: Kept
-    scores: Kept
-    verdicts: tuple[Kept, ...] = ()
-    """The SCORES of each judge."""
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from ragstone.fingerprint import recipe
 from ragstone.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 
 if TYPE_CHECKING:
+    from ragstone.bench import Bench, System, Trial
     from ragstone.config import ExperimentFile
     from ragstone.datasets.dataset import Dataset
-    from ragstone.pipeline import Bench, System, Trial
     from ragstone.store import Kept
     from ragstone.types import Query
 

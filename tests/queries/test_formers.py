@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from ragstone.bench import Bench, System
 from ragstone.calls import Calls, Failure, Reply, Request
 from ragstone.datasets.mtrag import MtragReader
 from ragstone.errors import ConfigError
-from ragstone.pipeline import Bench, System, form_queries
+from ragstone.pipeline import form_queries
 from ragstone.queries.conversation import Conversation, LastTurns
 from ragstone.queries.llm_rewrite import LlmRewrite, read_rewrite
 from ragstone.queries.user_turns import UserTurns
