@@ -2,6 +2,7 @@
 
     python benchmarks/mtrag_retrieval.py ../shared/data/mtrag --store STORE
     ... --retriever bm25 --retriever "{name: fusion, retrievers: [bm25, dense]}" --domains govt
+    ... --retriever sparse --forms "last turn,user turns,rewrite"
 
 A retriever is written as in an experiment file; the rankings of a fusion's parts are made anew.
 Prints Markdown tables: nDCG and recall at 1, 3, 5, 10 per domain, weighted by tasks and macro over
@@ -69,11 +70,13 @@ def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> 
     return list(retriever.retrieve(searches, corpus))
 
 
-def measure(dataset: Dataset, domain: str, retriever: str) -> Iterator[Found]:
+def measure(
+    dataset: Dataset, domain: str, retriever: str, formers: Mapping[str, str]
+) -> Iterator[Found]:
     """Yield what each query form finds in one domain."""
     queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
     made = create("retrievers", yaml.safe_load(retriever), where="retriever")
-    for name, written in FORMERS.items():
+    for name, written in formers.items():
         texts = create("queries", written, where="query").form(queries)
         searches = [Search(q.query_id, text) for q, text in zip(queries, texts, strict=True)]
         rankings = ranked(made, searches, dataset.corpus)
@@ -94,7 +97,9 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--retriever", action="append", help="as in an experiment file; bm25")
     parser.add_argument("--domains", default=",".join(DOMAINS), help="separated by commas")
+    parser.add_argument("--forms", default=",".join(FORMERS), help="separated by commas")
     asked = parser.parse_args()
+    formers = {name: FORMERS[name] for name in asked.forms.split(",")}
     wanted = asked.retriever or ["bm25"]
     found: list[Found] = []
     for domain in asked.domains.split(","):
@@ -102,7 +107,7 @@ def main() -> None:
         corpus = replace(dataset.corpus, store=Store(asked.store))
         for retriever in wanted:
             started = time.perf_counter()
-            found += measure(replace(dataset, corpus=corpus), domain, retriever)
+            found += measure(replace(dataset, corpus=corpus), domain, retriever, formers)
             seconds = time.perf_counter() - started
             sys.stderr.write(f"{retriever} {domain}: {seconds:.0f} s\n")
     sys.stdout.write("\n\n".join(report(found, retriever) for retriever in wanted) + "\n")
@@ -113,7 +118,8 @@ def report(found: Sequence[Found], retriever: str) -> str:
     held = [one for one in found if one.retriever == retriever]
     domains = list(dict.fromkeys(one.domain for one in held))
     parts = [f"## {retriever} ({', '.join(domains)})"]
-    by_form = {f: [one for one in held if one.former == f] for f in FORMERS}
+    forms = list(dict.fromkeys(one.former for one in held))
+    by_form = {f: [one for one in held if one.former == f] for f in forms}
     rows = []
     for former, ones in by_form.items():
         for kind in ("weighted", "macro"):
@@ -123,7 +129,7 @@ def report(found: Sequence[Found], retriever: str) -> str:
             means = {m: one.evaluation[m].mean or 0.0 for m in METRICS}
             rows.append([former, one.domain, *(f"{means[m]:.3f}" for m in METRICS)])
     parts.append(table(["query form", "over", *METRICS], rows))
-    parts.append(table(["R@5 by", "value", "n", *FORMERS], list(_parts(by_form))))
+    parts.append(table(["R@5 by", "value", "n", *forms], list(_parts(by_form))))
     parts.append(
         table(
             ["form less last turn, R@5", "over", "n", "difference", "p (Holm)"],
@@ -153,7 +159,9 @@ def _parts(by_form: Mapping[str, Sequence[Found]]) -> Iterator[list[object]]:
 def _gaps(by_form: Mapping[str, Sequence[Found]]) -> Iterator[list[object]]:
     base, queries, clusters = _joined(by_form["last turn"])
     groups = {"all": [query.query_id for query in queries], **groups_of(queries, "domain")}
-    for former in ("rewrite", "user turns", "conversation"):
+    for former in by_form:
+        if former not in ("rewrite", "user turns", "conversation"):
+            continue
         other, _, _ = _joined(by_form[former])
         for group in differences_by(base, other, groups, clusters):
             gap = group.difference
