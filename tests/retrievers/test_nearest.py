@@ -42,6 +42,8 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_FIRST", 16)
     monkeypatch.setattr(module, "_ROWS", 32)
     monkeypatch.setattr(module, "_QUERIES", 10)
+    # Of 23 queries and three threads, two tens are divided by query and the last three are not.
+    monkeypatch.setattr(module, "_ENOUGH", 3)
 
 
 @pytest.mark.parametrize("top_k", [1, 7, 40, 5000])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -36,6 +36,8 @@ _SCORES: Final = 4_194_304
 """Scores of one product at most: 16 MB."""
 _ROWS: Final = 8192
 """Passages of one product at most."""
+_ENOUGH: Final = 256
+"""Queries that keep the product of a thread busy."""
 _TOGETHER: Final = 64
 """Queries whose candidates a thread computes again at a time."""
 _FIRST: Final = 1024
@@ -76,22 +78,37 @@ def nearest(
         for start in range(0, len(queries), at_once):
             # Mapped files and slices are no layout that products like.
             part = np.ascontiguousarray(queries[start : start + at_once], dtype=np.float32)
-            floors = np.full(len(part), -np.inf, dtype=np.float32)
-            scans = [
-                _Scan(part, vectors, top_k, floors, first, last, advance)
-                for first, last in _shares(len(vectors), count)
-            ]
+            shares = _shares(part, vectors, top_k, count, advance)
             with _single_blas():
-                list(pool.map(_Scan.run, scans))
-                for near in pool.map(partial(_settled, scans, top_k), _groups(len(part))):
-                    yield from near
+                list(pool.map(_Scan.run, itertools.chain.from_iterable(shares)))
+                groups = [(scans, g) for scans in shares for g in _groups(len(scans[0].queries))]
+                found = list(pool.map(lambda given: _settled(*given, top_k), groups))
+            yield from itertools.chain.from_iterable(found)
 
 
-def _shares(length: int, count: int) -> list[tuple[int, int]]:
-    """Return where each thread's passages begin and end; a short corpus is not divided."""
-    count = max(1, min(count, length // (2 * _FIRST)))
-    edges = [length * n // count for n in range(count + 1)]
-    return list(itertools.pairwise(edges))
+def _shares(
+    queries: Matrix, vectors: Vectors, top_k: int, count: int, advance: Callable[[int], object]
+) -> list[list[_Scan]]:
+    """Divide the work: for each share of the queries, the scans of shares of the passages.
+
+    Many queries are divided among the threads, since whoever has seen more passages has a higher
+    floor; of few, each thread compares all with its part of the passages. A short corpus is not
+    worth dividing.
+    """
+    by_query = len(queries) >= count * _ENOUGH
+    parts = np.array_split(queries, count if by_query else 1)
+    threads = 1 if by_query else max(1, min(count, len(vectors) // (2 * _FIRST)))
+    edges = [len(vectors) * n // threads for n in range(threads + 1)]
+    shares = []
+    for part in parts:
+        floors = np.full(len(part), -np.inf, dtype=np.float32)
+        shares.append(
+            [
+                _Scan(part, vectors, top_k, floors, first, last, advance)
+                for first, last in itertools.pairwise(edges)
+            ]
+        )
+    return shares
 
 
 def _groups(count: int) -> list[range]:
@@ -99,7 +116,7 @@ def _groups(count: int) -> list[range]:
     return [range(n, min(n + _TOGETHER, count)) for n in range(0, count, _TOGETHER)]
 
 
-def _settled(scans: list[_Scan], top_k: int, group: range) -> list[Near]:
+def _settled(scans: list[_Scan], group: range, top_k: int) -> list[Near]:
     """Return the rankings of some queries from what the threads found."""
     settled = []
     for query in group:
