@@ -82,7 +82,7 @@ def nearest(
             with _single_blas():
                 list(pool.map(_Scan.run, itertools.chain.from_iterable(shares)))
                 groups = [(scans, g) for scans in shares for g in _groups(len(scans[0].queries))]
-                found = list(pool.map(lambda given: _settled(*given, top_k), groups))
+                found = list(pool.map(lambda given: _settled(given[0], given[1], top_k), groups))
             yield from itertools.chain.from_iterable(found)
 
 
