@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import yaml
+
+from ragstone.experiment import load_experiment
 from ragstone.query_pages import query_document, query_pages
 from ragstone.testing.made_results import made_results
 
@@ -63,3 +66,23 @@ def test_one_query_as_a_document(tmp_path: Path) -> None:
     assert document["trials"][2]["system"] == "bm25 + small"
     assert document["trials"][2]["context"][0][0] == "p1-gold"
     assert document["grades"] == {"p1-gold": 2, "p1-near": 0}
+
+
+def test_the_search_text_is_shown_where_it_is_not_the_query(tmp_path: Path) -> None:
+    """A conversation's turn is searched for with what the user said before."""
+    document = {
+        "data": "sample",
+        "store": str(tmp_path / "store"),
+        "systems": {
+            "turn": {"retriever": "bm25"},
+            "turns": {"retriever": "bm25", "query": "user-turns"},
+        },
+        "metrics": ["R@5"],
+    }
+    (tmp_path / "trial.yaml").write_text(yaml.safe_dump(document))
+    results = load_experiment(tmp_path / "trial.yaml").run()
+
+    later = next(query for query in results.ranked.values() if query.labels.get("turn") == 2)
+    turn, turns = query_document(results, later.query_id)["rankings"]
+    assert turn["search"] == ""
+    assert turns["search"] == f"{later.history[0].text}\n{later.text}"

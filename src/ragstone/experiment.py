@@ -237,7 +237,9 @@ class Experiment:
     def _rank(self, system: System, bench: Bench, record: Record) -> Kept:
         """Return the run over the answered queries, after scoring the one over the ranked ones."""
         run = rank_queries(system, bench.ranked, bench)
-        record.add_ranking(system, run, score_rankings(self.metrics[0], bench.ranked, run, bench))
+        scores = score_rankings(self.metrics[0], bench.ranked, run, bench)
+        searches = bench.store.folder("form", system.former, {"queries": bench.ranked})
+        record.add_ranking(system, run, scores, searches.name)
         return run
 
     def _rank_returned(self, system: System, trial: Trial, bench: Bench, record: Record) -> None:

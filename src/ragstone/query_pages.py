@@ -123,7 +123,7 @@ def _page(results: Results, query: Query, held: _Interned) -> dict[str, Any]:
     grades = results.qrels.get(query_id, {})
     trials = [_trial(trial, query_id, held) for trial in results.trials]
     # Contexts come first: a passage that one of them shows is ranked with its text.
-    rankings = [_ranking(run, query_id, held) for run in results.rankings]
+    rankings = [_ranking(run, query, held) for run in results.rankings]
     return {
         "id": query_id,
         "text": query.text,
@@ -160,8 +160,10 @@ def _trial(trial: TrialResults, query_id: str, held: _Interned) -> dict[str, Any
     }
 
 
-def _ranking(run: RankingResults, query_id: str, held: _Interned) -> dict[str, Any] | None:
+def _ranking(run: RankingResults, query: Query, held: _Interned) -> dict[str, Any] | None:
+    query_id = query.query_id
     ranking = run.rankings.get(query_id)
+    search = run.searches.get(query_id, query.text)
     places = [
         [held.ranked(place.passage_id), round(place.score, 6)]
         for place in islice(ranking or (), MOST_PLACES)
@@ -169,6 +171,7 @@ def _ranking(run: RankingResults, query_id: str, held: _Interned) -> dict[str, A
     return {
         "places": places,
         "depth": len(ranking) if ranking is not None else 0,
+        "search": "" if search == query.text else search,
         "scores": _scores(run.scores, query_id),
     }
 

@@ -72,12 +72,13 @@ class Record:
         }
         self._write()
 
-    def add_ranking(self, system: System, run: Kept, scores: Kept) -> None:
-        """Note a system's run and its scores."""
+    def add_ranking(self, system: System, run: Kept, scores: Kept, searches: str = "") -> None:
+        """Note a system's run and its scores, and the folder of what it searched for."""
         for query_id, ranking in table_to_rankings(run.table).items():
             if query_id in self._asked:
                 self._shown |= dict.fromkeys(ranking.passage_ids[:TEXT_PLACES])
         entry = {"system": system.name, "run": folder_name(run), "scores": folder_name(scores)}
+        entry |= {"searches": searches} if searches else {}
         self._document["rankings"].append(entry)
         self._write()
 

@@ -7,7 +7,7 @@ queries.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,8 @@ class RankingResults:
     rankings: Mapping[str, Ranking]
     scores: Mapping[str, Mapping[str, Score]]
     """Metric -> query id -> score."""
+    searches: Mapping[str, str] = field(default_factory=dict)
+    """Query id -> the text that was searched for, where the system formed one."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,7 @@ class Results:
                 entry["system"],
                 table_to_rankings(self._step(entry["run"]).table),
                 self._scores(entry["scores"]),
+                self._searches(entry.get("searches", "")),
             )
             for entry in self.record["rankings"]
         ]
@@ -259,6 +262,12 @@ class Results:
             predictions={prediction.query_id: prediction for prediction in predictions},
             scores=self._scores(entry["scores"], *entry.get("verdicts", ())),
         )
+
+    def _searches(self, folder: str) -> dict[str, str]:
+        if not folder:
+            return {}
+        held = columns(self._step(folder).table)
+        return dict(zip(held["query_id"], held["text"], strict=True))
 
     def _contexts(self, folder: str) -> dict[str, Context]:
         held = table_to_contexts(self._step(folder).table)

@@ -149,6 +149,7 @@ ragstone.ranking = (pages, query, system, held) => {
   const missed = query.grades.filter(([place, grade]) => grade > 0 && !held.places.some(([other]) => pages.passages[other][0] === pages.passages[place][0]));
   return make("div", { class: "ranking" },
     make("h4", {}, system),
+    held.search && make("p", { class: "muted small search", dir: "auto" }, `Searched for: ${held.search}`),
     shown === 0 ? make("p", { class: "muted" }, "Nothing was retrieved.") : make("ol", {}, places),
     shown < held.depth && make("p", { class: "muted small" }, `The first ${shown} of ${held.depth} places.`),
     missed.length > 0 && make("p", { class: "muted small" }, "Relevant and not among these:"),
