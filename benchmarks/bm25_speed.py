@@ -294,7 +294,7 @@ def cold(folder: Path, python: str) -> None:
 
 def killed(folder: Path, python: str) -> None:
     """Kill Ragstone's build after some seconds, as often as it takes, and go on each time."""
-    seconds, kills = 3.0, 0
+    seconds, kills = 8.0, 0
     while True:
         worker = Worker("ragstone", folder, python)
         timer = threading.Timer(seconds, worker.process.send_signal, [signal.SIGKILL])
