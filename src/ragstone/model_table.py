@@ -155,7 +155,6 @@ MODELS: Final[dict[str, BundledModel]] = {
                     713,
                 ),
             ),
-            default=False,
         ),
     )
 }
