@@ -33,6 +33,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -40,6 +41,7 @@ import numpy as np
 
 DIMENSION = 384
 TOP_K = 100
+PRODUCT = 2000
 BATCHES = (1, 64, 1024)
 Engine: TypeAlias = Callable[[Any, Any], Callable[[Any], object]]
 REPEATS = {1: 5, 64: 1, 1024: 1}
@@ -79,31 +81,27 @@ def search(options: argparse.Namespace) -> None:
         for engine in options.engines.split(",")
         if pythons.get(engine, sys.executable)
     }
-    product = Worker(sys.executable, "product", options.folder)
-    times: dict[tuple[str, int], list[float]] = {}
-    rates: dict[tuple[str, int], list[float]] = {}
+    multiplier = Worker(sys.executable, "product", options.folder)
+    rows: dict[tuple[str, int], list[tuple[float, float, float, float]]] = {}
     loads = []
     for _ in range(options.rounds):
         for batch in BATCHES:
-            work_size = 2 * batch * options.passages * DIMENSION
+            # What the machine's product would take for the same number of multiplications.
+            size = batch * options.passages * DIMENSION / PRODUCT**3
             for engine, worker in workers.items():
-                # The rate right before and right after: other work comes and goes.
-                before, took, after = product.ask(1), worker.ask(batch), product.ask(1)
-                rate = (before + after) / 2
-                times.setdefault((engine, batch), []).append(took)
-                rates.setdefault((engine, batch), []).append(work_size / took / rate)
+                # Right before and right after: other work comes and goes.
+                before, took, after = multiplier.ask(1), worker.ask(batch), multiplier.ask(1)
+                clock, cores = (size * (b + a) / 2 for b, a in zip(before, after, strict=True))
+                figures = (batch / took[0], took[1], clock / took[0], cores / took[1])
+                rows.setdefault((engine, batch), []).append(figures)
         loads.append(os.getloadavg()[0])
     print(f"{options.passages:,} x {DIMENSION}, load {min(loads):.1f} to {max(loads):.1f}")
-    heads = (f"{b} at once: queries/s | of the product" for b in BATCHES)
-    print("| engine | " + " | ".join(heads) + " |")
-    print("| --- " * (2 * len(BATCHES) + 1) + "|")
-    for engine in workers:
-        cells = []
-        for b in BATCHES:
-            took, share = statistics.median(times[engine, b]), statistics.median(rates[engine, b])
-            cells.append(f"{b / took:,.0f} | {share:.2f}")
-        print(f"| {engine} | " + " | ".join(cells) + " |")
-    for worker in (*workers.values(), product):
+    print("| engine | queries at once | queries/s | core s | of the product | by core time |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for (engine, batch), held in sorted(rows.items(), key=lambda row: row[0][1]):
+        rate, used, clock, cores = (statistics.median(c) for c in zip(*held, strict=True))
+        print(f"| {engine} | {batch} | {rate:,.1f} | {used:.3f} | {clock:.2f} | {cores:.2f} |")
+    for worker in (*workers.values(), multiplier):
         worker.close()
 
 
@@ -117,11 +115,12 @@ class Worker:
         )
         assert self.read() == "ready"
 
-    def ask(self, batch: int) -> float:
-        """Return the best of a few repetitions, in seconds (of the product: FLOP/s)."""
+    def ask(self, batch: int) -> tuple[float, float]:
+        """Return the best of a few repetitions: seconds by the clock, and of the cores."""
         assert self.process.stdin is not None
         print(batch, file=self.process.stdin, flush=True)
-        return float(self.read())
+        clock, cores = map(float, self.read().split())
+        return clock, cores
 
     def read(self) -> str:
         """Return the next line."""
@@ -137,29 +136,26 @@ def work(options: argparse.Namespace) -> None:
     """Be a worker: numbers in, times out."""
     makers: dict[str, Engine] = {"faiss": faiss, "torch": torch}
     queries = np.load(options.folder / "queries.npy")
+    run: Callable[[Any], object]
     if options.engine == "product":
-        run = None
-        a = np.ones((2000, 2000), dtype=np.float32)
+        run = partial(product, np.ones((PRODUCT, PRODUCT), dtype=np.float32))
     else:
         passages = np.load(options.folder / "passages.npy", mmap_mode="r")
         run = makers.get(options.engine, ours)(passages, options.engine)
-        run(queries[:64])
+    run(queries[:64])
     print("ready", flush=True)
     for line in sys.stdin:
         batch = int(line)
-        if run is None:
-            print(product_rate(a), flush=True)
-            continue
         took = []
         for _ in range(REPEATS[batch]):
-            started = time.perf_counter()
+            started, used = time.perf_counter(), time.process_time()
             run(queries[:batch])
-            took.append(time.perf_counter() - started)
-        print(min(took), flush=True)
+            took.append((time.perf_counter() - started, time.process_time() - used))
+        print(*min(took), flush=True)
 
 
-def product_rate(a: Any) -> float:
-    """Return FLOP/s of a large product, each core computing a part of it."""
+def product(a: Any, _: Any) -> None:
+    """Multiply a matrix with itself, each core computing a part."""
     from concurrent.futures import ThreadPoolExecutor
 
     from threadpoolctl import threadpool_limits
@@ -167,9 +163,7 @@ def product_rate(a: Any) -> float:
     cores = len(os.sched_getaffinity(0))
     share = len(a) // cores
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cores) as pool:
-        started = time.perf_counter()
         list(pool.map(lambda n: a[n * share : (n + 1) * share] @ a, range(cores)))
-        return 2 * share * cores * len(a) ** 2 / (time.perf_counter() - started)
 
 
 def ours(passages: Any, precision: Any) -> Callable[[Any], object]:
