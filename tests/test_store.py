@@ -212,3 +212,21 @@ def test_a_folder_of_files_is_written_once(tmp_path: Path) -> None:
     assert store.files("index", {"of": 1}, fail) == folder
     assert (folder / "whole").read_text() == "whole"
     assert not (folder / "half").exists()
+
+
+def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    """A folder that was written to a moment ago may be another process's and stays."""
+    store = Store(tmp_path)
+    store.table("upper", Upper(), {"given": searches("a")}, upper)
+    old, new = tmp_path / "steps" / ".tmp-old", tmp_path / "arrays" / ".tmp-new"
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "half.npy").write_bytes(b"half")
+    for path in (old / "half.npy", old):
+        os.utime(path, (0, 0))
+
+    store.check_writable()
+
+    assert not old.exists()
+    assert (new / "half.npy").exists()
+    assert store.has("upper", Upper(), {"given": searches("a")})

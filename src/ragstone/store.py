@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 MANIFEST: Final = "manifest.json"
+_UNFINISHED: Final = ".tmp-"
+"""How the name of a folder begins that is being written."""
+_ABANDONED_AFTER_SECONDS: Final = 24 * 3600
+"""Nobody writes to a folder for so long without changing it."""
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
 
@@ -220,13 +224,21 @@ class Store:
         """Give a temporary folder that takes its place when the block ends well."""
         with store_errors(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            temporary = Path(tempfile.mkdtemp(prefix=".tmp-", dir=folder.parent))
+            temporary = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
             try:
                 yield temporary
                 _sync_files(temporary)
                 _take_place(temporary, folder)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _last_change(folder: Path) -> float:
+    """Return when a folder or a file in it changed last; now where it is gone."""
+    try:
+        return max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
+    except OSError:
+        return time.time()
 
 
 def _made_of(component: object, inputs: Mapping[str, Kept]) -> dict[str, Any]:
