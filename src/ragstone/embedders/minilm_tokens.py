@@ -30,8 +30,8 @@ _MARKS: Final = 1
 class MiniLMTokens:
     """all-MiniLM-L6-v2: one vector of length 1 for each token of a text (384 dimensions).
 
-    The marks that begin and end every text are left out, and a text without a word has no vector. As
-    in `minilm`, a text is computed alone.
+    The marks that begin and end every text are left out, and a text without a word has no vector.
+    As in `minilm`, a text is computed alone.
 
     Args:
         model: the bundled model, or a folder with a BERT encoder of the same form.
