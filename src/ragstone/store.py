@@ -206,11 +206,17 @@ class Store:
         return document
 
     def check_writable(self) -> None:
-        """Raise `StoreError` unless a folder can be made in the store."""
+        """Raise `StoreError` unless a folder can be made in the store.
+
+        What killed processes left half written is removed by the way.
+        """
         with store_errors(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
+            for folder in self.root.glob(f"*/{_UNFINISHED}*"):
+                if time.time() - _last_change(folder) > _ABANDONED_AFTER_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
         from arro3.io import write_parquet
