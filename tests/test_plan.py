@@ -124,3 +124,19 @@ def test_a_plan_says_what_an_index_takes(tmp_path: Path) -> None:
     assert plan.index_bytes == len(experiment.dataset.corpus) * 384 * 4
     assert f"index: {plan.index_bytes / 1e6:.1f} MB on disk" in plan.text()
     assert plan.document()["index_bytes"] == plan.index_bytes
+
+
+def test_a_ranking_that_systems_share_is_planned_once(tmp_path: Path) -> None:
+    """A sweep over fusions searches each part once, and the plan says so."""
+    fusion = {"name": "fusion", "retrievers": ["bm25", "bm25(k1=0.4)"]}
+    document = {
+        "data": "sample",
+        "store": str(tmp_path / "store"),
+        "systems": [{"retriever": {**fusion, "text_weight": [0.2, 0.5, 0.8]}}],
+        "metrics": ["R@5"],
+    }
+    (tmp_path / "sweep.yaml").write_text(yaml.safe_dump(document))
+
+    steps = [step.step for step in load_experiment(tmp_path / "sweep.yaml").plan().steps]
+
+    assert [steps.count(step) for step in ("form", "retrieve", "fuse")] == [1, 2, 3]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 State = Literal["kept", "to do"]
 UNKNOWN: Final = "not known yet: "
+SHARED: Final = frozenset({"form", "retrieve", "fuse", "rerank"})
+"""Steps that several systems have in common, and that are noted once; trials are counted whole."""
 LOOKED_AHEAD: Final = frozenset({"form", "retrieve", "fuse", "context", "process"})
 
 TITLES: Mapping[str, str] = {
@@ -65,6 +67,8 @@ class PlanningStore(Store):
 
     look_ahead: bool = False
     steps: list[PlannedStep] = field(default_factory=list)
+    planned: set[str] = field(default_factory=set)
+    """Folders of the steps noted."""
     asked: list[tuple[Any, Mapping[str, Kept]]] = field(default_factory=list)
     """Generators whose answers are to do, each with the inputs of that step."""
 
@@ -81,7 +85,10 @@ class PlanningStore(Store):
         """Return the kept result, or a placeholder that nothing kept can depend on."""
         kept = self.has(step, component, inputs)
         state: State = "kept" if kept else "to do"
-        self.steps.append(_planned(step, component, state, inputs))
+        folder = self.folder(step, component, inputs).name
+        if step not in SHARED or folder not in self.planned:
+            self.steps.append(_planned(step, component, state, inputs))
+        self.planned.add(folder)
         if kept:
             return super().table(step, component, inputs, compute)
         if step == "generate":
@@ -89,7 +96,7 @@ class PlanningStore(Store):
         if self.look_ahead and _costs_nothing(step, component) and all(map(known, inputs.values())):
             held = {name: given.table for name, given in inputs.items()}
             return Kept.of(compute(component, **held))
-        return Kept(UNKNOWN + self.folder(step, component, inputs).name)
+        return Kept(UNKNOWN + folder)
 
     def keep(self, step: str, table: Table) -> Kept:
         """Hold a table in memory; a plan writes nothing."""
