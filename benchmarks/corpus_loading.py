@@ -1,10 +1,11 @@
 """How long a corpus takes to load, and how much memory, from JSON lines and from Parquet.
 
-    python benchmarks/corpus_loading.py [PASSAGES] [--folder DIR]
+    python benchmarks/corpus_loading.py [PASSAGES] [--copies N] [--folder DIR]
 
 Writes PASSAGES passages (1,000,000) of 100 words drawn from 50,000, once, then loads each form in a
-process of its own and prints the seconds to load and to digest, and the peak of memory. Both forms
-must have one digest.
+process of its own and prints the seconds to load, to digest and to look up 1,000 passages by their
+ids, and the peak of memory. Both forms must have one digest. With N copies, Parquet alone is
+written and loaded: N files of the same texts, under ids of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 import orjson
-from arro3.core import Table
+from arro3.core import Array, ChunkedArray, DataType, Table
 from arro3.io import write_parquet
 
 from ragstone.datasets.tables import passages, queries
@@ -31,8 +32,16 @@ loaded = time.perf_counter() - start
 digest = corpus.digest
 digested = time.perf_counter() - start - loaded
 corpus["p0"]
+start = time.perf_counter()
+step = len(corpus) // 1000
+assert all(corpus[f"p{n * step}"].passage_id == f"p{n * step}" for n in range(1000))
+found = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-print(f"{loaded:6.1f} s to load, {digested:5.1f} s to digest, {peak:5.2f} GB; {digest[:12]}")
+print(
+    f"{len(corpus):12,} passages: {loaded:6.1f} s to load, {digested:5.1f} s to digest, "
+    f"{found * 1e3:3.0f} us to find one, {peak:5.2f} GB, {corpus.table.column(1).num_chunks} "
+    f"pieces; {digest[:12]}"
+)
 """
 
 
@@ -40,22 +49,23 @@ def main() -> None:
     """Write what is not there yet, and load it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("passages", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--folder", type=Path)
     chosen = parser.parse_args()
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="corpus-loading-"))
     if not (folder / "parquet").exists():
-        _write(folder, chosen.passages)
-    for form in ("jsonl", "parquet"):
+        _write(folder, chosen.passages, chosen.copies)
+    for form in ("jsonl", "parquet") if chosen.copies == 1 else ("parquet",):
         done = subprocess.run(
             [sys.executable, "-c", LOAD, str(folder / form)],
             capture_output=True,
             text=True,
             check=True,
         )
-        print(f"{form:8}{chosen.passages:>12,} passages: {done.stdout.strip()}")
+        print(f"{form:8}{done.stdout.rstrip()}")
 
 
-def _write(folder: Path, count: int) -> None:
+def _write(folder: Path, count: int, copies: int) -> None:
     draw = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
     vocabulary = ["".join(draw.choices(letters, k=draw.randint(2, 10))) for _ in range(50_000)]
@@ -72,13 +82,25 @@ def _write(folder: Path, count: int) -> None:
     asked = queries()
     asked.add(("q", "what?", [], "", "", ""))
     (folder / "parquet").mkdir()
-    _write_parquet(builder.finish(), ["passage_id", "text", "title"], folder, "corpus")
-    _write_parquet(asked.finish(), ["query_id", "text"], folder, "queries")
+    table = builder.finish()
+    for copy in range(copies):
+        _write_parquet(_numbered(table, copy * count), folder, f"corpus-{copy:03}")
+    _write_parquet(asked.finish().select(["query_id", "text"]), folder, "queries")
 
 
-def _write_parquet(table: Table, names: list[str], folder: Path, name: str) -> None:
+def _numbered(table: Table, first: int) -> Table:
+    """Return the passages under ids that count from `first`."""
+    ids = Array([f"p{first + n}" for n in range(table.num_rows)], type=DataType.string())
+    shown = table.select(["passage_id", "text", "title"])
+    lengths = shown.chunk_lengths
+    starts = [sum(lengths[:place]) for place in range(len(lengths))]
+    pieces = [ids.slice(start, length) for start, length in zip(starts, lengths, strict=True)]
+    return shown.set_column(0, "passage_id", ChunkedArray(pieces))
+
+
+def _write_parquet(table: Table, folder: Path, name: str) -> None:
     path = folder / "parquet" / f"{name}.parquet"
-    write_parquet(table.select(names), str(path), compression="zstd(1)")
+    write_parquet(table, str(path), compression="zstd(1)")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.protocols import NOT_IN_KEY
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 _IN_KEY_MARK = next(iter(NOT_IN_KEY))
+SMALL: Final = 1 << 28
+"""Characters of a table that is hashed in one piece: 350,000 passages of 100 words."""
+_BLOCK: Final = 4096
+_NUMBER: Final = 8
 
 
 def fingerprint(value: object) -> str:
@@ -77,16 +81,55 @@ def recipe(component: object) -> dict[str, Any]:
 
 
 def digest_table(table: Table) -> str:
-    """Return the SHA-256 of a table's Arrow IPC stream, in one batch.
+    """Return the SHA-256 of a table's Arrow IPC stream; in blocks of rows where it is large.
 
-    Parquet bytes will not do: they change with the writer. The stream of the combined table does
-    not, whichever way the table was written and read.
+    Parquet bytes will not do: they change with the writer. A table of up to 2^28 characters is
+    hashed as one stream of one batch; a larger one, which would be copied twice on the way and
+    may not fit into one batch, as one stream after the other of 4,096 rows each. Rows alone decide
+    which, so that equal tables have one digest, in whatever pieces they are held.
     """
     from arro3.io import write_ipc_stream
 
     sink = _HashingSink()
-    write_ipc_stream(table.combine_chunks(), sink)  # type: ignore[arg-type]  # only writes
+    for block in map(_fresh, _blocks(table)) if _is_large(table) else [table.combine_chunks()]:
+        write_ipc_stream(block, sink)  # type: ignore[arg-type]  # only writes
     return sink.hash.hexdigest()
+
+
+def _is_large(table: Table) -> bool:
+    if table.nbytes <= SMALL:
+        return False
+    counted = 0
+    for block in _blocks(table):
+        for column in block.columns:
+            counted += sum(map(_characters, column.to_pylist()))
+        if counted > SMALL:
+            return True
+    return False
+
+
+def _characters(value: Any) -> int:
+    """Count a value's characters, never above the bytes that hold it; a number counts as eight."""
+    if type(value) is str:
+        return len(value)
+    if type(value) is list:
+        return sum(map(_characters, value))
+    return 0 if value is None else _NUMBER
+
+
+def _fresh(block: Table) -> Table:
+    """Return a copy: in a slice, what stands beside its nulls comes from the rows around it."""
+    import numpy as np
+    from arro3.core import Array, Table
+
+    (batch,) = block.combine_chunks().to_batches()
+    places = Array.from_numpy(np.arange(batch.num_rows, dtype=np.int64))
+    return Table.from_batches([batch.take(places)], schema=block.schema)
+
+
+def _blocks(table: Table) -> Iterator[Table]:
+    for start in range(0, table.num_rows, _BLOCK):
+        yield table.slice(start, min(_BLOCK, table.num_rows - start))
 
 
 class _HashingSink(io.RawIOBase):

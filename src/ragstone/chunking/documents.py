@@ -22,7 +22,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from arro3.core import Array, DataType, Table
+from arro3.core import Table
 
 from ragstone.datasets.tables import BATCH_ROWS
 from ragstone.schemas import labels_from_json, rows
@@ -164,10 +164,9 @@ def _all(table: Table) -> Iterator[_Row]:
 
 
 def _taken(table: Table, order: npt.NDArray[np.int64]) -> Iterator[_Row]:
-    whole = table.combine_chunks().to_batches()[0]
-    for start in range(0, len(order), BATCH_ROWS):
-        chosen = Array(order[start : start + BATCH_ROWS].tolist(), type=DataType.int64())
-        yield from rows(Table.from_batches([whole.take(chosen)], schema=table.schema))
+    held = {name: table.column(name) for name in table.column_names}
+    for place in order.tolist():
+        yield {name: column[place].as_py() for name, column in held.items()}
 
 
 def _in_order(held: Sequence[_Row]) -> list[tuple[Span, str]]:

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal, Protocol
 
-from arro3.core import Array, DataType, RecordBatch, Table
+from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.datasets.corpus import Corpus
 from ragstone.datasets.dataset import Dataset
@@ -31,12 +31,12 @@ from ragstone.datasets.parquet_columns import (
     texts,
 )
 from ragstone.datasets.qrels import Judgement, Known, collect_qrels, read_qrels
-from ragstone.datasets.tables import passages, qrels, queries
+from ragstone.datasets.tables import Pieces, qrels, queries
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.schemas import CORPUS
 
 if TYPE_CHECKING:
-    from arro3.core import Schema
+    from arro3.core import Schema, Table
 
 _LOG: Final = logging.getLogger(__name__)
 _USUAL: Final = ("{}.parquet", "{}-*.parquet", "{}/*.parquet")
@@ -190,7 +190,7 @@ def _opened(files: Files, names: Sequence[str], stack: ExitStack) -> Iterator[Op
 
 def _read_corpus(files: Iterable[Opened], layout: Layout) -> tuple[Table, set[str], bool]:
     """Return the CORPUS table, its ids, and whether there are more passages than the limit."""
-    parts: list[RecordBatch] = []
+    pieces = Pieces(CORPUS)
     seen: set[str] = set()
     for opened in files:
         columns: dict[str, str] = {}
@@ -199,16 +199,10 @@ def _read_corpus(files: Iterable[Opened], layout: Layout) -> tuple[Table, set[st
             room = layout.limit - len(seen) if layout.limit else batch.num_rows
             kept = batch.slice(0, room) if room < batch.num_rows else batch
             with _placed(opened.name, first):
-                parts.append(_passages(kept, columns, layout.labels, seen))
+                pieces.add(_passages(kept, columns, layout.labels, seen))
             if room < batch.num_rows:
-                return _joined(parts), seen, True
-    return _joined(parts), seen, False
-
-
-def _joined(parts: Sequence[RecordBatch]) -> Table:
-    if not parts:
-        return passages().finish()
-    return Table.from_batches(parts, schema=CORPUS).combine_chunks()
+                return pieces.finish(), seen, True
+    return pieces.finish(), seen, False
 
 
 @contextmanager
