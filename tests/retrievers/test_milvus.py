@@ -23,7 +23,9 @@ from ragstone.offline import NetworkForbidden, no_network
 from ragstone.retrievers import milvus_server
 from ragstone.retrievers.dense import Dense
 from ragstone.retrievers.milvus import Milvus
+from ragstone.retrievers.sparse import Sparse
 from ragstone.retrievers.words import words
+from ragstone.store import Store
 from ragstone.types import Passage, Search
 
 pytest.importorskip("pymilvus", reason="needs the extra milvus")
@@ -175,6 +177,20 @@ def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert encoded == [10, 5], "all of it is there"
     _ids(retriever, _corpus(*(f"w{n}" for n in range(5))), "w1")
     assert encoded == [10, 5, 5], "another corpus is another collection"
+
+
+def test_kept_sparse_vectors_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a store nothing is encoded that `sparse` encoded, and the rankings are the same."""
+    monkeypatch.setattr(milvus_server, "BATCH", 100)
+    texts = [f"w{n} x{n % 7}" for n in range(300)]
+    corpus = replace(_corpus(*texts), store=Store(tmp_path / "store"))
+    searches = [Search("a", "x3 w3"), Search("b", "w299"), Search("c", "w255 w256")]
+    expected = Sparse(9, COUNTED).retrieve(searches, corpus)
+    encoded = list(seen)
+    assert sum(encoded) == 300
+    found = Milvus(str(tmp_path / "m.db"), 9, search="sparse", encoder=COUNTED)
+    assert found.retrieve(searches, corpus) == expected
+    assert seen == encoded, "from the store"
 
 
 DYING = f"""

@@ -52,6 +52,16 @@ class SparseVectors:
         """Return the number of rows."""
         return len(self.starts) - 1
 
+    def slice(self, start: int, stop: int) -> SparseVectors:
+        """Return rows `start` up to `stop`.
+
+        >>> list(SparseVectors.from_rows([{7: 1.0}, {}, {2: 0.5, 9: 0.25}]).slice(1, 3).rows())
+        [{}, {2: 0.5, 9: 0.25}]
+        """
+        starts = self.starts[start : stop + 1]
+        held = slice(starts[0], starts[-1])
+        return SparseVectors(starts - starts[0], self.words[held], self.weights[held])
+
     def rows(self) -> Iterator[dict[int, float]]:
         """Yield word -> weight of each row."""
         for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):

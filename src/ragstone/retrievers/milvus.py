@@ -16,6 +16,7 @@ from ragstone.protocols import NOT_IN_KEY, CallingEmbedder, Embedder, SparseEnco
 from ragstone.registry import create
 from ragstone.retrievers.milvus_server import Collection, Rows, Server, ranker
 from ragstone.retrievers.ranks import check_top_k
+from ragstone.retrievers.sparse import encode_slice
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Milvus:
                 for row, vector in zip(held, vectors.slice(start, stop), strict=True):
                     row["dense"] = vector
             if isinstance(sparse, SparseEncoder):
-                rows = sparse.encode_passages(corpus.full_texts(start, stop))
+                rows = encode_slice(corpus, sparse, start, stop)
                 for row, words in zip(held, _shifted(rows, _NO_WORD_PASSAGE), strict=True):
                     row["sparse"] = words
             return held

@@ -14,7 +14,7 @@ from ragstone.embedders.sparse import SparseVectors
 from ragstone.embedders.written import Written, check_part
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import fingerprint, recipe
-from ragstone.progress import progress, track
+from ragstone.progress import SilentBar, progress, track
 from ragstone.protocols import SparseEncoder
 from ragstone.registry import create
 from ragstone.retrievers.postings import Postings
@@ -122,6 +122,19 @@ def encode_corpus(corpus: Corpus, encoder: SparseEncoder) -> SparseVectors:
     with progress("Weighing words", len(corpus)) as bar:
         shards = [_shard(corpus, encoder, start, bar) for start in range(0, len(corpus), SHARD)]
     return _joined(shards)
+
+
+def encode_slice(corpus: Corpus, encoder: SparseEncoder, start: int, stop: int) -> SparseVectors:
+    """Return the sparse vectors of passages `start` up to `stop`.
+
+    With a store, from the shards that `encode_corpus` keeps, which need not fit memory at once.
+    """
+    if corpus.store is None:
+        texts = corpus.full_texts(start, stop)
+        return _checked(encoder.encode_passages(texts), len(texts))
+    first = start - start % SHARD
+    shards = [_shard(corpus, encoder, place, SilentBar()) for place in range(first, stop, SHARD)]
+    return _joined(shards).slice(start - first, stop - first)
 
 
 def _shard(corpus: Corpus, encoder: SparseEncoder, start: int, bar: Bar) -> SparseVectors:
