@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 import numpy as np
 
 from ragstone.embedders.vectors import checked
-from ragstone.embedders.written import Written, check_part, with_calling_part
+from ragstone.embedders.written import (
+    Written,
+    check_part,
+    dense_embedder,
+    with_calling_part,
+)
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.generators.budget import count_tokens
 from ragstone.notes import note
 from ragstone.progress import progress
-from ragstone.registry import create
 from ragstone.sentences import sentence_starts, splitter_version
 
 if TYPE_CHECKING:
@@ -75,8 +79,7 @@ class Pruning:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        made: Embedder = create("embedders", self.embedder, where="processor 'pruning', embedder")
-        return made
+        return dense_embedder(self.embedder, where="processor 'pruning', embedder")
 
     def check(self, calls: Calls) -> None:
         """Let the embedder say what it lacks."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ragstone.embedders.stored import Precision
 from ragstone.embedders.token_vectors import SHARD, checked, kept_shard, maxsim, rounded
+from ragstone.embedders.written import Written, check_part, token_embedder
 from ragstone.fingerprint import recipe
 from ragstone.progress import progress
-from ragstone.registry import create
 from ragstone.rerankers.places import check_places, heads, reordered
 from ragstone.types import Ranking, Search
 
@@ -37,14 +37,14 @@ class MaxSim:
     Args:
         top_k: places returned at most.
         depth: passages of a ranking that are looked at.
-        embedder: what makes the vectors: a name, with its parameters in brackets, or
-            `module:Class`.
+        embedder: what makes the vectors: a name, with its parameters in brackets or as a mapping,
+            or `module:Class`.
         precision: to what the passages' vectors are rounded.
     """
 
     top_k: int = 10
     depth: int = 100
-    embedder: str = "minilm-tokens"
+    embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
     version: ClassVar[int] = 1
 
@@ -60,14 +60,11 @@ class MaxSim:
 
     @cached_property
     def _embedder(self) -> TokenEmbedder:
-        made: TokenEmbedder = create("embedders", self.embedder, where="'maxsim', embedder")
-        return made
+        return token_embedder(self.embedder, where="reranker 'maxsim', embedder")
 
     def check(self, calls: Calls) -> None:
         """Let the embedder say what it lacks."""
-        check = getattr(self._embedder, "check", None)
-        if check is not None:
-            check(calls)
+        check_part(self._embedder, calls)
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], corpus: Corpus

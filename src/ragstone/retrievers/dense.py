@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragstone.embedders.stored import Precision
 from ragstone.embedders.vectors import checked, embed_corpus, index_room
-from ragstone.embedders.written import Written, check_part, with_calling_part
+from ragstone.embedders.written import (
+    Written,
+    check_part,
+    dense_embedder,
+    with_calling_part,
+)
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.progress import progress
-from ragstone.registry import create
 from ragstone.retrievers.nearest import nearest
 from ragstone.retrievers.ranks import check_top_k
 from ragstone.types import Ranking, Search
@@ -57,8 +61,7 @@ class Dense:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        made: Embedder = create("embedders", self.embedder, where="retriever 'dense', embedder")
-        return made
+        return dense_embedder(self.embedder, where="retriever 'dense', embedder")
 
     def check(self, calls: Calls) -> None:
         """Let the embedder say what it lacks."""
