@@ -251,3 +251,13 @@ def test_the_recipe_holds_what_the_scores_hang_on() -> None:
         MaxSim(top_k=10, depth=5)
     assert LateInteraction(embedder=LETTERS).retrieve([], _corpus("alpha")) == []
     assert LateInteraction(embedder=LETTERS).retrieve([Search("q", "a")], _corpus()) == [Ranking()]
+
+
+def test_a_query_without_a_word_finds_nothing() -> None:
+    """No passage is nearer than another: a ranking would be the corpus's own order."""
+    searches = [Search("q1", ""), Search("q2", "alpha")]
+
+    nothing, found = LateInteraction(embedder=LETTERS).retrieve(searches, _corpus("beta", "alpha"))
+
+    assert nothing == Ranking()
+    assert found.passage_ids[0] == "p1"

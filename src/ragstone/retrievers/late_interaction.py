@@ -24,10 +24,10 @@ from ragstone.embedders.token_vectors import (
     maxsim,
     token_shard,
 )
+from ragstone.embedders.written import Written, check_part, token_embedder
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import recipe
 from ragstone.progress import progress
-from ragstone.registry import create
 from ragstone.retrievers.ranks import best, check_top_k
 from ragstone.room import check_room
 from ragstone.types import Ranking, Search
@@ -56,13 +56,13 @@ class LateInteraction:
 
     Args:
         top_k: length of a ranking at most.
-        embedder: what makes the vectors: a name, with its parameters in brackets, or
-            `module:Class`.
+        embedder: what makes the vectors: a name, with its parameters in brackets or as a mapping,
+            or `module:Class`.
         precision: to what the passages' vectors are rounded, and so how they are kept.
     """
 
     top_k: int = 100
-    embedder: str = "minilm-tokens"
+    embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
     version: ClassVar[int] = 1
 
@@ -78,15 +78,11 @@ class LateInteraction:
 
     @cached_property
     def _embedder(self) -> TokenEmbedder:
-        where = "retriever 'late-interaction', embedder"
-        made: TokenEmbedder = create("embedders", self.embedder, where=where)
-        return made
+        return token_embedder(self.embedder, where="retriever 'late-interaction', embedder")
 
     def check(self, calls: Calls) -> None:
         """Let the embedder say what it lacks."""
-        check = getattr(self._embedder, "check", None)
-        if check is not None:
-            check(calls)
+        check_part(self._embedder, calls)
 
     def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
         """Return one ranking per search, in order.
@@ -174,6 +170,8 @@ class _Index:
         only which passages are computed again, each alone and in 64 bits.
         """
         places = np.arange(len(rough))
+        if not len(query):
+            return Ranking()
         if len(rough) > top_k:
             lengths = float(np.linalg.norm(query.astype(np.float64), axis=1).sum())
             slack = lengths * self.longest * 2 * (sum(query.shape) + 4) * _ROUNDING
