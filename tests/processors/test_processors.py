@@ -78,6 +78,12 @@ def test_first_words_are_a_start_that_fits(text: str, tokens: int) -> None:
     assert (start == text) is (count_tokens([text]) <= tokens)
 
 
+def test_a_text_is_cut_between_words_whatever_the_white_space() -> None:
+    """A line break ends a word as a blank does."""
+    assert first_words("Seine\nriverside", 3) == "Seine"
+    assert first_words("the Seine\nriverside", 4) == "the Seine"
+
+
 def test_pruning_keeps_the_sentences_that_answer() -> None:
     """Word for word and in order; a passage without any falls away, and cuts are counted."""
     with noting() as notes:
@@ -152,6 +158,19 @@ def test_a_summary_that_is_none_leaves_the_passage(calls: Calls, reply: str, rea
 
     assert shown(made.context) == [("p0", FRANCE)]
     assert (made.reason, made.failed) == (reason, False)
+
+
+def test_what_a_model_thinks_is_no_summary(calls: Calls) -> None:
+    """What stands behind the thinking counts; where nothing does, the passage stays."""
+    for reply, text, reason in (
+        ("<think>A capital?</think>\nIt is Paris.", "It is Paris.", ""),
+        ("<think>A capital? Let me", FRANCE, "the reply ends within the model's thinking"),
+    ):
+        with FakeModelServer(answer=lambda _, reply=reply: reply) as server:
+            (made,) = compress(server, calls, task(FRANCE, query=f"Which capital? {reason}"))
+
+        assert shown(made.context) == [("p0", text)]
+        assert made.reason == reason
 
 
 def test_a_task_without_passages_asks_nothing(calls: Calls) -> None:

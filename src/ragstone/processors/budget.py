@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ragstone.errors import ConfigError
 from ragstone.generators.budget import count_tokens
@@ -12,6 +13,8 @@ from ragstone.notes import note
 
 if TYPE_CHECKING:
     from ragstone.types import Context, ContextPassage, Task
+
+_LAST_WORD: Final = re.compile(r"\S*\Z")
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,8 @@ def first_words(text: str, tokens: int) -> str:
     if count_tokens([text]) <= tokens:
         return text
     start = _first_characters(text, tokens)
-    at_word = start if text[len(start) : len(start) + 1].isspace() else start.rpartition(" ")[0]
-    return (at_word or start).rstrip()
+    at_word = start if text[len(start) : len(start) + 1].isspace() else _LAST_WORD.sub("", start)
+    return at_word.rstrip() or start.rstrip()
 
 
 def _first_characters(text: str, tokens: int) -> str:

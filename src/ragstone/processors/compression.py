@@ -17,6 +17,7 @@ from ragstone.asked import (
 )
 from ragstone.calls import Calls, Failure, Outcome, Request, Sampling
 from ragstone.errors import ConfigError
+from ragstone.judges.parsing import Unreadable, spoken
 from ragstone.notes import note
 from ragstone.prompts import Prompt, show_history
 from ragstone.protocols import NOT_IN_KEY
@@ -121,7 +122,10 @@ def read_summary(outcome: Outcome, passage: str) -> tuple[str, str]:
     """Return what stands for a passage, "" where nothing of it helps, and why it is as it came."""
     if isinstance(outcome, Failure):
         return passage, outcome.reason
-    summary = " ".join(outcome.text.split())
+    try:
+        summary = " ".join(spoken(outcome.text).split())
+    except Unreadable as error:
+        return passage, str(error)
     if summary.strip("\"'*.:[]() ").upper() == NOTHING:
         return "", ""
     if not summary:
