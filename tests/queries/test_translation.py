@@ -56,7 +56,11 @@ def test_another_formers_text_may_be_translated(calls: Calls) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "reason"),
-    [("", "the model wrote nothing"), ("so " * 100, "no translation in 'so so")],
+    [
+        ("", "the model wrote nothing"),
+        ("so " * 100, "no translation in 'so so"),
+        ("<think>\nWhere could it be?", "the reply ends within the model's thinking"),
+    ],
 )
 def test_a_reply_that_is_no_translation_is_told(calls: Calls, reply: str, reason: str) -> None:
     """The query is searched for as it is, with the reason."""
@@ -65,6 +69,16 @@ def test_a_reply_that_is_no_translation_is_told(calls: Calls, reply: str, reason
     assert formed.text == "Wo ist es?"
     assert formed.reason.startswith(reason)
     assert not formed.failed
+
+
+def test_another_former_makes_another_key() -> None:
+    """Its version counts too: other texts would be translated."""
+    model = {"name": "chat", "model": "m"}
+    one, other = (Translation(model=model, of=of).revision for of in ("as-given", "user-turns"))
+
+    assert one["of"]["component"].endswith(":AsGiven")
+    assert "version" in other["of"]
+    assert one != other
 
 
 def test_an_empty_query_is_not_asked_about(calls: Calls) -> None:

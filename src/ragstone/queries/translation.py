@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from ragstone.asked import (
     AskedModel,
@@ -17,9 +17,11 @@ from ragstone.asked import (
 )
 from ragstone.calls import Calls, Failure, Outcome, Request, Sampling
 from ragstone.errors import ConfigError
+from ragstone.fingerprint import recipe
+from ragstone.judges.parsing import Unreadable, spoken
 from ragstone.prompts import Prompt
 from ragstone.protocols import NOT_IN_KEY, QueryFormer
-from ragstone.registry import create, parse_spec
+from ragstone.registry import beside, create, parse_spec
 from ragstone.types import Formed, Query
 
 SYSTEM: Final = (
@@ -73,9 +75,9 @@ class Translation:
         return Prompt("translation", self.system, self.user, frozenset({"query", "language"}))
 
     @property
-    def revision(self) -> Mapping[str, str]:
-        """Which model is asked, and how."""
-        return model_revision(self._model, self._sampling)
+    def revision(self) -> Mapping[str, Any]:
+        """Which model is asked, and how, and the recipe of the former."""
+        return {**model_revision(self._model, self._sampling), "of": recipe(self._former)}
 
     def check(self, calls: Calls) -> None:
         """Raise where the model cannot be had."""
@@ -95,7 +97,7 @@ class Translation:
 
     @cached_property
     def _former(self) -> QueryFormer:
-        made = create("queries", self.of, where="translation, of")
+        made = create("queries", self.of, where="translation, of", folder=beside())
         if not isinstance(made, QueryFormer):
             raise ConfigError(f"of: {self.of!r} asks a model itself; take one such as as-given")
         return made
@@ -112,7 +114,10 @@ class Translation:
 def _formed(given: str, outcome: Outcome) -> Formed:
     if isinstance(outcome, Failure):
         return Formed(given, outcome.reason, failed=True)
-    found = read_translation(outcome.text)
+    try:
+        found = read_translation(spoken(outcome.text))
+    except Unreadable as error:
+        return Formed(given, str(error))
     if not found:
         return Formed(given, "the model wrote nothing")
     if len(found) > _LONGEST * len(given) + _SPARE:
