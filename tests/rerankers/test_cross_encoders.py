@@ -155,6 +155,9 @@ def test_the_model_is_part_of_the_recipe_by_its_bytes(tmp_path: Path) -> None:
     assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(other)).revision
     assert recipe(CrossEncoderOnnx(str(one))) != recipe(CrossEncoderOnnx(str(one), max_tokens=9))
 
+    (same / "model.onnx_data").write_bytes(b"weights of a large graph")
+    assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(same)).revision
+
 
 def test_what_is_missing_or_damaged_is_said_with_the_way_out(tmp_path: Path) -> None:
     """No folder, no tokenizer, no graph, a graph with other inputs, ranges."""

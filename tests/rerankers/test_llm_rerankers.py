@@ -89,6 +89,14 @@ def test_a_yes_is_read_in_any_spelling(reply: Reply, expected: float) -> None:
     assert probability_of_yes(reply) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("odd", [math.nan, 800.0])
+def test_a_log_probability_that_cannot_be_makes_no_score_that_cannot_be(odd: float) -> None:
+    """A server's nonsense beside a yes neither stops the run nor becomes a score."""
+    token = TokenLogprob("Yes", -0.1, (("Yes", -0.1), ("Maybe", odd), ("Well", -3.0)))
+
+    assert 0 <= probability_of_yes(Reply("Yes", logprobs=(token,))) <= 1
+
+
 @pytest.mark.parametrize("text", ["", "Maybe.", "It may be yes or no", "nothing", "I cannot help"])
 def test_what_is_neither_yes_nor_no_is_not_guessed(text: str) -> None:
     """No score comes of it."""

@@ -58,8 +58,10 @@ class CrossEncoderOnnx(PairReranker):
 
     @cached_property
     def revision(self) -> str:
-        """Digest of the model's files."""
-        return fingerprint([known_digest(path) for path in self._files])
+        """Digest of the model's files; a large graph has its weights in files beside it."""
+        graph, written = self._files
+        beside = sorted(p for p in graph.parent.glob(f"{graph.name}?*") if p.is_file())
+        return fingerprint([known_digest(path) for path in (graph, written, *beside)])
 
     def check(self, calls: Calls) -> None:
         """Raise unless the files are there, and the packages that run them."""

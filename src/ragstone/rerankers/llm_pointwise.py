@@ -159,12 +159,14 @@ def _of_token(token: TokenLogprob) -> float | None:
     Where only one of the two is among the alternatives, the other is as likely as the least likely
     of them, and where there are no alternatives it has all the rest.
     """
-    listed = dict(token.top) | {token.token: token.logprob}
+    told = dict(token.top) | {token.token: token.logprob}
+    # What is no number says nothing, and a probability ends at 1.
+    listed = {text: min(held, 0.0) for text, held in told.items() if not math.isnan(held)}
     masses = {"yes": 0.0, "no": 0.0}
     for text, logprob in listed.items():
         word = text.strip(_AROUND).casefold()
-        if word in masses and not math.isnan(logprob):
-            masses[word] += math.exp(min(logprob, 0.0))
+        if word in masses:
+            masses[word] += math.exp(logprob)
     total = sum(masses.values())
     if not total:
         return None
