@@ -15,6 +15,7 @@ from ragstone.datasets.corpus import Corpus
 from ragstone.embedders.stored import Precision
 from ragstone.errors import ConfigError, UnknownComponent
 from ragstone.fingerprint import recipe
+from ragstone.notes import noting
 from ragstone.retrievers import nearest
 from ragstone.retrievers.dense import Dense
 from ragstone.store import Store
@@ -147,3 +148,18 @@ def test_queries_of_another_dimension_are_refused() -> None:
     """The two lengths are part of the error."""
     with pytest.raises(ConfigError, match="gives queries 3 dimensions, passages 2"):
         Dense(embedder=WRITTEN).retrieve([Search("q", "1 0 0")], _corpus("1 0"))
+
+
+def test_long_and_empty_texts_are_searched_and_counted() -> None:
+    """A passage of 100,000 words and a query beyond the model's length are cut, and noted."""
+    texts = ["gold stone " * 50_000, "Paris is the capital of France.", ""]
+    corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
+    asked = ["capital of France", "", "gold stone " * 400]
+
+    with noting() as notes:
+        searches = [Search(f"q{n}", text) for n, text in enumerate(asked)]
+        rankings = Dense().retrieve(searches, corpus)
+
+    assert [len(ranking) for ranking in rankings] == [3, 3, 3]
+    assert [rankings[0].passage_ids[0], rankings[2].passage_ids[0]] == ["p1", "p0"]
+    assert dict(notes) == {"passages cut to 512 tokens": 1, "queries cut to 512 tokens": 1}
