@@ -176,6 +176,9 @@ def main() -> None:
     asked = parser.parse_args()
     measured = measure(asked)
     against = asked.against or list(measured.scores)[:2]
+    unknown = [name for name in against if name not in measured.scores]
+    if unknown:
+        parser.error(f"--against {unknown[0]!r}: the systems are {', '.join(measured.scores)}")
     print(table(means(measured, asked.metrics, asked.by)))
     print()
     print(table(differences(measured, asked.metrics[0], asked.by, against)))
