@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ragstone.errors import RagstoneError
 from ragstone.experiment import Experiment, load_experiment
 from ragstone.results import StepNote
 from ragstone.tables import leaderboard_text
@@ -66,6 +67,21 @@ class Backwards:
 class FirstOnly:
     def process(self, tasks):
         return [replace(t.context, passages=t.context.passages[:1]) for t in tasks]
+
+
+@dataclass(frozen=True)
+class Forgetful:
+    def process(self, tasks):
+        return [task.context for task in tasks if task.context.passages][1:]
+
+
+@dataclass(frozen=True)
+class NoNumbers:
+    top_k: int = 3
+
+    def retrieve(self, searches, corpus):
+        ids = corpus.passage_ids[:3]
+        return [Ranking(ids, [float("nan")] * 3) for _ in searches]
 """
 
 
@@ -131,6 +147,21 @@ def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path)
     (after,) = manifests(tmp_path, "rerank")
     assert (before["failed"], before["kept_order"]) == (6, {"no server": 6})
     assert after["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({"retriever": "own:NoNumbers"}, "a score that is a finite number"),
+        ({"retriever": "bm25", "processor": "own:Forgetful"}, "5 contexts for 6 tasks; it must"),
+    ],
+)
+def test_a_component_that_breaks_its_contract_is_named(
+    make: Any, parts: dict[str, str], told: str
+) -> None:
+    """With the system, and with what it must return."""
+    with pytest.raises(RagstoneError, match=f"system 'own.*{told}"):
+        make(name="own", **parts).run()
 
 
 def test_a_processor_stands_between_the_setting_and_the_prompt(make: Any, tmp_path: Path) -> None:

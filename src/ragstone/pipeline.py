@@ -9,6 +9,7 @@ it, so steps that trials have in common (a ranking, a closed-book answer) are co
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,14 +47,7 @@ from ragstone.schemas import (
 )
 from ragstone.sources import PassageSources
 from ragstone.store import Kept
-from ragstone.types import (
-    Formed,
-    Processed,
-    Ranking,
-    Reranked,
-    Search,
-    Task,
-)
+from ragstone.types import Formed, Processed, Ranking, Reranked, Search, Task
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -70,6 +64,7 @@ if TYPE_CHECKING:
         Reranker,
         Retriever,
     )
+    from ragstone.types import Context
 
 
 @dataclass(frozen=True)
@@ -260,10 +255,10 @@ def process_contexts(system: System, contexts: Kept, bench: Bench) -> Kept:
         if isinstance(processor, AskingProcessor):
             processed = list(processor.ask(tasks, bench.calls))
             as_they_came.extend(one for one in processed if one.reason)
-            return contexts_to_table(one.context for one in processed)
+            return _contexts_of(tasks, (one.context for one in processed), system)
         if isinstance(processor, CallingProcessor):
             processor = processor.with_calls(bench.calls)
-        return contexts_to_table(processor.process(tasks))
+        return _contexts_of(tasks, processor.process(tasks), system)
 
     return bench.store.table(
         "process",
@@ -368,4 +363,20 @@ def _run_of(
             )
         if len(set(ids)) < len(ids):
             raise RagstoneError(f"{who} ranked a passage twice for query {search.query_id!r}")
+        if len(ranking.scores) != len(ids) or not all(map(math.isfinite, ranking.scores)):
+            raise RagstoneError(
+                f"{who} must give each of the {len(ids)} passages ranked for query "
+                f"{search.query_id!r} a score that is a finite number"
+            )
     return rankings_to_table([search.query_id for search in searches], held)
+
+
+def _contexts_of(tasks: Sequence[Task], contexts: Iterable[Context], system: System) -> Table:
+    """Return the CONTEXTS a processor made; raise `RagstoneError` unless there is one per task."""
+    held = list(contexts)
+    if [one.query_id for one in held] != [task.query.query_id for task in tasks]:
+        raise RagstoneError(
+            f"the processor of system {system.name!r} returned {len(held)} contexts for "
+            f"{len(tasks)} tasks; it must return one per task, in order, under the task's query_id"
+        )
+    return contexts_to_table(held)
