@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -160,13 +161,17 @@ def test_a_summary_that_is_none_leaves_the_passage(calls: Calls, reply: str, rea
     assert (made.reason, made.failed) == (reason, False)
 
 
+def _say(reply: str, _: Sequence[Mapping[str, str]]) -> str:
+    return reply
+
+
 def test_what_a_model_thinks_is_no_summary(calls: Calls) -> None:
     """What stands behind the thinking counts; where nothing does, the passage stays."""
     for reply, text, reason in (
         ("<think>A capital?</think>\nIt is Paris.", "It is Paris.", ""),
         ("<think>A capital? Let me", FRANCE, "the reply ends within the model's thinking"),
     ):
-        with FakeModelServer(answer=lambda _, reply=reply: reply) as server:
+        with FakeModelServer(answer=partial(_say, reply)) as server:
             (made,) = compress(server, calls, task(FRANCE, query=f"Which capital? {reason}"))
 
         assert shown(made.context) == [("p0", text)]
