@@ -67,8 +67,8 @@ class PlanningStore(Store):
 
     look_ahead: bool = False
     steps: list[PlannedStep] = field(default_factory=list)
-    planned: set[str] = field(default_factory=set)
-    """Folders of the steps noted."""
+    planned: dict[str, int | None] = field(default_factory=dict)
+    """Folders of the steps noted -> for how many queries they are, where that is known."""
     asked: list[tuple[Any, Mapping[str, Kept]]] = field(default_factory=list)
     """Generators whose answers are to do, each with the inputs of that step."""
 
@@ -87,8 +87,9 @@ class PlanningStore(Store):
         state: State = "kept" if kept else "to do"
         folder = self.folder(step, component, inputs).name
         if step not in SHARED or folder not in self.planned:
-            self.steps.append(_planned(step, component, state, inputs))
-        self.planned.add(folder)
+            self.planned[folder] = self._queries(inputs)
+            passages = _passages(inputs) if step == "process" else 0
+            self.steps.append(PlannedStep(step, component, state, self.planned[folder], passages))
         if kept:
             return super().table(step, component, inputs, compute)
         if step == "generate":
@@ -97,6 +98,13 @@ class PlanningStore(Store):
             held = {name: given.table for name, given in inputs.items()}
             return Kept.of(compute(component, **held))
         return Kept(UNKNOWN + folder)
+
+    def _queries(self, inputs: Mapping[str, Kept]) -> int | None:
+        """Return how many queries a step is for, from the table that has a row for each."""
+        rows = inputs.get("queries") or inputs.get("searches")
+        if rows is None or known(rows):
+            return None if rows is None else rows.table.num_rows
+        return self.planned.get(rows.digest.removeprefix(UNKNOWN))
 
     def keep(self, step: str, table: Table) -> Kept:
         """Hold a table in memory; a plan writes nothing."""
@@ -108,15 +116,12 @@ def known(kept: Kept) -> bool:
     return not kept.digest.startswith(UNKNOWN)
 
 
-def _planned(step: str, component: object, state: State, inputs: Mapping[str, Kept]) -> PlannedStep:
-    """Return a step with its size, from the tables that have a row for each query."""
-    rows = inputs.get("queries") or inputs.get("searches")
-    queries = rows.table.num_rows if rows is not None and known(rows) else None
-    contexts = inputs.get("contexts") if step == "process" else None
-    passages = 0
-    if contexts is not None and known(contexts):
-        passages = sum(map(len, columns(contexts.table)["passage_ids"]))
-    return PlannedStep(step, component, state, queries, passages)
+def _passages(inputs: Mapping[str, Kept]) -> int:
+    """Return how many passages a step's contexts hold, as far as they are known."""
+    contexts = inputs.get("contexts")
+    if contexts is None or not known(contexts):
+        return 0
+    return sum(map(len, columns(contexts.table)["passage_ids"]))
 
 
 def _costs_nothing(step: str, component: object) -> bool:

@@ -361,6 +361,30 @@ def test_a_plan_counts_the_calls_of_rerankers(tmp_path: Path) -> None:
     assert f"{plan.rerank_calls:,} by rerankers" in plan.text()
 
 
+def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> None:
+    """Its texts are not known yet, the number of ranked queries is: more than are answered."""
+    document = {
+        "data": "sample",
+        "store": str(tmp_path / "store"),
+        "sample": {"limit": 6, "where": {"turn": None}, "retrieval": "matching"},
+        "systems": {
+            "a": {
+                "query": {"name": "translation", "model": MODEL},
+                "retriever": "bm25",
+                "reranker": {"name": "llm-pointwise", "model": MODEL},
+            }
+        },
+        "metrics": ["nDCG@10"],
+    }
+    path = tmp_path / "trial.yaml"
+    path.write_text(yaml.safe_dump(document))
+
+    plan = load_experiment(path).plan()
+
+    assert plan.form_calls > plan.queries
+    assert plan.rerank_calls == plan.form_calls * 20
+
+
 def test_each_stage_must_hand_on_what_the_next_one_takes(tmp_path: Path) -> None:
     """Retriever, depth of the reranker, its top_k, the setting: they fall."""
     for retriever, reranker, problem in (
