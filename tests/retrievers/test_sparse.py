@@ -173,3 +173,16 @@ def test_words_that_only_the_query_has_do_no_harm() -> None:
 
     assert (list(ranking.passage_ids), list(ranking.scores)) == (["p"], [0.5])
     assert np.isfinite(ranking.scores).all()
+
+
+def test_what_is_kept_is_searched_on_a_full_disk(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only new passages need room, and are refused with the way out."""
+    kept = replace(corpus, store=Store(tmp_path / "store"))
+    found = find(kept, "gold")
+    monkeypatch.setattr("ragstone.room.free_disk", lambda _: 100)
+
+    assert find(kept, "gold") == found
+    with pytest.raises(RagstoneError, match="keeping the words of 4 passages needs about"):
+        find(replace(corpus, store=Store(tmp_path / "other")), "gold")

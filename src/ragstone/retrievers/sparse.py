@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from ragstone.embedders.sparse import SparseVectors
-from ragstone.embedders.written import Written, check_part
+from ragstone.embedders.written import Written, check_part, sparse_encoder
 from ragstone.errors import ConfigError
 from ragstone.fingerprint import fingerprint, recipe
 from ragstone.progress import SilentBar, progress, track
-from ragstone.protocols import SparseEncoder
-from ragstone.registry import create
 from ragstone.retrievers.postings import Postings
 from ragstone.retrievers.ranks import check_top_k
 from ragstone.room import check_room
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from ragstone.calls import Calls
     from ragstone.datasets.corpus import Corpus
     from ragstone.progress import Bar
+    from ragstone.protocols import SparseEncoder
 
 SHARD: Final = 256
 """Passages kept together: what a run that is killed has to encode again at most."""
@@ -67,13 +66,7 @@ class Sparse:
 
     @cached_property
     def _encoder(self) -> SparseEncoder:
-        made = create("embedders", self.encoder, where="retriever 'sparse', encoder")
-        if not isinstance(made, SparseEncoder):
-            raise ConfigError(
-                f"encoder must make sparse vectors (encode_queries, encode_passages), found "
-                f"{self.encoder!r}; for {self.encoder!r} take the retriever 'dense'"
-            )
-        return made
+        return sparse_encoder(self.encoder, where="retriever 'sparse', encoder")
 
     def check(self, calls: Calls) -> None:
         """Let the encoder say what it lacks."""
@@ -97,13 +90,11 @@ class Sparse:
 
 
 def check_index_room(corpus: Corpus) -> None:
-    """Raise `RagstoneError` where memory or disk for the words of a corpus will not do."""
-    words = len(corpus) * _WORDS_PER_PASSAGE
+    """Raise `RagstoneError` where memory for the words of a corpus will not do."""
     check_room(
-        words * _BYTES_PER_WORD,
-        words * _KEPT_BYTES_PER_WORD if corpus.store else 0,
+        len(corpus) * _WORDS_PER_PASSAGE * _BYTES_PER_WORD,
+        0,
         f"a sparse index of {len(corpus):,} passages",
-        folder=corpus.store.root if corpus.store else None,
     )
 
 
@@ -152,6 +143,10 @@ def _shard(corpus: Corpus, encoder: SparseEncoder, start: int, bar: Bar) -> Spar
         return _joined(parts)
 
     def write(folder: Path) -> None:
+        # What is kept already needs no room: only where something is new, the rest may be too.
+        left = len(corpus) - start
+        room = left * _WORDS_PER_PASSAGE * _KEPT_BYTES_PER_WORD
+        check_room(0, room, f"keeping the words of {left:,} passages", folder=folder.parent)
         computed = compute()
         for name in SparseVectors.__slots__:
             np.save(folder / f"{name}.npy", getattr(computed, name), allow_pickle=False)
