@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from ragstone.embedders.vectors import checked, embed_corpus
-from ragstone.embedders.written import Written, check_part
+from ragstone.embedders.written import Written, check_part, dense_embedder, sparse_encoder
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.fingerprint import fingerprint, recipe
 from ragstone.progress import progress
 from ragstone.protocols import NOT_IN_KEY, CallingEmbedder, Embedder, SparseEncoder
-from ragstone.registry import create
 from ragstone.retrievers.milvus_server import Collection, Rows, Server, ranker
 from ragstone.retrievers.ranks import check_top_k
 from ragstone.retrievers.sparse import encode_slice
@@ -120,7 +120,7 @@ class Milvus:
 
     def with_calls(self, calls: Calls) -> Milvus:
         """Return the retriever with the way to its embedder's server, where it has one."""
-        made = replace(self)
+        made = copy.copy(self)
         vars(made)["_makers"] = {
             name: maker.with_calls(calls) if isinstance(maker, CallingEmbedder) else maker
             for name, maker in self._makers.items()
@@ -153,14 +153,9 @@ class Milvus:
         where = "retriever 'milvus', {}"
         made: dict[str, Embedder | SparseEncoder] = {}
         if self.search != "sparse":
-            made["dense"] = create("embedders", self.embedder, where=where.format("embedder"))
+            made["dense"] = dense_embedder(self.embedder, where=where.format("embedder"))
         if self.search != "dense":
-            made["sparse"] = create("embedders", self.encoder, where=where.format("encoder"))
-            if not isinstance(made["sparse"], SparseEncoder):
-                raise ConfigError(
-                    f"encoder must make sparse vectors (encode_queries, encode_passages), found "
-                    f"{self.encoder!r}"
-                )
+            made["sparse"] = sparse_encoder(self.encoder, where=where.format("encoder"))
         return made
 
     def _collection(self, client: Any, corpus: Corpus) -> Collection:

@@ -120,7 +120,7 @@ class Server:
         except (exceptions.MilvusException, OSError) as error:
             told = str(getattr(error, "message", "") or error)
             way_out = (
-                "another process may have the file open, or it is not milvus-lite's"
+                "another process may have the file open, or it is not milvus-lite's."
                 if self.is_file
                 else "is the server running, and the token right?"
             )
