@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from ragstone.call_types import Endpoint
+from ragstone.asked import AskedModel, WrittenModel, asked_model, check_model, model_revision
 from ragstone.calls import Sampling
 from ragstone.datasets.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.notes import note
-from ragstone.registry import create, parse_spec
+from ragstone.registry import parse_spec
 from ragstone.rerankers.places import check_places
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Asking:
     No dataclass: the fields belong to the rerankers, in an order of their own.
     """
 
-    model: str | dict[str, Any]
+    model: WrittenModel
     top_k: int
     depth: int
     characters: int
@@ -40,16 +40,9 @@ class Asking:
         parse_spec(self.model, where=f"{who}, model")
 
     @cached_property
-    def asked_model(self) -> Any:
+    def asked_model(self) -> AskedModel:
         """The generator whose endpoint is asked."""
-        who = f"{type(self).__name__}, model"
-        made = create("generators", self.model, where=who)
-        if not isinstance(getattr(made, "endpoint", None), Endpoint):
-            raise ConfigError(
-                f"{who}: {type(made).__name__} is no model that can be asked; take local, or "
-                "{name: chat, model: ...}"
-            )
-        return made
+        return asked_model(self.model, where=type(self).__name__)
 
     @property
     def sampling(self) -> Sampling:
@@ -57,16 +50,13 @@ class Asking:
         raise NotImplementedError
 
     @property
-    def revision(self) -> dict[str, str]:
+    def revision(self) -> Mapping[str, str]:
         """Which model is asked, and how."""
-        sampling = self.sampling.canonical.decode()
-        return {"model": self.asked_model.endpoint.identity, "sampling": sampling}
+        return model_revision(self.asked_model, self.sampling)
 
     def check(self, calls: Calls) -> None:
         """Raise where the model cannot be had: no file, no package, nobody at the address."""
-        check = getattr(self.asked_model, "check", None)
-        if check is not None:
-            check(calls)
+        check_model(self.asked_model, calls)
 
     def shown(self, rankings: Sequence[Sequence[str]], corpus: Corpus) -> dict[str, str]:
         """Return passage id -> its text as prompts show it, cut to `characters`."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ragstone.datasets.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.types import Ranking
 
@@ -82,8 +81,3 @@ def check_scores(scores: Sequence[float], passage_ids: Sequence[str], query: str
                 f"{who} gave passage {passage_id!r} the score {score} for the query "
                 f"{query[:60]!r}; the model is damaged or was saved in too few bits"
             )
-
-
-def texts_of(passage_ids: Sequence[str], corpus: Corpus) -> list[str]:
-    """Return title and text of some passages."""
-    return [corpus[passage_id].full_text for passage_id in passage_ids]
