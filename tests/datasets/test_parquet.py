@@ -232,6 +232,8 @@ def test_what_is_wrong_with_queries(tmp_path: Path, queries: Columns, told: str)
         ("q1", None, 1, r"row 1: ids must be text"),
         ("q1", "p1", None, r"row 1: the relevance must be a whole number .*None"),
         ("q1", "p1", 0.5, r"row 1: the relevance must be a whole number .*0\.5"),
+        ("q1", "p1", float("nan"), r"row 1: the relevance must be a whole number"),
+        ("q1", "p1", float("inf"), r"row 1: the relevance must be a whole number"),
     ],
 )
 def test_what_is_wrong_with_qrels(

@@ -340,7 +340,7 @@ def _judgements(files: Iterable[Opened], layout: Layout) -> Iterator[Judgement]:
         pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
         if not all(type(v) is str and v for v in pair):
             raise DatasetError(f"{name}, {place}: ids must be text or whole numbers, found {pair}")
-        if type(grade) not in (int, float, bool) or int(grade) != grade:
+        if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also what is not finite
             raise DatasetError(
                 f"{name}, {place}: the relevance must be a whole number such as 0, 1 or 2, found "
                 f"{show(grade)}"
