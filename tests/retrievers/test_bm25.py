@@ -175,3 +175,18 @@ def test_no_query_is_lost() -> None:
     rankings = BM25().retrieve([Search(t, t) for t in texts], _corpus(TEXTS))
     assert [len(ranking) for ranking in rankings] == [2, 0, 0, 2, 0]
     assert BM25().retrieve([], _corpus(TEXTS)) == []
+
+
+def test_the_release_of_the_stemmers_is_part_of_the_key() -> None:
+    """Another one may stem otherwise; without a stemmer it does not matter."""
+    pytest.importorskip("Stemmer")
+
+    assert "PyStemmer" in str(recipe(BM25(stemmer="porter")))
+    assert "revision" not in recipe(BM25())
+
+
+@pytest.mark.parametrize("k1", [-0.1, float("nan"), float("inf")])
+def test_a_k1_that_cannot_be_is_named(k1: float) -> None:
+    """Before anything is counted."""
+    with pytest.raises(ConfigError, match="k1 must be 0 or more"):
+        BM25(k1=k1)

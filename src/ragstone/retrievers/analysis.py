@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from importlib import metadata
+from importlib.util import find_spec
+from typing import ClassVar, Final
 
 from ragstone.errors import ConfigError, MissingDependency, did_you_mean
 from ragstone.retrievers.stop_words import STOP_WORDS
@@ -26,6 +28,8 @@ class Analysis:
 
     stemmer: str = NONE
     stop_words: str = NONE
+    version: ClassVar[int] = 1
+    """Goes up when `words`, or what is made of them here, gives other words: indexes are kept."""
 
     def __post_init__(self) -> None:
         """Check the name of the list; a stemmer's is checked by `check`."""
@@ -34,6 +38,13 @@ class Analysis:
                 f"unknown stop_words {self.stop_words!r}"
                 f"{did_you_mean(self.stop_words, [NONE, *STOP_WORDS])}"
             )
+
+    @property
+    def revision(self) -> str | None:
+        """The release of the stemmers, where one is used: another may stem otherwise."""
+        if self.stemmer == NONE or find_spec("Stemmer") is None:
+            return None
+        return f"PyStemmer {metadata.version('PyStemmer')}"
 
     def check(self) -> None:
         """Raise `MissingDependency` or `ConfigError` where the stemmer cannot be had."""

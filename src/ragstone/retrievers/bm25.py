@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,11 +52,16 @@ class BM25:
     def __post_init__(self) -> None:
         """Check the ranges, and that the stop words exist."""
         check_top_k(self.top_k)
-        if self.k1 < 0:
+        if not 0 <= self.k1 < math.inf:
             raise ConfigError(f"k1 must be 0 or more, found {self.k1}")
         if not 0 <= self.b <= 1:
             raise ConfigError(f"b must be between 0 and 1, found {self.b}")
         _ = self._analysis
+
+    @property
+    def revision(self) -> str | None:
+        """The release of the stemmers, where one is used."""
+        return self._analysis.revision
 
     def check(self, calls: Calls) -> None:
         """Raise where the stemmer cannot be had."""
