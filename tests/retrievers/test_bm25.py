@@ -13,6 +13,7 @@ import pytest
 
 from ragstone.datasets.corpus import Corpus
 from ragstone.errors import ConfigError
+from ragstone.fingerprint import recipe
 from ragstone.retrievers.bm25 import BM25, _indexes
 from ragstone.retrievers.words import words
 from ragstone.store import Store
