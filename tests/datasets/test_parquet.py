@@ -170,7 +170,10 @@ def _corpus_of(ids: Sequence[Any], texts: Sequence[Any], kind: DataType = TEXT) 
     ("corpus", "told"),
     [
         ({"_id": (["p"], TEXT), "txt": (["t"], TEXT)}, r"no column 'text' or .*did you mean 'txt'"),
-        ({"key": (["p"], TEXT), "text": (["t"], TEXT)}, r"for passage_id.*corpus_columns"),
+        (
+            {"key": (["p"], TEXT), "text": (["t"], TEXT)},
+            r"for passage_id; it has: key, text; .*corpus_columns",
+        ),
         (_corpus_of(["p", None], ["t", "u"]), r"corpus\.parquet, row 2: the column '_id' is null"),
         (_corpus_of(["p", "p2"], ["t", None]), r"row 2: the column 'text' is null"),
         (_corpus_of(["p", "p2", "p"], ["t"] * 3), r"row 3: the id 'p' stands in an earlier row"),

@@ -117,9 +117,10 @@ def find_columns(
             found[field] = column
         elif field in mapping or field in NEEDED:
             looked = repr(column) if field in mapping else " or ".join(map(repr, known))
+            hint = did_you_mean(column, schema.names).partition(" Known: ")[0].removesuffix(".")
             raise DatasetError(
-                f"{name} has no column {looked} for {field}"
-                f"{did_you_mean(column, schema.names)}; say which it is with "
+                f"{name} has no column {looked} for {field}{hint}; it has: "
+                f"{', '.join(schema.names) or 'none'}; say which it is with "
                 f"{key}: {{{field}: COLUMN}}"
             )
     return found
