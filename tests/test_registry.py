@@ -63,6 +63,13 @@ def test_an_error_names_the_thing_the_value_and_the_way_out(
         create(kind, written, where="here")
 
 
+def test_a_part_of_a_component_is_placed_once() -> None:
+    """System, retriever and embedder stand in the message, none of them twice."""
+    told = r"^system 'a', retriever 'dense', embedder: unknown embedder 'minilmm'; did you mean"
+    with pytest.raises(ConfigError, match=told):
+        create("retrievers", "dense(embedder=minilmm)", where="system 'a', retriever")
+
+
 def test_every_built_in_component_exists() -> None:
     """The table of built-ins points at dataclasses only."""
     for kind, table in BUILT_IN.items():

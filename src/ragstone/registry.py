@@ -220,8 +220,14 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
             f"{where}: key {key!r}: {first['msg'].lower()}, found {first['input']!r}"
         ) from error
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise ConfigError(_placed(where, str(error))) from error
     return checked
+
+
+def _placed(where: str, told: str) -> str:
+    """Return the place and the message; a component that both name is named once."""
+    own = where.rpartition(", ")[2]
+    return f"{where}{told.removeprefix(own)}" if told.startswith(own) else f"{where}: {told}"
 
 
 @cache
