@@ -258,7 +258,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"systems": {"x": {"generator": "gold"}}}, "needs a retriever"),
     ({"systems": {"x": {}}}, "has neither a retriever nor a generator"),
     ({"systems": {"x": {"retriever": "bm25(top_k=2)", "generator": "gold"}}}, "hands on only 2"),
-    ({"systems": {"x": {"retriever": "bm25(top_k=900)", "generator": "gold"}}}, "only 175"),
+    (
+        {"systems": {"x": {"retriever": "bm25(top_k=900)", "generator": "gold"}}},
+        "system 'x', retriever 'bm25': top_k is 900, and the corpus has only 175 passages; lower",
+    ),
     ({"systems": [{"retriever": "bm25"}, {"retriever": "bm25"}]}, "two systems are called 'bm25'"),
     ({"systems": {"x": {"retriever": "bm25(topk=1)"}}}, "did you mean 'top_k'"),
     ({"sample": {"where": {"domian": "places"}}}, "did you mean 'domain'"),

@@ -93,14 +93,14 @@ def _check_depth(system: System, shown: int) -> None:
             )
 
 
-def check_written_depth(entry: SystemEntry, size: int) -> None:
-    """Raise `ConfigError` where a `top_k` as written is more than the corpus has.
+def check_written_depth(system: str, entry: SystemEntry, size: int) -> None:
+    """Raise `ConfigError`, naming the system, where a `top_k` as written is more than the corpus.
 
     A default may be more: nobody asked for it, and rankings then hold the whole corpus.
     """
     for step, written in (("retriever", entry.retriever), ("reranker", entry.reranker)):
         if written is not None:
-            _check_written(step, written, size)
+            _check_written(f"system {system!r}, {step}", written, size)
 
 
 def _check_written(step: str, written: object, size: int) -> None:
@@ -108,7 +108,8 @@ def _check_written(step: str, written: object, size: int) -> None:
     top_k = spec.parameters.get("top_k")
     if isinstance(top_k, int) and top_k > size:
         raise ConfigError(
-            f"{step} {spec.name!r}: top_k is {top_k}, and the corpus has only {size} passages"
+            f"{step} {spec.name!r}: top_k is {top_k}, and the corpus has only {size} passages; "
+            f"lower top_k to {size} or less, or leave it out"
         )
     for name in COMPONENT_LISTS:
         for part in spec.parameters.get(name, ()):

@@ -121,8 +121,8 @@ class Experiment:
         ranking, answer = self.metrics
         check_settings(self.builders, self.systems, self.dataset)
         check_depths(self.builders, self.systems, self.dataset)
-        for entry in self.file.systems:
-            check_written_depth(entry, len(self.dataset.corpus))
+        for system, entry in zip(self.systems, self.file.systems, strict=True):
+            check_written_depth(system.name, entry, len(self.dataset.corpus))
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correct)
         self.store.check_writable()
