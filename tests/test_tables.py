@@ -30,8 +30,10 @@ def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
 
 
 def test_retrieval_alone_shows_retrieval_alone(tmp_path: Path) -> None:
-    """Without answers there is no table of answers."""
+    """Without answers there is no table of answers, and no query is called answered."""
     text = leaderboard_text(made_results(tmp_path, settings=()))
+
+    assert " queries ranked, " in text.splitlines()[0]
 
     assert "Retrieval (" in text
     assert "Answers (" not in text

@@ -35,8 +35,10 @@ ABSENT = "-"
 def leaderboard_text(results: Results) -> str:
     """Return every table of an experiment as text: answers, adaptability, retrieval, time."""
     data = results.record["data"]
+    answers = results.record["trials"] or results.record["file"].get("settings")
+    done = "answered" if answers else "ranked"
     head = (
-        f"{results.name}: {data['answered']} of {data['queries']} queries answered, "
+        f"{results.name}: {data[done]} of {data['queries']} queries {done}, "
         f"{data['passages']} passages ({data['name']})"
     )
     if data.get("left_out"):
