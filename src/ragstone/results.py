@@ -6,6 +6,7 @@ queries.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -140,13 +141,17 @@ class Results:
 
     @cached_property
     def notes(self) -> list[StepNote]:
-        """What the steps did to their input that nobody should have to guess."""
-        manifests = (self._step(folder).manifest for folder in self.record.get("steps", ()))
-        return [
-            StepNote(made["step"], made["made_by"]["component"].rpartition(":")[2], what, count)
-            for made in manifests
-            for what, count in made.get("notes", {}).items()
-        ]
+        """What the steps did to their input that nobody should have to guess.
+
+        Equal notes of equal steps (the same metric in several trials) are added up.
+        """
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for folder in self.record.get("steps", ()):
+            made = self._step(folder).manifest
+            for what, count in made.get("notes", {}).items():
+                name = made["made_by"]["component"].rpartition(":")[2]
+                counts[made["step"], name, what] += count
+        return [StepNote(*noted, count) for noted, count in counts.items()]
 
     @cached_property
     def texts(self) -> dict[str, str]:
