@@ -145,7 +145,8 @@ def check_command(source: str, against: str | None, target: Path | None, *, as_j
     """Say what is wrong with a data set: the data doctor.
 
     Its findings are errors (scores are wrong because of it), warnings (they may be) and notes
-    (know it when you read them). The exit code is 1 where there is an error, so that a build stops.
+    (know it when you read them). The exit code is 1 where there is an error, so that a build stops;
+    with --fix too, where it is about the original: check the copy to know about the copy.
 
     \b
     Examples:

@@ -252,6 +252,24 @@ def test_a_fixed_copy_is_read_by_the_strict_reader(tmp_path: Path) -> None:
     assert {"action", "kind", "row_id", "why", "before", "after"} == set(json.loads(log[0]))
 
 
+def test_what_is_dropped_stands_in_the_log(tmp_path: Path) -> None:
+    """A repeated id's line, an absent passage's judgement, and the texts of copies are kept."""
+    rows = clean()
+    for plant in (_plant_repeated_id, _plant_absent_passage, _plant_duplicate_passage):
+        plant(rows)
+    FAULTS["duplicate query"][0](rows)
+    fix(read_leniently(write(rows, tmp_path / "faulty")), tmp_path / "copy")
+
+    log = (tmp_path / "copy" / "changes.jsonl").read_text().splitlines()
+    before = {(c["kind"], c["before"]) for c in map(json.loads, log)}
+    assert before >= {
+        ("row", json.dumps(rows["corpus"][-2], ensure_ascii=False)),
+        ("judgement", "q0-0\tP0-0\t1"),
+        ("passage", rows["corpus"][-1]["text"]),
+        ("query", rows["queries"][-1]["text"]),
+    }
+
+
 def test_merged_passages_take_their_judgements_along(tmp_path: Path) -> None:
     """A judgement of a copy becomes one of the passage that is kept."""
     rows = clean()

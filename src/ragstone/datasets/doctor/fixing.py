@@ -43,6 +43,7 @@ class Change:
     row_id: str
     why: str
     before: str = ""
+    """What stood there: the whole line of a row or judgement, else the text."""
     after: str = ""
 
 
@@ -91,11 +92,11 @@ def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
     cleaning = _Cleaning()
     for fault in subject.faults:
         if fault.kind != "not-utf-8":
-            cleaning.note("drop", "row", fault.place, f"{fault.kind}: {fault.told}")
+            cleaning.note("drop", "row", fault.place, f"{fault.kind}: {fault.told}", fault.line)
     for lost in subject.dangling:
         what = "query" if lost.no_query else "passage"
         pair = f"{lost.query_id} {lost.passage_id}"
-        cleaning.note("drop", "judgement", pair, f"no such {what} ({lost.place})")
+        cleaning.note("drop", "judgement", pair, f"no such {what} ({lost.place})", lost.line)
     passages, moved = _passages(subject, cleaning)
     queries = _queries(subject, cleaning)
     judged = _judgements(subject, moved, {q.query_id for q in queries}, cleaning)
@@ -116,9 +117,10 @@ def _passages(subject: Subject, cleaning: _Cleaning) -> tuple[list[Passage], dic
         passage_id = passage.passage_id
         if not passage.text.strip():
             moved[passage_id] = ""
-            cleaning.note("drop", "passage", passage_id, "empty text")
+            cleaning.note("drop", "passage", passage_id, "empty text", passage.text)
         elif passage_id in copies:
-            cleaning.note("merge", "passage", passage_id, f"the text of {copies[passage_id]}")
+            why = f"the text of {copies[passage_id]}"
+            cleaning.note("merge", "passage", passage_id, why, passage.text)
         else:
             text = cleaning.text("passage", passage_id, passage.text)
             kept.append(replace(passage, text=text, title=CONTROLS.sub("", passage.title)))
@@ -131,7 +133,8 @@ def _queries(subject: Subject, cleaning: _Cleaning) -> list[Query]:
     for query in subject.queries:
         what = (said(query), *expects(subject, query))
         if what in seen:
-            cleaning.note("drop", "query", query.query_id, f"asks what {seen[what]} asks")
+            why = f"asks what {seen[what]} asks"
+            cleaning.note("drop", "query", query.query_id, why, query.text)
             continue
         seen[what] = query.query_id
         text = cleaning.text("query", query.query_id, query.text)
@@ -160,7 +163,8 @@ def _judgements(
         new = moved.get(passage_id, passage_id)
         if not new or query_id not in query_ids:
             why = "its passage was dropped" if not new else "its query was dropped"
-            cleaning.note("drop", "judgement", f"{query_id} {passage_id}", why)
+            line = f"{query_id}\t{passage_id}\t{row['relevance']}"
+            cleaning.note("drop", "judgement", f"{query_id} {passage_id}", why, line)
             continue
         if new != passage_id:
             cleaning.note("repair", "judgement", query_id, "merged passage", passage_id, new)

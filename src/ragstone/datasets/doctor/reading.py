@@ -103,23 +103,24 @@ class _Reading:
     dangling: list[Dangling] = field(default_factory=list)
     passage_ids: set[str] = field(default_factory=set)
     query_ids: set[str] = field(default_factory=set)
+    line: str = ""
+    """The line that is being read: whoever drops it can keep what it said."""
 
-    def fault(self, kind: str, path: Path, line: int, told: str) -> None:
-        self.faults.append(Fault(kind, f"{path.name}, line {line}", told))
+    def fault(self, kind: str, path: Path, number: int, told: str) -> None:
+        self.faults.append(Fault(kind, f"{path.name}, line {number}", told, self.line))
 
     def rows(self, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield line number and object of each line that holds one."""
         for number, line in lines(path):
             try:
-                line.decode()
-                readable = line
+                self.line = line.decode().strip()
             except UnicodeDecodeError:
+                self.line = line.decode(errors="replace").strip()
                 self.fault("not-utf-8", path, number, "bytes that are not UTF-8 were replaced")
-                readable = line.decode(errors="replace").encode()
             try:
-                row = orjson.loads(readable)
+                row = orjson.loads(self.line)
             except orjson.JSONDecodeError as error:
-                told = show(readable.decode().strip())
+                told = show(self.line)
                 self.fault("malformed", path, number, f"not valid JSON ({error.msg}): {told}")
                 continue
             if type(row) is dict:
@@ -139,7 +140,7 @@ class _Reading:
         no_query = pair[0] not in self.query_ids
         no_passage = bool(self.passage_ids) and pair[1] not in self.passage_ids
         if no_query or no_passage:
-            self.dangling.append(Dangling(place, *pair, no_query, no_passage))
+            self.dangling.append(Dangling(place, *pair, no_query, no_passage, self.line))
         return not (no_query or no_passage)
 
 
@@ -215,7 +216,7 @@ def _judgements(path: Path, reading: _Reading) -> Iterator[tuple[tuple[str, str]
     """Yield the judgements that name a query and a passage that are there, each pair once."""
     seen: dict[tuple[str, str], int] = {}
     for place, (number, line) in enumerate(lines(path)):
-        text = line.decode(errors="replace").rstrip("\r\n")
+        text = reading.line = line.decode(errors="replace").rstrip("\r\n")
         cells = [cell.strip() for cell in (text.split("\t") if "\t" in text else text.split())]
         if place == 0 and cells and cells[-1].lower() in _HEADS:
             continue

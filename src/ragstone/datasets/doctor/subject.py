@@ -26,6 +26,8 @@ class Fault:
     place: str
     """File and line."""
     told: str
+    line: str = ""
+    """The line itself, where one line is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Dangling:
     passage_id: str
     no_query: bool
     no_passage: bool
+    line: str = ""
+    """As it stands in the file."""
 
 
 @dataclass(frozen=True)
