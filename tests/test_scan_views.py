@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ragstone.report import render_report
 from ragstone.results import Results
 from ragstone.scan_charts import drawn, scan_chart
 from ragstone.scan_views import asked_tables, labels_of, scan_tables, sweeps
+from ragstone.tables import scan_text
 from ragstone.types import Label, Query
 
 WEIGHTS = (0, 0.2, 0.5, 1)
@@ -141,6 +143,7 @@ def test_the_terminal_shows_scans(folder: Path) -> None:
 
     assert "nDCG@10 by text weight by domain" in text
     assert "held out" in text
+    assert "best weight [those best in 95 of 100 resamples]" in text
     assert first["sweep"] == "fusion(bm25(top_k=20), own:Backwards, top_k=20)"
     assert [point["text_weight"] for point in first["curve"]] == list(WEIGHTS)
     assert "text_weight=0," in first["curve"][0]["system"]
@@ -181,3 +184,20 @@ def test_the_report_has_a_page_of_scans(results: Results) -> None:
     low, high = spec["layer"][1]["encoding"]["y"]["scale"]["domain"]
     assert low <= min(point["low"] for point in points)
     assert high >= max(point["high"] for point in points)
+
+
+def test_weights_that_score_the_same_have_no_best_one(results: Results) -> None:
+    """Terminal and chart call them all equal, and no weight is ringed."""
+    (table,) = scan_tables(results, "domain")
+    row = table.rows[0]
+    flat = replace(row, curve=(row.curve[0],) * len(WEIGHTS), best=0, best_interval=(0, 0))
+    made = replace(table, rows=(flat, *table.rows[1:]))
+
+    first, other = scan_text([made]).splitlines()[3:5]
+    spec = scan_chart(made)
+    ringed = {point["name"] for point in spec["data"]["values"] if point["best"]}
+
+    assert "all equal" in first
+    assert "all equal" not in other
+    assert flat.label not in ringed
+    assert "all all equal" in spec["description"]

@@ -31,7 +31,10 @@ def scan_chart(table: ScanTable) -> Spec:
     keys = series_keys(row.label for row in rows)
     values = [
         {"name": row.label, "series": keys[row.label], "weight": f"{weight:g}"}
-        | {"best": weight == row.best, "place": place + shift(number, len(rows))}
+        | {
+            "best": weight == row.best and not row.all_equal,
+            "place": place + shift(number, len(rows)),
+        }
         | mean_fields(point)
         for number, row in enumerate(rows)
         for place, (weight, point) in enumerate(zip(table.weights, row.curve, strict=True))
@@ -51,7 +54,7 @@ def scan_chart(table: ScanTable) -> Spec:
             },
         }
     )
-    best = [f"{row.label} {row.best:g}" for row in rows]
+    best = [f"{row.label} {'all equal' if row.all_equal else f'{row.best:g}'}" for row in rows]
     told = "; ".join(f"{v['name']} at {v['weight']}: {v['mean']:.3f}" for v in values)
     what = f"{table.metric} by text weight, with 95 % intervals. Best: {', '.join(best)}. {told}."
     return whole(what, values, layers, 260, {key: name for name, key in keys.items()})

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ragstone.scan_views import ScanTable
 
 NOTE = "mean [95 % interval]; n: queries in the mean"
+SCAN_NOTE = "best weight [those best in 95 of 100 resamples]; regret [95 % interval]"
 ABSENT = "-"
 
 
@@ -171,14 +172,14 @@ def _scan_text(table: ScanTable) -> str:
             row.label,
             row.curve[0].n,
             *(number(point.mean) for point in row.curve),
-            f"{row.best:g}{_span(row.best_interval)}",
+            "all equal" if row.all_equal else f"{row.best:g}{_span(row.best_interval)}",
             f"{number(row.regret)}{interval_text(row.regret_interval)}" if place else ABSENT,
             f"{row.held_out:+.3f}" if place else ABSENT,
             number(row.p_value) if place else ABSENT,
         ]
         for place, row in enumerate(table.rows)
     ]
-    return _titled(title, "[95 % interval]", headers, lines)
+    return _titled(title, SCAN_NOTE, headers, lines)
 
 
 def _span(interval: tuple[float, float] | None) -> str:

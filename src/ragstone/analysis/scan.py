@@ -60,6 +60,11 @@ class LabelScan:
     p_value: float
     """Of the two weights' difference on the label's queries, by sign flips, corrected by Holm."""
 
+    @property
+    def all_equal(self) -> bool:
+        """Whether every weight has the same mean: `best` is then the first, and says nothing."""
+        return len({point.mean for point in self.curve}) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Scan:
