@@ -128,3 +128,21 @@ def test_two_documents_of_one_id_are_refused(tmp_path: Path) -> None:
     result = _chunk("sample", tmp_path / "cut", "--documents", documents)
 
     assert "line 2: the _id 'd' stands in line 1 already" in str(result.exception)
+
+
+@pytest.mark.parametrize("document", ["d", "elsewhere"])
+def test_judgements_that_are_all_lost_are_no_small_matter(tmp_path: Path, document: str) -> None:
+    """Documents of other ids are an error that shows both; other texts are a warning."""
+    data, documents = tmp_path / "set", tmp_path / "documents.jsonl"
+    data.mkdir()
+    (data / "queries.jsonl").write_text('{"_id": "q", "text": "?"}\n')
+    (data / "corpus.jsonl").write_text('{"_id": "1", "text": "two", "document": "d"}\n')
+    (data / "qrels.tsv").write_text("q\t1\t2\n")
+    documents.write_text(json.dumps({"_id": document, "text": "seven eight"}))
+    result = _chunk(data, tmp_path / "cut", "--chunker", "words(2)", "--documents", documents)
+
+    if document == "d":
+        assert "WARNING: no judgement was carried over" in result.output
+    else:
+        assert "passages are of 'd', the documents are 'elsewhere'" in str(result.exception)
+        assert not (tmp_path / "cut").exists()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ragstone.chunking.carrying import THRESHOLD, Carrier, NotCarried
 from ragstone.chunking.documents import Documents, Joined, Span, document_id_of
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from ragstone.protocols import Chunker
     from ragstone.types import Passage
+
+_SHOWN: Final = 3
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,15 @@ def recut(
         threshold: see `ragstone.chunking.carrying`.
 
     Raises:
-        DatasetError: The chunker gives two passages one id, or one without its place.
+        DatasetError: The chunker gives two passages one id, or one without its place; or no judged
+            passage is of one of the documents given.
         ConfigError: The threshold is not above 0 and at most 1.
     """
     carrier = Carrier(dataset.qrels, threshold)
     source = Documents(dataset.corpus if documents is None else documents)
     given = None if documents is None else _Judged(dataset.corpus, carrier)
+    if given and documents is not None:
+        given.check(documents)
     corpus, empty, count = _Cut(chunker), [], 0
     with progress("Cutting documents", len(source.corpus)) as bar:
         for joined in source:
@@ -164,6 +169,17 @@ class _Judged:
             if passage_id in corpus:
                 self._of.setdefault(document_of(passage_id), []).append(corpus[passage_id])
 
+    def check(self, documents: Corpus) -> None:
+        """Raise `DatasetError` where none of the judged passages is of one of the documents."""
+        document_of = _document_of(documents)
+        if not self._of or any(document_of(i) in self._of for i in documents.passage_ids):
+            return
+        raise DatasetError(
+            f"no judged passage is of a document that is given: the passages are of "
+            f"{_examples(self._of)}, the documents are {_examples(documents.passage_ids)}; "
+            f"the `_id` of a document must be what its passages name as their `document`"
+        )
+
     def spans_in(self, joined: Joined) -> Sequence[Span]:
         """Return where the judged passages of a document stand in it."""
         found = []
@@ -180,6 +196,11 @@ class _Judged:
         for held in self._of.values():
             for passage in held:
                 self._carrier.lose(passage.passage_id, "its document is not there")
+
+
+def _examples(ids: Iterable[str]) -> str:
+    held = list(ids)
+    return ", ".join(map(repr, held[:_SHOWN])) + (", ..." if len(held) > _SHOWN else "")
 
 
 def _qrels(carrier: Carrier) -> Table:

@@ -92,6 +92,8 @@ def _told(made: Recut) -> Iterator[str]:
         f"{made.judgements:,} judgements, {made.judgements - len(lost):,} carried over, "
         f"{made.dataset.qrel_table.num_rows:,} of the new passages"
     )
+    if made.judgements and made.judgements == len(lost):
+        yield "  WARNING: no judgement was carried over, so no ranking can be measured on this set"
     for one in lost[:_SHOWN]:
         yield f"  not carried: {one.query_id} {one.passage_id} {one.relevance}: {one.reason}"
     if len(lost) > _SHOWN:
