@@ -146,3 +146,18 @@ def test_judgements_that_are_all_lost_are_no_small_matter(tmp_path: Path, docume
     else:
         assert "passages are of 'd', the documents are 'elsewhere'" in str(result.exception)
         assert not (tmp_path / "cut").exists()
+
+
+def test_documents_alone_are_cut_without_queries(tmp_path: Path) -> None:
+    """A folder of corpus.jsonl becomes one of passages, which can be cut again."""
+    data = tmp_path / "texts"
+    data.mkdir()
+    (data / "corpus.jsonl").write_text('{"_id": "d", "text": "one two three four"}\n')
+
+    assert _chunk(data, tmp_path / "cut", "--chunker", "words(2)").exit_code == 0
+    again = _chunk(tmp_path / "cut", tmp_path / "whole", "--chunker", "whole")
+
+    rows = [json.loads(r) for r in (tmp_path / "cut" / "corpus.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in rows] == ["one two ", "three four"]
+    assert "1 documents, 1 passages" in again.output
+    assert not (tmp_path / "cut" / "queries.jsonl").exists()

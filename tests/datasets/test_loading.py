@@ -139,6 +139,13 @@ def test_what_cannot_be_known_is_refused_with_what_is_there(here: Path) -> None:
         load_dataset({"path": "mine", "dangling_qrels": "ignore"})
 
 
+def test_a_folder_of_texts_says_how_to_go_on(tmp_path: Path) -> None:
+    """What a line of corpus.jsonl looks like is part of the error."""
+    (tmp_path / "notes.md").write_text("# Notes")
+    with pytest.raises(DatasetError, match=r'corpus\.jsonl, one a line: {"_id": "a", "text"'):
+        load_dataset(tmp_path)
+
+
 def test_a_folder_that_may_not_be_read_is_named(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def chunk_command(
 
     A passage's document and place are told by its document, its labels `start` and `end`, or its
     id of the form DOCUMENT-START-END. What could not be carried over is in `cutting.json`.
+    A folder that holds corpus.jsonl alone is cut as well.
 
     \b
     Examples:
@@ -63,7 +64,7 @@ def chunk_command(
     from ragstone.chunking.recut import recut
     from ragstone.chunking.writing import check_target, write_recut
     from ragstone.cli.bars import open_bar
-    from ragstone.datasets.folder import read_corpus
+    from ragstone.datasets.folder import read_corpus, read_corpus_alone
     from ragstone.datasets.loading import load_dataset
     from ragstone.progress import shown_by
 
@@ -71,7 +72,8 @@ def chunk_command(
     cutter = registry.create("chunkers", chunker, where="--chunker", folder=Path())
     whole = None if documents is None else read_corpus(documents)
     with shown_by(open_bar):
-        made = recut(load_dataset(source), cutter, documents=whole, threshold=threshold)
+        dataset = read_corpus_alone(Path(source)) or load_dataset(source)
+        made = recut(dataset, cutter, documents=whole, threshold=threshold)
     made_by = {"source": source, "chunker": repr(cutter), "threshold": threshold}
     files = write_recut(made, target, made_by)
     if as_json:

@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 _ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
+_BESIDE_A_CORPUS: Final = (
+    "queries.jsonl",
+    "queries.tsv",
+    "conversations.jsonl",
+    "qrels.tsv",
+    "qrels.txt",
+)
 _Row = tuple[str, str, list[str], str, str, str]
 
 
@@ -111,6 +118,15 @@ def judged_only(dataset: Dataset) -> Dataset:
 def read_corpus(path: Path) -> Corpus:
     """Return the passages of one file `corpus.jsonl`, under whatever name."""
     return Corpus(_read_corpus(path)[0])
+
+
+def read_corpus_alone(folder: Path) -> Dataset | None:
+    """Return a folder's passages as a data set without queries; None where it is more than that."""
+    found = find_file(folder, "corpus.jsonl") if folder.is_dir() else None
+    beside = any(find_file(folder, name) for name in _BESIDE_A_CORPUS)
+    if found is None or beside or (folder / "qrels").exists():
+        return None
+    return Dataset(folder.resolve().name, queries().finish(), read_corpus(found), qrels().finish())
 
 
 def _read_corpus(path: Path) -> tuple[Table, set[str]]:

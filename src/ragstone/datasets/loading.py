@@ -21,6 +21,12 @@ _LOOKED_FOR: Final = (
     "may be .gz"
 )
 
+_TEXTS: Final = frozenset({".txt", ".md"})
+_OWN_TEXTS: Final = (
+    'Write texts of your own into a file corpus.jsonl, one a line: {"_id": "a", "text": "..."}; '
+    "`ragstone data chunk` cuts them into passages, and queries.jsonl asks of them"
+)
+
 
 def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = None) -> Dataset:
     """Return the data set that `sample`, a path, or a reader with parameters says.
@@ -125,7 +131,11 @@ def layout(path: Path) -> str:
             f"{path / documents[0]}; there are {', '.join(documents)}"
         )
     there = ", ".join(sorted(names)) or "nothing"
-    raise DatasetError(f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}")
+    texts = any(entry.suffix in _TEXTS for entry in entries)
+    way_out = f". {_OWN_TEXTS}" if texts else ""
+    raise DatasetError(
+        f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
+    )
 
 
 def holds_parquet_tables(folder: Path) -> bool:
