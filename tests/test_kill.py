@@ -135,7 +135,12 @@ def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path: Path, experiment: P
         "run",
         str(experiment),
     ]
-    process = subprocess.Popen([*command, f"store={store}"], stderr=subprocess.PIPE, text=True)
+    # Where the tests run in the background of a script, Ctrl-C is ignored, and by children too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen([*command, f"store={store}"], stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     while _count(store) < 10:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
