@@ -51,6 +51,8 @@ class SentenceTransformers(StModel):
         return self._embed([self.passage_prefix + text for text in texts], "passages")
 
     def _embed(self, texts: Sequence[str], what: str) -> npt.NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self._loaded.get_embedding_dimension()), dtype=np.float32)
         self.note_cut(self._loaded, texts, what)
         vectors = self._loaded.encode(
             list(texts),
@@ -60,8 +62,6 @@ class SentenceTransformers(StModel):
             convert_to_tensor=True,
             prompt="",
         )
-        if not len(texts):
-            return np.zeros((0, self._loaded.get_embedding_dimension()), dtype=np.float32)
         found: npt.NDArray[np.float32] = vectors.float().cpu().numpy()
         return found
 

@@ -32,7 +32,7 @@ class TokenBudget:
 
     tokens: int
     cut: Literal["words", "passages"] = "words"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         """Check the range."""
