@@ -28,6 +28,6 @@ def test_cutoffs_are_explained_together() -> None:
 
 def test_every_built_in_setting_is_explained() -> None:
     """A setting's parameters do not hide what it is."""
-    assert all(setting_meaning(name) for name in BUILT_IN["contexts"])
+    assert all(setting_meaning(name) for name in BUILT_IN["context_settings"])
     assert setting_meaning("gold+noise(4, position=last)") == setting_meaning("gold+noise")
     assert not setting_meaning("my own")

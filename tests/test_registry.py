@@ -36,7 +36,7 @@ class Backwards:
 )
 def test_the_three_spellings_mean_the_same(written: object) -> None:
     """A call-like text and a mapping make equal components."""
-    made = create("contexts", written, where="setting")
+    made = create("context_settings", written, where="setting")
 
     assert made == GoldNoise(noise=3, position="last")
 
@@ -45,11 +45,15 @@ def test_the_three_spellings_mean_the_same(written: object) -> None:
     ("kind", "written", "said"),
     [
         ("retrievers", "bm52", "did you mean 'bm25'"),
-        ("contexts", "gold+noise(nois=3)", "did you mean 'noise'"),
-        ("contexts", "gold+noise(many)", "key 'noise'.*found 'many'"),
-        ("contexts", "gold+noise(0)", "at least 1 noise passage, found 0"),
-        ("contexts", "none(3)", "takes no parameter, found 3"),
-        ("contexts", "gold+noise(3, 4)", "only the first parameter may stand without a name"),
+        ("context_settings", "gold+noise(nois=3)", "did you mean 'noise'"),
+        ("context_settings", "gold+noise(many)", "key 'noise'.*found 'many'"),
+        ("context_settings", "gold+noise(0)", "at least 1 noise passage, found 0"),
+        ("context_settings", "none(3)", "takes no parameter, found 3"),
+        (
+            "context_settings",
+            "gold+noise(3, 4)",
+            "only the first parameter may stand without a name",
+        ),
         ("contexts", ["none"], "expected a component's name"),
         ("retrievers", "no_such_module:Thing", "no module 'no_such_module' is installed"),
         ("retrievers", "ragstone.retrievers.bm25:BM52", "has no dataclass 'BM52'"),

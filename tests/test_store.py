@@ -10,11 +10,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 from arro3.core import Table
 
 from ragstone.errors import StoreError
+from ragstone.results import Results
 from ragstone.schemas import SEARCHES, columns, to_table
 from ragstone.store import MANIFEST, Kept, Store
 
@@ -144,19 +144,6 @@ def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
         Store(tmp_path / "file" / "store").check_writable()
 
 
-def test_arrays_of_an_older_store_are_mapped(tmp_path: Path) -> None:
-    """An array kept by version 0.1 is found, another is not, and a damaged one is named."""
-    store = Store(tmp_path)
-    values = np.arange(6, dtype=np.float32).reshape(2, 3)
-    folder = store.files("embed", {"texts": "x"}, lambda f: np.save(f / "array.npy", values))
-
-    assert np.array_equal(store.kept_array("embed", {"texts": "x"}), values)  # type: ignore[arg-type]
-    assert store.kept_array("embed", {"texts": "y"}) is None
-    (folder / "array.npy").write_bytes(b"no array")
-    with pytest.raises(StoreError, match=r"array\.npy"):
-        store.kept_array("embed", {"texts": "x"})
-
-
 def _finish_step(root: str, barrier: object) -> str:
     barrier.wait()  # type: ignore[attr-defined]  # a multiprocessing barrier has no public type
     store = Store(Path(root))
@@ -230,3 +217,13 @@ def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> No
     assert not old.exists()
     assert (new / "half.npy").exists()
     assert store.has("upper", Upper(), {"given": searches("a")})
+
+
+def test_a_record_of_another_format_is_refused_and_kept(tmp_path: Path) -> None:
+    """One sentence names both formats and the way out, and nothing is deleted."""
+    store = Store(tmp_path)
+    path = store.write_json("experiments", "old", {"format": 1, "name": "old"})
+
+    with pytest.raises(StoreError, match=r"format 1, this version reads format 2; run .* again"):
+        Results.load(store, "old")
+    assert path.exists()

@@ -84,7 +84,7 @@ class Experiment:
     def builders(self) -> list[ContextBuilder]:
         """The context settings."""
         return [
-            create("contexts", written, where="setting", folder=self.folder)
+            create("context_settings", written, where="setting", folder=self.folder)
             for written in self.file.settings
         ]
 
@@ -94,7 +94,7 @@ class Experiment:
         if not any("noise" in builder.uses for builder in self.builders):
             return None
         retriever = create("retrievers", self.file.noise, where="noise", folder=self.folder)
-        return System("noise", create("queries", "rewrite", where="noise"), retriever)
+        return System("noise", create("query_formers", "rewrite", where="noise"), retriever)
 
     @cached_property
     def metrics(self) -> tuple[MetricSet, MetricSet]:
@@ -252,7 +252,7 @@ class Experiment:
 
     def _system(self, entry: SystemEntry) -> System:
         parts = {
-            "former": ("queries", entry.query),
+            "former": ("query_formers", entry.query),
             "retriever": ("retrievers", entry.retriever),
             "reranker": ("rerankers", entry.reranker),
             "processor": ("processors", entry.processor),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.components import name_of
 from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def is_component(value: object) -> bool:
 
 
 def recipe(component: object) -> dict[str, Any]:
-    """Return what makes a component's output: its class, version, parameters and revision."""
+    """Return what makes a component's output: its name, version, parameters and revision."""
     if not dataclasses.is_dataclass(component) or isinstance(component, type):
         raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")
     kind = type(component)
     made: dict[str, Any] = {
-        "component": f"{kind.__module__}:{kind.__qualname__}",
+        "component": name_of(kind) or _class_name(kind),
         "version": getattr(kind, "version", 1),
         "parameters": {
             f.name: _plain(getattr(component, f.name))
@@ -78,6 +79,12 @@ def recipe(component: object) -> dict[str, Any]:
     if revision is not None:
         made["revision"] = _plain(revision)
     return made
+
+
+def _class_name(kind: type) -> str:
+    """Return the name of a class that is not in the table of built-ins; ours may move."""
+    ours = kind.__module__.startswith("ragstone.")
+    return kind.__qualname__ if ours else f"{kind.__module__}:{kind.__qualname__}"
 
 
 def digest_table(table: Table) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ragstone.types import Query
 
 KIND: Final = "experiments"
-FORMAT: Final = 1
+FORMAT: Final = 2
 TEXT_PLACES: Final = 5
 """Places of a ranking whose passages are kept with the results, for reports to show."""
 TEXT_QUERIES: Final = 500

@@ -29,7 +29,7 @@ from typing import Any
 
 import yaml
 
-from ragstone.components import BUILT_IN
+from ragstone.components import BUILT_IN, FORMER_KINDS
 from ragstone.errors import ConfigError, UnknownComponent, did_you_mean
 
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
@@ -137,8 +137,10 @@ def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> typ
 @cache
 def known(kind: str) -> Mapping[str, str]:
     """Return name -> "module:Class" of one kind; a name owned twice is an error."""
+    kind = FORMER_KINDS.get(kind, kind)
     table = dict(BUILT_IN[kind])
-    for point in entry_points(group=f"ragstone.{kind}"):
+    groups = [kind, *(former for former, now in FORMER_KINDS.items() if now == kind)]
+    for point in (point for group in groups for point in entry_points(group=f"ragstone.{group}")):
         if point.name in table and table[point.name] != point.value:
             raise ConfigError(
                 f"two {kind} are called {point.name!r}: {table[point.name]} and {point.value}; "

@@ -6,6 +6,7 @@ queries.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,8 +110,9 @@ class Results:
             )
         if record["format"] != FORMAT:
             raise StoreError(
-                f"the record of {name!r} has format {record['format']}, this version reads "
-                f"{FORMAT}; run the experiment again, kept replies are used"
+                f"the record of experiment {name!r} has format {record['format']}, this version "
+                f"reads format {FORMAT}; run the experiment again: every model reply is kept and "
+                f"none is asked for twice"
             )
         return cls(store, record)
 
@@ -149,7 +151,7 @@ class Results:
         for folder in self.record.get("steps", ()):
             made = self._step(folder).manifest
             for what, count in made.get("notes", {}).items():
-                name = made["made_by"]["component"].rpartition(":")[2]
+                name = re.split("[/:]", made["made_by"]["component"])[-1]
                 counts[made["step"], name, what] += count
         return [StepNote(*noted, count) for noted, count in counts.items()]
 

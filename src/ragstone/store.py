@@ -34,8 +34,6 @@ from ragstone.notes import noting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    import numpy.typing as npt
     from arro3.core import Table
 
 MANIFEST: Final = "manifest.json"
@@ -147,21 +145,6 @@ class Store:
         """Return the folder of a step's result, whether or not it exists."""
         key = fingerprint({"step": step, **_made_of(component, inputs)})
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
-
-    def kept_array(self, step: str, made_of: Mapping[str, Any]) -> npt.NDArray[np.float32] | None:
-        """Return an array that version 0.1 kept under `made_of`, memory-mapped, or None."""
-        import numpy as np
-
-        folder = self.kept_files(step, made_of)
-        if folder is None:
-            return None
-        try:
-            array: npt.NDArray[np.float32] = np.load(
-                folder / "array.npy", mmap_mode="r", allow_pickle=False
-            )
-        except (OSError, ValueError) as error:
-            raise _unreadable(folder / "array.npy", error) from error
-        return array
 
     def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
         """Return the folder kept under `made_of` (plain data, components).

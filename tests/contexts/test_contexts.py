@@ -64,7 +64,7 @@ def test_gold_within_retrieved_is_defined_for_few_gold_passages(
 ) -> None:
     """Two of five passages at most, unless told otherwise; its name says so and makes it again."""
     assert builder.setting == name
-    assert create("contexts", name, where="setting") == builder
+    assert create("context_settings", name, where="setting") == builder
     assert [gold for gold in range(5) if not builder.undefined(gold)] == defined
 
 
@@ -99,7 +99,7 @@ def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:
 )
 def test_the_name_of_a_setting_round_trips(builder: ContextBuilder) -> None:
     """Reading the canonical name gives the setting back."""
-    assert create("contexts", builder.setting, where="test") == builder
+    assert create("context_settings", builder.setting, where="test") == builder
 
 
 def test_a_query_without_gold_gets_an_empty_gold_context() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,7 +17,6 @@ from ragstone.embedders import vectors
 from ragstone.embedders.stored import Precision
 from ragstone.embedders.vectors import embed_corpus
 from ragstone.errors import ConfigError, RagstoneError, StoreError
-from ragstone.fingerprint import fingerprint
 from ragstone.notes import note, noting
 from ragstone.progress import shown_by
 from ragstone.protocols import NOT_IN_KEY, Embedder
@@ -151,21 +149,6 @@ def test_each_precision_is_stored_apart(tmp_path: Path) -> None:
 
 def _save(rows: Rows, folder: Path) -> None:
     np.save(folder / "array.npy", rows)
-
-
-def test_vectors_of_an_older_store_are_found(tmp_path: Path) -> None:
-    """Shards that version 0.1 kept one by one are taken over, in any precision."""
-    corpus = _corpus(6, Store(tmp_path))
-    texts = corpus.full_texts()
-    rows = Counting().embed_passages(texts)
-    for start in (0, 4):
-        made_of = {"embedder": Counting(), "texts": fingerprint(texts[start : start + 4])}
-        save = partial(_save, rows[start : start + 4])
-        Store(tmp_path).files("embed", made_of, save)
-    again = Counting()
-    assert np.array_equal(_rows(corpus, again), rows)
-    _rows(corpus, again, "float16")
-    assert again.seen == []
 
 
 def test_equal_shards_are_stored_once(tmp_path: Path) -> None:

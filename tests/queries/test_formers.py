@@ -57,14 +57,14 @@ TURN = Query(
 )
 def test_each_former_has_its_text(written: str, text: str) -> None:
     """A question of several lines stays whole; `paper` has speaker tags."""
-    assert create("queries", written, where="query").form([TURN]) == [text]
+    assert create("query_formers", written, where="query").form([TURN]) == [text]
 
 
 def test_a_tag_in_the_data_is_taken_away() -> None:
     """Otherwise all queries would share the word."""
     tagged = Query("q", "|user|: Who?")
 
-    assert create("queries", "as-given", where="query").form([tagged]) == ["Who?"]
+    assert create("query_formers", "as-given", where="query").form([tagged]) == ["Who?"]
 
 
 def test_a_first_turn_has_nothing_before_it() -> None:
@@ -93,7 +93,7 @@ def test_the_paper_variant_gives_the_published_queries(
     queries = MtragReader(folder / "tasks/mtrag_human_tasks.jsonl.gz", domains="cloud")
     turns = [q for q in _with_rewrites(queries, folder) if q.query_id in published]
 
-    formed = create("queries", f"{written}(variant=paper)", where="query").form(turns)
+    formed = create("query_formers", f"{written}(variant=paper)", where="query").form(turns)
 
     assert len(formed) == 188
     assert dict(zip((q.query_id for q in turns), formed, strict=True)) == published

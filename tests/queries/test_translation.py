@@ -76,7 +76,7 @@ def test_another_former_makes_another_key() -> None:
     model = {"name": "chat", "model": "m"}
     one, other = (Translation(model=model, of=of).revision for of in ("as-given", "user-turns"))
 
-    assert one["of"]["component"].endswith(":AsGiven")
+    assert one["of"]["component"].endswith("/as-given")
     assert "version" in other["of"]
     assert one != other
 
@@ -115,4 +115,4 @@ def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
 def test_mistakes_are_told(written: object, message: str) -> None:
     """Before a model is asked: when the former is made, or its key."""
     with pytest.raises(ConfigError, match=message):
-        _ = create("queries", written, where="query").revision
+        _ = create("query_formers", written, where="query").revision

@@ -55,7 +55,7 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
     try:
         name = spec.name or layout(Path(parameters[key]))
         reader = registry.create(
-            "datasets", {"name": name, **parameters}, where=where, folder=folder
+            "readers", {"name": name, **parameters}, where=where, folder=folder
         )
         dataset = reader.read()
     except OSError as error:
@@ -72,7 +72,7 @@ def _is_path(written: object, folder: Path | None) -> bool:
     if not isinstance(written, str):
         return False
     name = written.partition("(")[0].strip()
-    is_reader = name in registry.known("datasets") or (":" in name and "/" not in name)
+    is_reader = name in registry.known("readers") or (":" in name and "/" not in name)
     return _found(Path(written), folder) is not None or not is_reader
 
 
@@ -80,7 +80,7 @@ def _reads_path(name: str, folder: Path | None) -> bool:
     """Say whether a reader reads a path; the name of a repository on a hub is none."""
     if not name:
         return True
-    fields = dataclasses.fields(registry.find("datasets", name, where="data", folder=folder))
+    fields = dataclasses.fields(registry.find("readers", name, where="data", folder=folder))
     return any(field.name == "path" for field in fields)
 
 

@@ -96,9 +96,7 @@ def _stored(
                 bar.advance(len(texts))
                 continue
             with noting() as notes:
-                vectors = _kept_before(store, embedder, digest, texts, bar)
-                if vectors is None:
-                    vectors = _embed(texts, embedder, bar, folder.dimension)
+                vectors = _embed(texts, embedder, bar, folder.dimension)
             if not checked_room:
                 _check_disk(missing * SHARD, vectors.shape[1], precision, store)
                 checked_room = True
@@ -161,16 +159,6 @@ def _digests(corpus: Corpus, store: Store) -> list[str]:
 def _known_digests(corpus: Corpus, store: Store) -> list[str] | None:
     found = store.read_json("shards", corpus.digest)
     return found["texts"] if found and found["passages"] == SHARD else None
-
-
-def _kept_before(
-    store: Store, embedder: Embedder, digest: str, texts: Sequence[str], bar: Bar
-) -> npt.NDArray[np.float32] | None:
-    """Return a shard's vectors from where they were kept up to version 0.1."""
-    vectors = store.kept_array("embed", {"embedder": embedder, "texts": digest})
-    if vectors is not None:
-        bar.advance(len(texts))
-    return vectors
 
 
 def _check_disk(count: int, dimension: int, precision: Precision, store: Store) -> None:

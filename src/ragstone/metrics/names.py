@@ -10,47 +10,15 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from ragstone.components import BUILT_IN
 from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
 from ragstone.metrics.kinds import AnswerMetric, RankingMetric
 
-RANKING: Final[Mapping[str, str]] = {
-    "nDCG": "ragstone.metrics.ndcg:NDCG",
-    "R": "ragstone.metrics.recall:RecallAt",
-    "P": "ragstone.metrics.precision:PrecisionAt",
-    "F1": "ragstone.metrics.f1:F1At",
-    "hit": "ragstone.metrics.hit:Hit",
-    "success": "ragstone.metrics.success:Success",
-    "MRR": "ragstone.metrics.mrr:MRR",
-    "MAP": "ragstone.metrics.average_precision:MAP",
-    "Rprec": "ragstone.metrics.rprec:RPrec",
-    "judged": "ragstone.metrics.judged:Judged",
-}
+_CUTOFF: Final = "@k"
+_NAMES: Final = tuple(BUILT_IN["metrics"])
+RANKING: Final = tuple(n.removesuffix(_CUTOFF) for n in _NAMES if n.endswith(_CUTOFF))
 """Ranking metrics; those that share a name with an answer metric are told apart by their cutoff."""
-
-ANSWERS: Final[Mapping[str, str]] = {
-    "Match": "ragstone.metrics.match:Match",
-    "EM": "ragstone.metrics.exact_match:ExactMatch",
-    "F1": "ragstone.metrics.token_f1:TokenF1",
-    "Precision": "ragstone.metrics.token_precision:TokenPrecision",
-    "Recall": "ragstone.metrics.token_recall:TokenRecall",
-    "ROUGE-1": "ragstone.metrics.rouge_n:Rouge1",
-    "ROUGE-2": "ragstone.metrics.rouge_n:Rouge2",
-    "ROUGE-L": "ragstone.metrics.rouge_l:RougeL",
-    "char3-recall": "ragstone.metrics.char3_recall:Char3Recall",
-    "answer-in-context": "ragstone.metrics.answer_in_context:AnswerInContext",
-    "K-precision": "ragstone.metrics.k_precision:KPrecision",
-    "language-match": "ragstone.metrics.language_match:LanguageMatch",
-    "refusal": "ragstone.metrics.refusal:Refusal",
-    "answerability": "ragstone.metrics.answerability:Answerability",
-    "token-similarity": "ragstone.metrics.token_similarity:TokenSimilarity",
-    "token-K-precision": "ragstone.metrics.token_k_precision:TokenKPrecision",
-    "semantic-similarity": "ragstone.metrics.semantic_similarity:SemanticSimilarity",
-    "BERTScore-P": "ragstone.metrics.bert_score:BertScoreP",
-    "BERTScore-R": "ragstone.metrics.bert_score:BertScoreR",
-    "BERTScore-F1": "ragstone.metrics.bert_score:BertScoreF1",
-    "Bert-K-Precision": "ragstone.metrics.bert_k_precision:BertKPrecision",
-    "RB_agg": "ragstone.metrics.rb_agg_score:RbAgg",
-}
+ANSWERS: Final = tuple(n for n in _NAMES if not n.endswith(_CUTOFF))
 
 SYNONYMS: Final[Mapping[str, str]] = {
     "recall@": "R",
@@ -100,18 +68,17 @@ def parse_metric(name: str) -> RankingMetric | AnswerMetric:
 
 
 def _load(stem: str, *, with_cutoff: bool, name: str) -> type[RankingMetric | AnswerMetric]:
-    wanted = stem.lower()
-    stem = SYNONYMS.get(wanted + "@" if with_cutoff else wanted, stem)
-    tables = (RANKING, ANSWERS) if with_cutoff else (ANSWERS, RANKING)
-    for table in tables:
-        for known, place in table.items():
-            if known.lower() == stem.lower():
+    stem = SYNONYMS.get(stem.lower() + "@" if with_cutoff else stem.lower(), stem)
+    spelt = {known.lower(): known for known in (*RANKING, *ANSWERS)}
+    both = (stem + _CUTOFF, stem) if with_cutoff else (stem, stem + _CUTOFF)
+    for wanted in both:
+        for known, place in BUILT_IN["metrics"].items():
+            if known.lower() == wanted.lower():
                 module, _, attribute = place.partition(":")
                 kind: type[RankingMetric | AnswerMetric] = getattr(
                     importlib.import_module(module), attribute
                 )
                 return kind
-    spelt = {known.lower(): known for table in tables for known in table}
     close = difflib.get_close_matches(stem.lower(), spelt, n=1, cutoff=0.5)
     hint = f"; did you mean {_shown(spelt[close[0]], with_cutoff=with_cutoff)!r}?" if close else "."
     known_names = ", ".join([*(_shown(n, with_cutoff=True) for n in RANKING), *ANSWERS])
@@ -180,9 +147,9 @@ def with_variant(metric: str, variant: str) -> str:
 def variant_names() -> list[str]:
     """Return every variant that some metric has."""
     kinds = [
-        _load(name, with_cutoff=table is RANKING, name=name)
-        for table in (RANKING, ANSWERS)
-        for name in table
+        _load(name, with_cutoff=names is RANKING, name=name)
+        for names in (RANKING, ANSWERS)
+        for name in names
     ]
     hints = [get_type_hints(kind).get("variant") for kind in kinds]
     known = {variant for hint in hints if hint is not None for variant in get_args(hint)}

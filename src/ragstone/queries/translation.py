@@ -97,7 +97,7 @@ class Translation:
 
     @cached_property
     def _former(self) -> QueryFormer:
-        made = create("queries", self.of, where="translation, of", folder=beside())
+        made = create("query_formers", self.of, where="translation, of", folder=beside())
         if not isinstance(made, QueryFormer):
             raise ConfigError(f"of: {self.of!r} asks a model itself; take one such as as-given")
         return made

@@ -1,0 +1,50 @@
+"""The keys of the examples: what they are made of changes on purpose or not at all.
+
+A key that changes makes every kept step of every user look new. To accept a change, raise the
+component's `version` where its output changed, and write the file again:
+`python tests/golden/test_keys.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.experiment import load_experiment
+from ragstone.fingerprint import recipe
+
+FOLDER = Path(__file__).parent / "keys"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+
+
+def recipes(name: str) -> dict[str, Any]:
+    """Return what makes the results of an example: every component as its keys hold it."""
+    experiment = load_experiment(EXAMPLES / f"{name}.yaml")
+    steps = ("former", "retriever", "reranker", "processor", "generator")
+    return {
+        "systems": {
+            system.name: {
+                step: recipe(getattr(system, step)) for step in steps if getattr(system, step)
+            }
+            for system in experiment.systems
+        },
+        "settings": [recipe(builder) for builder in experiment.builders],
+        "metrics": [recipe(metric) for kind in experiment.metrics for metric in kind.metrics],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_keys_of_an_example_are_pinned(name: str) -> None:
+    """Every component of an example has the name, version, parameters and revision it had."""
+    assert recipes(name) == json.loads((FOLDER / f"{name}.json").read_text())
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for each in NAMES:
+        text = json.dumps(recipes(each), indent=1, ensure_ascii=False)
+        (FOLDER / f"{each}.json").write_text(f"{text}\n")
