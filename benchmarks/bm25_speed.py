@@ -67,9 +67,9 @@ class Ragstone:
     def __init__(self, folder: Path) -> None:
         from arro3.core import Table
 
-        from ragstone.datasets.corpus import Corpus
-        from ragstone.schemas import passages_to_table
-        from ragstone.store import Store
+        from ragstone.core.schemas import passages_to_table
+        from ragstone.core.store import Store
+        from ragstone.data.corpus import Corpus
         from ragstone.types import Passage
 
         batches: list[Any] = []
@@ -89,7 +89,7 @@ class Ragstone:
 
     def search(self, queries: list[str], threads: int) -> None:
         """Search in one thread or several."""
-        from ragstone.retrievers.bm25 import BM25
+        from ragstone.components.retrievers.bm25 import BM25
         from ragstone.types import Search
 
         searches = [Search("q", query) for query in queries]

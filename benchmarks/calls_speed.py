@@ -1,7 +1,7 @@
 """How fast calls are made and durably kept, as ratios to what is possible and to a peer.
 
 A fake model server (a process of its own) answers every call after 50 ms. Asked through
-`ragstone.calls`, with every reply committed to a call log that is new each time:
+`ragstone.calls.client`, with every reply committed to a call log that is new each time:
 
     python benchmarks/calls_speed.py                    64 and 512 calls at once
     python benchmarks/calls_speed.py --peer             the openai package too (pip install openai)
@@ -28,7 +28,8 @@ from pathlib import Path
 
 import click
 
-from ragstone.calls import Calls, Endpoint, Reply, Request, chat
+from ragstone.calls.client import Calls
+from ragstone.calls.types import Endpoint, Reply, Request, chat
 
 DELAY = 0.05
 WORDS = "A passage of some words about nothing in particular. " * 30

@@ -18,16 +18,16 @@ from typing import Final
 
 import numpy as np
 
-from ragstone.chunking.documents import Documents, document_id_of
-from ragstone.chunking.recut import recut
-from ragstone.chunking.wordpiece import BUNDLED, tokens
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.loading import load_dataset
-from ragstone.evaluate import Evaluation, evaluate_run
-from ragstone.metrics.documents import judge_documents
-from ragstone.registry import create
-from ragstone.retrievers.bm25 import BM25
-from ragstone.schemas import table_to_scores
+from ragstone.building.rechunk.documents import Documents, document_id_of
+from ragstone.building.rechunk.rechunk import recut
+from ragstone.components.metrics.document_level import judge_documents
+from ragstone.components.retrievers.bm25 import BM25
+from ragstone.core.registry import create
+from ragstone.core.schemas import table_to_scores
+from ragstone.data.dataset import Dataset
+from ragstone.data.load import load_dataset
+from ragstone.evaluation.score_files import Evaluation, evaluate_run
+from ragstone.models.tokenizer import BUNDLED, tokens
 from ragstone.types import Search
 
 SETS: Final = {

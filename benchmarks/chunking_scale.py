@@ -9,12 +9,12 @@ import resource
 import sys
 import time
 
-from ragstone.chunking.recut import recut
-from ragstone.datasets.corpus import Corpus
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.loading import load_dataset
-from ragstone.datasets.tables import passages, qrels
-from ragstone.registry import create
+from ragstone.building.rechunk.rechunk import recut
+from ragstone.core.registry import create
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.load import load_dataset
+from ragstone.data.table_builder import passages, qrels
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ import orjson
 from arro3.core import Array, ChunkedArray, DataType, Table
 from arro3.io import write_parquet
 
-from ragstone.datasets.tables import passages, queries
+from ragstone.data.table_builder import passages, queries
 
 LOAD = """
 import resource, sys, time

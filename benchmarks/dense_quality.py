@@ -16,16 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.datasets.corpus import Corpus
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.loading import load_dataset
-from ragstone.embedders.vectors import embed_corpus
-from ragstone.metrics import parse_metric, score_rankings
-from ragstone.metrics.kinds import RankingMetric
-from ragstone.registry import create
-from ragstone.retrievers.dense import Dense
-from ragstone.schemas import columns
-from ragstone.store import Store
+from ragstone.components.metrics.base import RankingMetric
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.score import score_rankings
+from ragstone.components.retrievers.dense import Dense
+from ragstone.core.registry import create
+from ragstone.core.schemas import columns
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.load import load_dataset
+from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.types import Ranking, Search
 
 Relevance = dict[str, dict[str, int]]

@@ -168,8 +168,8 @@ def product(a: Any, _: Any) -> None:
 
 def ours(passages: Any, precision: Any) -> Callable[[Any], object]:
     """Return the search that the retriever `dense` uses."""
-    from ragstone.embedders.stored import Vectors, encode, longest
-    from ragstone.retrievers.nearest import nearest
+    from ragstone.indexes.exact_knn import nearest
+    from ragstone.indexes.quantisation import Vectors, encode, longest
 
     step = 65_536
     parts = [
@@ -268,9 +268,9 @@ def listed(root: Path) -> int:
 
 def build(options: argparse.Namespace) -> None:
     """Embed and search a corpus; print times and the peak of memory."""
-    from ragstone.datasets.corpus import Corpus
-    from ragstone.retrievers.dense import Dense
-    from ragstone.store import Store
+    from ragstone.components.retrievers.dense import Dense
+    from ragstone.core.store import Store
+    from ragstone.data.corpus import Corpus
     from ragstone.types import Search
 
     started = time.perf_counter()
@@ -296,9 +296,9 @@ def embed(options: argparse.Namespace) -> None:
     """Embed passages of 330 tokens by both networks, in turns."""
     from tokenizers import Tokenizer
 
-    from ragstone.datasets.loading import load_dataset
-    from ragstone.embedders.minilm import MiniLM
-    from ragstone.models import model_file
+    from ragstone.components.embedders.minilm import MiniLM
+    from ragstone.data.load import load_dataset
+    from ragstone.models.files import model_file
 
     count = options.texts
     tokenizer = Tokenizer.from_file(str(model_file("all-minilm-l6-v2", "tokenizer")))
@@ -329,7 +329,7 @@ def passages_of(count: int) -> Any:
     """Return a corpus table of passages of 100 words."""
     from arro3.core import Table
 
-    from ragstone.schemas import CORPUS, to_table
+    from ragstone.core.schemas import CORPUS, to_table
 
     chance = np.random.default_rng(0)
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))

@@ -18,11 +18,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragstone.datasets.corpus import Corpus
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.doctor import Finding, check, read_leniently, subject_of
-from ragstone.datasets.tables import qrels
-from ragstone.schemas import queries_to_table
+from ragstone.core.schemas import queries_to_table
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.table_builder import qrels
+from ragstone.data_quality import check
+from ragstone.data_quality.finding import Finding
+from ragstone.data_quality.lenient_reader import read_leniently, subject_of
 from ragstone.types import Passage, Query
 
 

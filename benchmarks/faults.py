@@ -29,8 +29,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.calls import Calls, Endpoint, Failure, Patience, Reply, Request, chat
-from ragstone.testing.model_server import prompt_mark
+from ragstone.calls.client import Calls
+from ragstone.calls.scheduler import Patience
+from ragstone.calls.types import Endpoint, Failure, Reply, Request, chat
+from ragstone.testing.fake_model_server import prompt_mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from click.testing import CliRunner
 
+from ragstone.building.compare_generated import fates, read_generated
 from ragstone.cli.data import command
-from ragstone.construct.comparing import fates, read_generated
 
 STRATEGIES: Final = ("statements", "single", "evolution", "adversarial", "multi-hop")
 UNLABELLED: Final = ("adversarial", "multi-hop")

@@ -13,8 +13,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from ragstone.judges.forms import Choice, Rating
-from ragstone.judges.parsing import Unreadable
+from ragstone.components.judges.reply_parsing import Unreadable
+from ragstone.components.judges.verdict_schemas import Choice, Rating
 
 COUNT = 100_000
 ANSWER = "The Eiffel Tower stands in Paris, on the Champ de Mars. Rating: [[10]]"

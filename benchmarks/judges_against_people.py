@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 
-from ragstone.analysis.metric_correlations import correlations, inverse_frequency
-from ragstone.analysis.metrology import rater_correlation
-from ragstone.judges.human_sets import MTRAG_RATINGS, read_human_set
+from ragstone.evaluation.human_grades import MTRAG_RATINGS, read_human_set
+from ragstone.statistics.judge_quality import rater_correlation
+from ragstone.statistics.metric_correlations import correlations, inverse_frequency
 
 METRICS = ("RL_F", "RB_llm", "RB_agg", "Bert-KPrec")
 

@@ -27,9 +27,9 @@ import sys
 import time
 from pathlib import Path
 
-from ragstone.experiment import load_experiment
-from ragstone.results import Results
-from ragstone.store import Store
+from ragstone.core.store import Store
+from ragstone.experiment.experiment import load_experiment
+from ragstone.results.reader import Results
 
 RAGSTONE = Path(sys.executable).with_name("ragstone")
 

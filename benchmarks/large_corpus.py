@@ -19,9 +19,9 @@ from typing import TypeVar
 
 from arro3.core import Array, DataType, RecordBatch
 
-from ragstone.datasets.corpus import Corpus
-from ragstone.datasets.tables import Pieces
-from ragstone.schemas import CORPUS
+from ragstone.core.schemas import CORPUS
+from ragstone.data.corpus import Corpus
+from ragstone.data.table_builder import Pieces
 
 T = TypeVar("T")
 BATCH = 20_000

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.datasets.folder import FolderReader
-from ragstone.embedders.minilm import load_minilm
-from ragstone.embedders.stored import decode, encode
-from ragstone.retrievers.bm25 import BM25
+from ragstone.components.embedders.minilm import load_minilm
+from ragstone.components.retrievers.bm25 import BM25
+from ragstone.data.readers.folder import FolderReader
+from ragstone.indexes.quantisation import decode, encode
 from ragstone.types import Ranking, Search
 
 QUESTIONS, DEPTH = 120, 20

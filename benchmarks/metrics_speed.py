@@ -31,11 +31,11 @@ import numpy as np
 import pytrec_eval
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragstone.metrics import parse_metric
-from ragstone.metrics.pairs import Pairs
-from ragstone.metrics.rank_arrays import rank_arrays
-from ragstone.metrics.ranks import rank_judged
-from ragstone.metrics.scoring import BATCH
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.rank_arrays import rank_arrays
+from ragstone.components.metrics.ranking_batch import rank_judged
+from ragstone.components.metrics.score import BATCH
 
 ANSWER_METRICS = ["EM", "Match", "F1", "Precision", "Recall", "ROUGE-1", "ROUGE-2", "ROUGE-L"]
 RANKING_METRICS = {

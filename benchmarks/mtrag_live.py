@@ -14,12 +14,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ragstone.analysis.breakdown import differences_by, groups_of
-from ragstone.analysis.paired import Difference
-from ragstone.analysis.statistics import Summary
-from ragstone.results import Results, TrialResults
-from ragstone.store import Store
-from ragstone.tables import interval_text, number
+from ragstone.core.store import Store
+from ragstone.results.reader import Results, TrialResults
+from ragstone.results.terminal import interval_text, number
+from ragstone.statistics.breakdown import differences_by, groups_of
+from ragstone.statistics.paired import Difference
+from ragstone.statistics.summary import Summary
 
 REFERENCE, OWN = "reference history", "own history"
 

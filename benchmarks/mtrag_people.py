@@ -16,13 +16,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from ragstone.analysis.agreement import high_agreement, krippendorff_alpha
-from ragstone.analysis.breakdown import breakdown, groups_of
-from ragstone.analysis.correlation import spearman
-from ragstone.analysis.human import consolidated, preferences_of, ratings_by_item, win_rates
-from ragstone.analysis.paired import adjust, paired_difference
-from ragstone.analysis.statistics import summarise
-from ragstone.datasets.inspector import Inspection, read_inspection
+from ragstone.data.readers.inspector_raget import Inspection, read_inspection
+from ragstone.statistics.agreement import high_agreement, krippendorff_alpha
+from ragstone.statistics.breakdown import breakdown, groups_of
+from ragstone.statistics.correlation import spearman
+from ragstone.statistics.human_ratings import (
+    consolidated,
+    preferences_of,
+    ratings_by_item,
+    win_rates,
+)
+from ragstone.statistics.paired import adjust, paired_difference
+from ragstone.statistics.summary import summarise
 
 HUMAN = "human_evaluations/reference_subset_with_human_evaluations.json.gz"
 SYNTHETIC = "synthetic/evaluations.json.gz"

@@ -22,15 +22,15 @@ from pathlib import Path
 
 import yaml
 
-from ragstone.analysis.breakdown import breakdown, differences_by, groups_of
-from ragstone.datasets.corpus import Corpus
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.mtrag import MtragReader
-from ragstone.evaluate import Evaluation, average, evaluate_run
+from ragstone.core.registry import create
+from ragstone.core.schemas import table_to_scores
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag import MtragReader
+from ragstone.evaluation.score_files import Evaluation, average, evaluate_run
 from ragstone.protocols import FusingRetriever, Retriever
-from ragstone.registry import create
-from ragstone.schemas import table_to_scores
-from ragstone.store import Store
+from ragstone.statistics.breakdown import breakdown, differences_by, groups_of
 from ragstone.types import Query, Ranking, Score, Search
 
 DOMAINS = ("clapnq", "cloud", "fiqa", "govt")

@@ -13,10 +13,10 @@ import argparse
 import time
 from pathlib import Path
 
-from ragstone.analysis.paired import paired_difference
-from ragstone.config import parse_experiment
-from ragstone.experiment import Experiment
-from ragstone.generators.budget import count_tokens
+from ragstone.components.generators.context_window import count_tokens
+from ragstone.experiment.config import parse_experiment
+from ragstone.experiment.experiment import Experiment
+from ragstone.statistics.paired import paired_difference
 
 PROCESSORS = (
     None,

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ragstone.datasets.loading import load_dataset
+from ragstone.data.load import load_dataset
 
 
 def write_set(folder: Path, passages: int) -> None:

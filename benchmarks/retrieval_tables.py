@@ -28,13 +28,13 @@ from typing import Any, Final
 import numpy as np
 import yaml
 
-from ragstone.analysis.breakdown import groups_of
-from ragstone.analysis.paired import adjust, paired_difference
-from ragstone.analysis.statistics import summarise
-from ragstone.config import parse_experiment
-from ragstone.experiment import Experiment
-from ragstone.results import Results
-from ragstone.scan_views import sweeps
+from ragstone.experiment.config import parse_experiment
+from ragstone.experiment.experiment import Experiment
+from ragstone.results.reader import Results
+from ragstone.results.weight_scan import sweeps
+from ragstone.statistics.breakdown import groups_of
+from ragstone.statistics.paired import adjust, paired_difference
+from ragstone.statistics.summary import summarise
 from ragstone.types import Query
 
 ALL: Final = "all"

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from ragstone.analysis.paired import paired_difference
-from ragstone.analysis.permutation import sign_flip_p
-from ragstone.analysis.statistics import mean_interval, summarise
+from ragstone.statistics.paired import paired_difference
+from ragstone.statistics.permutation import sign_flip_p
+from ragstone.statistics.summary import mean_interval, summarise
 
 ITEMS, RESAMPLES, BATCH = 10_000, 10_000, 100
 

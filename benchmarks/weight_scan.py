@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from ragstone.analysis.scan import Scan, weight_scan
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.loading import load_dataset
-from ragstone.datasets.mtrag import MtragReader
-from ragstone.registry import create
-from ragstone.retrievers.fusion import Normalisation
-from ragstone.store import Store
+from ragstone.components.retrievers.fusion import Normalisation
+from ragstone.core.registry import create
+from ragstone.core.store import Store
+from ragstone.data.dataset import Dataset
+from ragstone.data.load import load_dataset
+from ragstone.data.readers.mtrag import MtragReader
+from ragstone.statistics.weight_scan import Scan, weight_scan
 from ragstone.types import Query, Ranking, Search
 
 DOMAINS: Final = ("clapnq", "cloud", "fiqa", "govt")

@@ -21,9 +21,9 @@ import yaml
 from benchmarks.doctor_findings import qed, rgb
 
 import ragstone
-from ragstone.datasets.dataset import Dataset
-from ragstone.datasets.loading import load_dataset
-from ragstone.datasets.writing import write_dataset
+from ragstone.data.dataset import Dataset
+from ragstone.data.load import load_dataset
+from ragstone.data.writers.folder import write_dataset
 
 SETTINGS: Final = ["none", "gold", "retrieved(3)"]
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.analysis.paired import adjust, paired_difference
-from ragstone.analysis.statistics import summarise
-from ragstone.datasets.corpus import Corpus
-from ragstone.datasets.squad import SquadReader
-from ragstone.evaluate import evaluate_run
-from ragstone.registry import create
-from ragstone.retrievers.stop_words import STOP_WORDS
-from ragstone.schemas import table_to_scores
-from ragstone.store import Store
+from ragstone.core.registry import create
+from ragstone.core.schemas import table_to_scores
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.data.readers.squad import SquadReader
+from ragstone.evaluation.score_files import evaluate_run
+from ragstone.statistics.paired import adjust, paired_difference
+from ragstone.statistics.summary import summarise
+from ragstone.text.stop_words import STOP_WORDS
 from ragstone.types import Search
 
 LANGUAGES: Final = {

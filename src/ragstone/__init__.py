@@ -10,22 +10,22 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from ragstone.version import __version__
 
 if TYPE_CHECKING:
-    from ragstone.comparison import compare
-    from ragstone.datasets.loading import load_dataset
-    from ragstone.evaluate import evaluate_answers, evaluate_run
-    from ragstone.experiment import load_experiment
-    from ragstone.metrics import parse_metric
+    from ragstone.components.metrics.parse import parse_metric
+    from ragstone.data.load import load_dataset
+    from ragstone.evaluation.compare import compare
+    from ragstone.evaluation.score_files import evaluate_answers, evaluate_run
+    from ragstone.experiment.experiment import load_experiment
 
 _HOMES = {
-    "compare": "ragstone.comparison",
-    "evaluate_answers": "ragstone.evaluate",
-    "evaluate_run": "ragstone.evaluate",
-    "load_dataset": "ragstone.datasets.loading",
-    "load_experiment": "ragstone.experiment",
-    "parse_metric": "ragstone.metrics",
+    "compare": "ragstone.evaluation.compare",
+    "evaluate_answers": "ragstone.evaluation.score_files",
+    "evaluate_run": "ragstone.evaluation.score_files",
+    "load_dataset": "ragstone.data.load",
+    "load_experiment": "ragstone.experiment.experiment",
+    "parse_metric": "ragstone.components.metrics.parse",
 }
 
 __all__ = [

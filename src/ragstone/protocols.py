@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ragstone.calls import Calls
-    from ragstone.datasets.corpus import Corpus
-    from ragstone.datasets.dataset import Dataset
-    from ragstone.embedders.sparse import SparseVectors
-    from ragstone.embedders.token_vectors import TokenVectors
+    from ragstone.calls.client import Calls
+    from ragstone.data.corpus import Corpus
+    from ragstone.data.dataset import Dataset
+    from ragstone.indexes.sparse_vectors import SparseVectors
+    from ragstone.indexes.token_vectors import TokenVectors
     from ragstone.types import (
         Context,
         Document,

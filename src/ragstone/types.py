@@ -1,6 +1,6 @@
 """The nouns of Ragstone: small frozen records for data in hand.
 
-Anything larger than one query's worth travels as an Arrow table (`ragstone.schemas`).
+Anything larger than one query's worth travels as an Arrow table (`ragstone.core.schemas`).
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import pytest
 
-from ragstone.report import write_report
+from ragstone.results.html import write_report
 from ragstone.testing.browser import Page, open_page
-from ragstone.testing.made_results import HOSTILE, made_results
+from ragstone.testing.fake_results import HOSTILE, made_results
 
 Visit: TypeAlias = Callable[[Callable[[Page], Awaitable[None]]], None]
 

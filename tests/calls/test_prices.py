@@ -8,22 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.calls import (
-    Budget,
-    BudgetReached,
-    CallLog,
-    Calls,
-    Endpoint,
-    Estimate,
-    Prices,
-    Reply,
-    Request,
-    chat,
-)
+from ragstone.calls.client import Calls
+from ragstone.calls.estimates import Estimate
+from ragstone.calls.log import CallLog
+from ragstone.calls.prices import Budget, BudgetReached, Price, Prices
+from ragstone.calls.types import Endpoint, Reply, Request, chat
+from ragstone.components.generators.chat import Chat
 from ragstone.errors import ConfigError
-from ragstone.generators.chat import Chat
-from ragstone.prices import Price
-from ragstone.testing import FakeModelServer
+from ragstone.testing.fake_model_server import FakeModelServer
 from ragstone.types import Context, Query, Task
 
 PRICES = Prices({"fake": Price(input=1000.0, output=10_000.0), "cheap-*": Price(1.0, 1.0)})

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from ragstone.calls import Calls, Endpoint, Patience, chat
+from ragstone.calls.client import Calls
+from ragstone.calls.scheduler import Patience
+from ragstone.calls.types import Endpoint, chat
 from ragstone.cli.calls import command
-from ragstone.testing import FakeModelServer
+from ragstone.testing.fake_model_server import FakeModelServer
 
 
 @pytest.fixture

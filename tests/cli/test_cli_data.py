@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ragstone.cli import main
 from ragstone.cli.data import command
-from ragstone.datasets.loading import load_dataset
+from ragstone.data.load import load_dataset
 
 
 def test_show_says_what_is_in_the_sample() -> None:

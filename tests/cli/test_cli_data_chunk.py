@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragstone.cli.data import command
-from ragstone.datasets.loading import load_dataset
-from ragstone.datasets.trec import read_qrels
-from ragstone.evaluate import evaluate_run
-from ragstone.metrics.documents import judge_documents
+from ragstone.components.metrics.document_level import judge_documents
+from ragstone.data.load import load_dataset
+from ragstone.data.readers.trec import read_qrels
+from ragstone.evaluation.score_files import evaluate_run
 from ragstone.types import Ranking
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from ragstone.cli.data import command
-from ragstone.testing.made_results import made_results
+from ragstone.testing.fake_results import made_results
 
 HEAD = "data: sample\nsystems: {a: {retriever: bm25, generator: gold}}\nsettings: [none]\n"
 

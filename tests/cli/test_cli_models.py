@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ragstone.cli.models import command
 from ragstone.errors import ModelFileError
-from ragstone.models import MODELS
+from ragstone.models.bundled import MODELS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -68,7 +68,7 @@ def test_components_are_listed_with_parameters() -> None:
     found = json.loads(ragstone("components", "retrievers", "--json").stdout)
 
     bm25 = next(entry for entry in found["retrievers"] if entry["name"] == "bm25")
-    assert bm25["class"] == "ragstone.retrievers.bm25:BM25"
+    assert bm25["class"] == "ragstone.components.retrievers.bm25:BM25"
     assert {"name": "k1", "type": "float", "default": "1.2", "in_key": True} in bm25["parameters"]
 
 

@@ -14,11 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from ragstone.components.metrics import bert_encoder
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.bert_encoder import bert_scores
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.errors import ModelFileError
-from ragstone.metrics import bert_encoder, parse_metric
-from ragstone.metrics.bert_encoder import bert_scores
-from ragstone.metrics.pairs import Pairs
-from ragstone.models import model_file
+from ragstone.models.files import model_file
 from ragstone.types import Context, ContextPassage
 
 pytestmark = [

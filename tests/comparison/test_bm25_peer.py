@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.datasets.corpus import Corpus
-from ragstone.retrievers import list_search
-from ragstone.retrievers.bm25 import BM25
-from ragstone.retrievers.words import words
-from ragstone.store import Store
+from ragstone.components.retrievers.bm25 import BM25
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.indexes import list_search
+from ragstone.text.words import words
 from ragstone.types import Passage, Search
 
 with warnings.catch_warnings():

@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ragstone.datasets.corpus import Corpus
-from ragstone.retrievers import bm25, word_index
-from ragstone.retrievers.analysis import Analysis
-from ragstone.retrievers.bm25 import BM25
+from ragstone.components.retrievers import bm25
+from ragstone.components.retrievers.bm25 import BM25
+from ragstone.data.corpus import Corpus
+from ragstone.indexes import bm25_index as word_index
+from ragstone.text.analyzer import Analysis
 from ragstone.types import Passage, Ranking, Search
 
 pytest.importorskip("Stemmer")

@@ -9,14 +9,14 @@ from typing import TypeAlias
 
 import pytest
 
-from ragstone.analysis.auc import auc
-from ragstone.analysis.correlation import Correlation, pearson
-from ragstone.analysis.metric_correlations import correlations, inverse_frequency
-from ragstone.analysis.metrology import rater_correlation
-from ragstone.evaluate import evaluate_answers
-from ragstone.judges.conditioning import conditioned
-from ragstone.judges.human_sets import HumanSet, read_human_set
-from ragstone.metrics.rb_agg import rb_agg
+from ragstone.components.judges.idk_conditioning import conditioned
+from ragstone.components.metrics.rb_agg import rb_agg
+from ragstone.evaluation.human_grades import HumanSet, read_human_set
+from ragstone.evaluation.score_files import evaluate_answers
+from ragstone.statistics.auc import auc
+from ragstone.statistics.correlation import Correlation, pearson
+from ragstone.statistics.judge_quality import rater_correlation
+from ragstone.statistics.metric_correlations import correlations, inverse_frequency
 from ragstone.types import Context, ContextPassage
 
 SharedData: TypeAlias = Callable[[str], Path]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.analysis.agreement import absolute_agreement, high_agreement, krippendorff_alpha
-from ragstone.analysis.correlation import pearson, spearman
+from ragstone.statistics.agreement import absolute_agreement, high_agreement, krippendorff_alpha
+from ragstone.statistics.correlation import pearson, spearman
 
 SharedData = Callable[[str], Path]
 

@@ -12,11 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from ragstone.datasets.trec import read_qrels, read_run
-from ragstone.evaluate import average, evaluate_run
-from ragstone.metrics import parse_metric
-from ragstone.metrics.pairs import Pairs
-from ragstone.metrics.rb_agg import conditioned, rb_agg
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.rb_agg import conditioned, rb_agg
+from ragstone.data.readers.trec import read_qrels, read_run
+from ragstone.evaluation.score_files import average, evaluate_run
 
 SharedData: TypeAlias = Callable[[str], Path]
 COLUMNS = [f"{name}@{k}" for name in ("nDCG", "R") for k in (1, 3, 5, 10)]

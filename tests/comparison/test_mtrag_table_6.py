@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.judges.human_sets import read_human_set
+from ragstone.evaluation.human_grades import read_human_set
 
 PUBLISHED = {
     "RL_F": (0.86, 0.80, 0.78),

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from ragstone.evaluate import evaluate_answers
+from ragstone.evaluation.score_files import evaluate_answers
 from ragstone.types import Query
 
 SharedData: TypeAlias = Callable[[str], Path]

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import pytest
 
-from ragstone.datasets.trec import read_qrels, read_run
-from ragstone.evaluate import evaluate_run
-from ragstone.metrics.documents import before
+from ragstone.components.metrics.document_level import before
+from ragstone.data.readers.trec import read_qrels, read_run
+from ragstone.evaluation.score_files import evaluate_run
 
 SharedData: TypeAlias = Callable[[str], Path]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rouge import Rouge
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragstone.metrics import parse_metric
-from ragstone.metrics.pairs import Pairs
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.parse import parse_metric
 
 GOOGLE = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
 PLTRDY = Rouge()

@@ -14,11 +14,11 @@ from statsmodels.stats import inter_rater
 from statsmodels.stats.contingency_tables import mcnemar as mcnemar_of_statsmodels
 from statsmodels.stats.multitest import multipletests
 
-from ragstone.analysis.agreement import Level, cohen_kappa, fleiss_kappa, krippendorff_alpha
-from ragstone.analysis.correlation import kendall, pearson, spearman
-from ragstone.analysis.paired import adjust, paired_difference
-from ragstone.analysis.permutation import mcnemar, sign_flip_p
-from ragstone.analysis.statistics import summarise
+from ragstone.statistics.agreement import Level, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from ragstone.statistics.correlation import kendall, pearson, spearman
+from ragstone.statistics.paired import adjust, paired_difference
+from ragstone.statistics.permutation import mcnemar, sign_flip_p
+from ragstone.statistics.summary import summarise
 
 COLUMNS = st.integers(5, 40).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(-4, 4), min_size=n, max_size=n)] * 2)

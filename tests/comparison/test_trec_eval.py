@@ -7,7 +7,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.evaluate import evaluate_run
+from ragstone.evaluation.score_files import evaluate_run
 
 PAIRS = {
     "nDCG": "ndcg",

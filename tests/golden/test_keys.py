@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.experiment import load_experiment
-from ragstone.fingerprint import recipe
+from ragstone.core.fingerprint import recipe
+from ragstone.experiment.experiment import load_experiment
 
 FOLDER = Path(__file__).parent / "keys"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

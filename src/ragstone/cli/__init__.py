@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from ragstone import __version__
 from ragstone.errors import RagstoneError
+from ragstone.version import __version__
 
 COMMANDS: Final = {
     "run": ("ragstone.cli.run", "Run an experiment, or go on with it."),

@@ -12,8 +12,8 @@ from typing import Final
 import click
 import orjson
 
-from ragstone import call_shelf
-from ragstone.call_shelf import Filter
+from ragstone.calls import log_queries as call_shelf
+from ragstone.calls.log_queries import Filter
 from ragstone.errors import ConfigError
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")

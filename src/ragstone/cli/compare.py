@@ -14,8 +14,8 @@ from ragstone.cli.options import json_option, print_json
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ragstone.analysis.statistics import Summary
-    from ragstone.comparison import Comparison, MetricComparison
+    from ragstone.evaluation.compare import Comparison, MetricComparison
+    from ragstone.statistics.summary import Summary
 
 CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 
@@ -74,8 +74,8 @@ def command(
     """
     from typing import cast
 
-    from ragstone.analysis.paired import Correction
-    from ragstone.comparison import compare
+    from ragstone.evaluation.compare import compare
+    from ragstone.statistics.paired import Correction
 
     names, paths = zip(*map(_named, files), strict=True)
     label, groups = _clusters(clusters, data)
@@ -110,7 +110,7 @@ def _split(written: str | None) -> list[str]:
 
 def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str] | None]:
     """Return what the clusters are called, and query id -> cluster; None leaves it to the ids."""
-    from ragstone.score_files import clusters_by_label, read_clusters
+    from ragstone.data.readers.scores import clusters_by_label, read_clusters
 
     if written == "none":
         return "", {}
@@ -123,7 +123,7 @@ def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str
         )
     if not data:
         return "", None
-    from ragstone.datasets.loading import load_dataset
+    from ragstone.data.load import load_dataset
 
     label, groups = clusters_by_label(load_dataset(data).queries, written or "")
     return label, groups or None

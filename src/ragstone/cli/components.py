@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ragstone.cli.options import json_option, print_json
-from ragstone.components import BUILT_IN
+from ragstone.core.builtins import BUILT_IN
 
 
 @click.command(
@@ -21,7 +21,7 @@ Examples:
 @json_option
 def command(kind: str | None, as_json: bool) -> None:
     """List the components of every KIND, or of one, with their parameters and defaults."""
-    from ragstone.catalogue import describe_kind
+    from ragstone.core.describe import describe_kind
 
     described = {name: describe_kind(name) for name in ([kind] if kind else BUILT_IN)}
     if as_json:

@@ -21,6 +21,6 @@ Example:
 )
 def schema() -> None:
     """Print the JSON Schema of an experiment file."""
-    from ragstone.config import ExperimentFile
+    from ragstone.experiment.config import ExperimentFile
 
     print_json(ExperimentFile.model_json_schema())

@@ -14,16 +14,12 @@ from ragstone.cli.data_agreement import agreement_command
 from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import generate_command, generated_command
-from ragstone.cli.data_labels import (
-    label_command,
-    labels_command,
-    worth_command,
-)
+from ragstone.cli.data_labels import label_command, labels_command, worth_command
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.datasets.describing import Description
-    from ragstone.datasets.doctor import Finding
+    from ragstone.data.describe import Description
+    from ragstone.data_quality.finding import Finding
 
 SEVERITY: Final = ("error", "warning", "note")
 _VALUES_SHOWN, _FEW_SHOWN, _MANY_VALUES = 8, 3, 50
@@ -73,8 +69,8 @@ def show_command(source: str, *, as_json: bool) -> None:
       ragstone data show sample
       ragstone data show ../scifact --json
     """
-    from ragstone.datasets.describing import describe
-    from ragstone.datasets.loading import load_dataset
+    from ragstone.data.describe import describe
+    from ragstone.data.load import load_dataset
 
     found = describe(load_dataset(source))
     if as_json:
@@ -116,9 +112,9 @@ def convert_command(
       ragstone data convert "mtrag(conversations.jsonl)" my-tasks --to mtrageval
       ragstone data convert my-set labelled --labels labels.jsonl
     """
-    from ragstone.construct.label_files import labelled
-    from ragstone.datasets.layouts import WRITERS
-    from ragstone.datasets.loading import load_dataset
+    from ragstone.building.label_files import labelled
+    from ragstone.data.load import load_dataset
+    from ragstone.data.writers.layouts import WRITERS
 
     dataset = load_dataset(source)
     made = WRITERS[form](labelled(dataset, files) if files else dataset, target)
@@ -154,8 +150,9 @@ def check_command(source: str, against: str | None, target: Path | None, *, as_j
       ragstone data check my-set --against my-training-set
       ragstone data check my-set --fix my-clean-set
     """
-    from ragstone.datasets.doctor import check, read_leniently
-    from ragstone.datasets.doctor.fixing import LOG, fix
+    from ragstone.data_quality import check
+    from ragstone.data_quality.lenient_reader import read_leniently
+    from ragstone.data_quality.repair import LOG, fix
 
     subject = read_leniently(source, against)
     findings = check(subject)

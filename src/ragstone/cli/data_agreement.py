@@ -11,8 +11,8 @@ import click
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.analysis.agreement import Agreement
-    from ragstone.analysis.labelling import AgainstOthers, Confusion, Majority
+    from ragstone.statistics.agreement import Agreement
+    from ragstone.statistics.label_agreement import AgainstOthers, Confusion, Majority
 
 Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Annotator -> item id -> labels."""
@@ -53,7 +53,7 @@ def agreement_command(
     """
     import orjson
 
-    from ragstone.construct.label_files import label_sets
+    from ragstone.building.label_files import label_sets
 
     people = {Path(source).stem: label_sets(source, field) for source in sources}
     machines = {Path(source).stem: label_sets(source, field) for source in models}
@@ -74,7 +74,7 @@ def agreement_command(
 
 def _chosen(people: Sets, machines: Sets) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
     """Return the majority's labels, the lines to print and the same for machines."""
-    from ragstone.analysis.labelling import confusion, majority
+    from ragstone.statistics.label_agreement import confusion, majority
 
     one, others = _single(people), _single(machines)
     agreed = majority(one, least=min(2, len(one)))
@@ -93,7 +93,7 @@ def _rows(
     people: Mapping[str, Mapping[str, str]], machines: Mapping[str, Mapping[str, str]]
 ) -> list[AgainstOthers]:
     """Compare each annotator with the others; one alone is the truth for the models."""
-    from ragstone.analysis.labelling import AgainstOthers, against_others, kappa_of
+    from ragstone.statistics.label_agreement import AgainstOthers, against_others, kappa_of
 
     if len(people) > 1:
         return against_others(people, machines)
@@ -118,7 +118,7 @@ def _decided(
     people: Sets, machines: Sets, names: Sequence[str]
 ) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
     """Do as `_chosen` does for labels of which an item may have several: label by label."""
-    from ragstone.analysis.labelling import decisions, majority
+    from ragstone.statistics.label_agreement import decisions, majority
 
     human = {person: decisions(held, names) for person, held in people.items()}
     model = {name: decisions(held, names) for name, held in machines.items()}

@@ -11,7 +11,7 @@ import click
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.chunking.recut import Recut
+    from ragstone.building.rechunk.rechunk import Recut
 
 _SHOWN: Final = 5
 
@@ -60,13 +60,13 @@ def chunk_command(
       ragstone data chunk my-set cut --chunker tokens --documents documents.jsonl
       ragstone data chunk my-set documents --chunker whole
     """
-    from ragstone import registry
-    from ragstone.chunking.recut import recut
-    from ragstone.chunking.writing import check_target, write_recut
-    from ragstone.cli.bars import open_bar
-    from ragstone.datasets.folder import read_corpus, read_corpus_alone
-    from ragstone.datasets.loading import load_dataset
-    from ragstone.progress import shown_by
+    from ragstone.building.rechunk.rechunk import recut
+    from ragstone.building.rechunk.write import check_target, write_recut
+    from ragstone.cli.progress_bars import open_bar
+    from ragstone.core import registry
+    from ragstone.core.progress import shown_by
+    from ragstone.data.load import load_dataset
+    from ragstone.data.readers.folder import read_corpus, read_corpus_alone
 
     check_target(target)
     cutter = registry.create("chunkers", chunker, where="--chunker", folder=Path())

@@ -12,7 +12,7 @@ from ragstone.cli.data_generate import pairs, rating_table
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.construct.rating import Rated
+    from ragstone.building.critique_filter import Rated
 
 _RATING: Final = 48
 """Tokens of a rating without its reason."""
@@ -49,7 +49,7 @@ def critique_command(source: str, output: Path, *, as_json: bool, **options: Any
     """
     import orjson
 
-    from ragstone.construct.rating import profile
+    from ragstone.building.critique_filter import profile
 
     rated = _rated(source, options)
     output.write_bytes(b"".join(orjson.dumps(one.row()) + b"\n" for one in rated))
@@ -68,12 +68,12 @@ def critique_command(source: str, output: Path, *, as_json: bool, **options: Any
 
 
 def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
-    from ragstone.calls import Calls
-    from ragstone.construct.labels import gold_items
-    from ragstone.construct.rating import check_thresholds, kept_dataset, rate
-    from ragstone.datasets.loading import load_dataset
-    from ragstone.datasets.writing import write_dataset
-    from ragstone.judges.critiques import Critiques
+    from ragstone.building.critique_filter import check_thresholds, kept_dataset, rate
+    from ragstone.building.labels import gold_items
+    from ragstone.calls.client import Calls
+    from ragstone.components.judges.critiques import Critiques
+    from ragstone.data.load import load_dataset
+    from ragstone.data.writers.folder import write_dataset
 
     thresholds, limit = options["threshold"], options["limit"]
     check_thresholds(thresholds)

@@ -14,9 +14,9 @@ _VERDICT: Final = 128
 """Tokens of labels without a reason."""
 
 if TYPE_CHECKING:
-    from ragstone.analysis.paired import Difference
-    from ragstone.analysis.statistics import Summary
-    from ragstone.analysis.worth import Worth
+    from ragstone.statistics.dataset_suitability import Worth
+    from ragstone.statistics.paired import Difference
+    from ragstone.statistics.summary import Summary
 
 
 @click.command("labels")
@@ -39,9 +39,9 @@ def labels_command(
     """
     from collections import Counter
 
-    from ragstone.analysis.labelling import composition
-    from ragstone.construct.comparing import composition_svg
-    from ragstone.construct.label_files import label_sets
+    from ragstone.building.compare_generated import composition_svg
+    from ragstone.building.label_files import label_sets
+    from ragstone.statistics.label_agreement import composition
 
     held = {source: label_sets(source, label) for source in sources}
     found = {source: composition(list(values.values())) for source, values in held.items()}
@@ -102,10 +102,10 @@ def label_command(  # noqa: PLR0917 - click passes every option
     """
     import orjson
 
-    from ragstone.calls import Calls
-    from ragstone.construct.label_files import written
-    from ragstone.construct.labels import Labeller, gold_items
-    from ragstone.datasets.loading import load_dataset
+    from ragstone.building.label_files import written
+    from ragstone.building.labels import Labeller, gold_items
+    from ragstone.calls.client import Calls
+    from ragstone.data.load import load_dataset
 
     room = 300 if explain else _VERDICT
     labellers = [
@@ -159,8 +159,8 @@ def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json:
 
 
 def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
-    from ragstone.analysis.worth import worth
     from ragstone.errors import ConfigError
+    from ragstone.statistics.dataset_suitability import worth
 
     results = load_results(path, ())
     name = metric or str(results.record["file"]["correct"])

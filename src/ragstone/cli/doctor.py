@@ -26,7 +26,7 @@ Examples:
 @json_option
 def command(store: Path, as_json: bool) -> None:
     """Look at Python, extras, models, disk and store; exit code 1 where something is missing."""
-    from ragstone.doctor import examine
+    from ragstone.cli.diagnostics import examine
 
     findings = examine(store)
     if as_json:

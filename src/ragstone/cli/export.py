@@ -39,7 +39,7 @@ def command(
     experiment: Path, overrides: tuple[str, ...], form: str, output: Path, as_json: bool
 ) -> None:
     """Write what EXPERIMENT found in another tool's form; nothing is run or overwritten."""
-    from ragstone.export import export_results
+    from ragstone.results.export import export_results
 
     files = export_results(load_results(experiment, overrides), output, form)
     if as_json:

@@ -90,13 +90,13 @@ def check(
 
     CONFIG is a YAML file with a judge, an experiment file with judges, or a judge's name.
     """
-    from ragstone.calls import Calls
-    from ragstone.cli.bars import open_bar
-    from ragstone.judges.check_text import check_document, check_text, steering_text
-    from ragstone.judges.checking import check_judge
-    from ragstone.judges.human_sets import read_human_set
-    from ragstone.judges.steering import steering
-    from ragstone.progress import shown_by
+    from ragstone.calls.client import Calls
+    from ragstone.cli.progress_bars import open_bar
+    from ragstone.core.progress import shown_by
+    from ragstone.evaluation.human_grades import read_human_set
+    from ragstone.evaluation.judge_check import check_judge
+    from ragstone.evaluation.judge_check_text import check_document, check_text, steering_text
+    from ragstone.evaluation.prompt_injection import steering
 
     options = {"language": language, "rating": rating}
     held = read_human_set(data, **{key: value for key, value in options.items() if value})
@@ -127,8 +127,8 @@ command.add_command(calibrate)
 
 def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:
     """Return the judge that a file or a name says, some of its fields forced."""
+    from ragstone.core.registry import create, find, parse_spec
     from ragstone.errors import ConfigError, did_you_mean
-    from ragstone.registry import create, find, parse_spec
 
     path = Path(config)
     is_file = path.suffix in {".yaml", ".yml"} or path.is_file()

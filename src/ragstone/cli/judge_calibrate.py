@@ -11,7 +11,7 @@ import click
 from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
 
 if TYPE_CHECKING:
-    from ragstone.calibration import CalibratedTrial
+    from ragstone.results.calibrate import CalibratedTrial
 
 
 @click.command(
@@ -37,7 +37,7 @@ def command(
 
     The labelled answers must have been drawn at random from all answers.
     """
-    from ragstone.calibration import calibrate, read_labels
+    from ragstone.results.calibrate import calibrate, read_labels
 
     trials = calibrate(load_results(experiment, overrides), metric, read_labels(labels))
     if as_json:

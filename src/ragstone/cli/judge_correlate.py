@@ -12,7 +12,7 @@ import click
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.results import Results
+    from ragstone.results.reader import Results
 
 Column = list[float | None]
 
@@ -67,14 +67,14 @@ def command(
     as_json: bool,
 ) -> None:
     """Correlate every metric with a judge of EXPERIMENT, or with the people of a graded set."""
-    from ragstone.analysis.metric_correlations import (
+    from ragstone.errors import ConfigError, did_you_mean
+    from ragstone.statistics.judge_quality import rater_correlation
+    from ragstone.statistics.metric_correlations import (
         correlation_table,
         correlations,
         heat_map,
         inverse_frequency,
     )
-    from ragstone.analysis.metrology import rater_correlation
-    from ragstone.errors import ConfigError, did_you_mean
 
     if (experiment is None) == (not data):
         raise ConfigError("give an experiment file, or graded answers with --on")
@@ -110,7 +110,7 @@ def command(
 
 def _of_people(data: str, rating: str, by: str) -> Columns:
     from ragstone.errors import DatasetError
-    from ragstone.judges.human_sets import read_human_set
+    from ragstone.evaluation.human_grades import read_human_set
 
     held = read_human_set(data, **({"rating": rating} if rating else {}))
     if not held.values:
@@ -129,8 +129,8 @@ def _of_people(data: str, rating: str, by: str) -> Columns:
 
 def _of_run(experiment: Path, against: str, by: str) -> Columns:
     from ragstone.errors import ConfigError, did_you_mean
-    from ragstone.experiment import load_experiment
-    from ragstone.results import Results
+    from ragstone.experiment.experiment import load_experiment
+    from ragstone.results.reader import Results
 
     loaded = load_experiment(experiment)
     results = Results.load(loaded.store, loaded.file.name)

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from ragstone.errors import ModelFileError
-from ragstone.models import MODELS, BundledModel, bundled, cache_dir, check_files, fetch
+from ragstone.models.bundled import MODELS, BundledModel, cache_dir
+from ragstone.models.files import bundled, check_files, fetch
 
 _AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 _NAMES = click.argument("names", nargs=-1, metavar="[NAME]...")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from ragstone.cli.options import json_option, print_json
-from ragstone.cli.scores import notes, write_scores
+from ragstone.cli.write_scores import notes, write_scores
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
-    from ragstone.evaluate import Evaluation
+    from ragstone.evaluation.score_files import Evaluation
 
 FILE = click.Path(path_type=Path)
 
@@ -69,10 +69,10 @@ def command(
     Passages are taken in trec_eval's order: score descending, ties by id descending. A judged
     query that the run lacks scores 0.
     """
-    from ragstone.datasets.trec import read_qrels, read_run
-    from ragstone.evaluate import average, evaluate_run
-    from ragstone.metrics.names import check_variant, parse_metric, with_variant
-    from ragstone.score_files import read_clusters
+    from ragstone.components.metrics.parse import check_variant, parse_metric, with_variant
+    from ragstone.data.readers.scores import read_clusters
+    from ragstone.data.readers.trec import read_qrels, read_run
+    from ragstone.evaluation.score_files import average, evaluate_run
 
     check_variant(variant)
     wanted = {with_variant(name, variant): str(parse_metric(name)) for name in metrics}
@@ -116,8 +116,8 @@ def _print(evaluation: Evaluation, wanted: Mapping[str, str], *, as_json: bool) 
 
 
 def _document_of(documents: Path | None, mark: str | None) -> Callable[[str], str] | None:
-    from ragstone.datasets.files import lines, text_of
-    from ragstone.metrics.documents import before
+    from ragstone.components.metrics.document_level import before
+    from ragstone.data.readers.rows import lines, text_of
 
     if documents is None:
         return before(mark) if mark else None

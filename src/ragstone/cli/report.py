@@ -53,7 +53,7 @@ def command(
 
     Of the key=value OVERRIDES only `name` and `store` matter.
     """
-    from ragstone.report import write_report
+    from ragstone.results.html import write_report
 
     results = load_results(experiment, overrides)
     path = write_report(results, output or Path(f"{results.name}-report.html"), queries=queries)

@@ -10,7 +10,7 @@ import click
 from ragstone.cli.options import experiment_arguments, json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.plan import Plan
+    from ragstone.experiment.plan import Plan
 
 
 @click.command(
@@ -51,9 +51,9 @@ def command(
 
     What is kept is not run again: after Ctrl-C or a crash, the same command goes on.
     """
-    from ragstone.cli.bars import open_bar
-    from ragstone.experiment import load_experiment
-    from ragstone.progress import shown_by
+    from ragstone.cli.progress_bars import open_bar
+    from ragstone.core.progress import shown_by
+    from ragstone.experiment.experiment import load_experiment
 
     options = {"sample.limit": limit, "sample.seed": seed}
     given = [f"{key}={value}" for key, value in options.items() if value is not None]
@@ -67,11 +67,11 @@ def command(
             return
         results = loaded.run(calls)
     if as_json:
-        from ragstone.views import results_document
+        from ragstone.results.leaderboards import results_document
 
         print_json(results_document(results))
         return
-    from ragstone.tables import leaderboard_text
+    from ragstone.results.terminal import leaderboard_text
 
     click.echo(leaderboard_text(results))
 

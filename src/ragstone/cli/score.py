@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ragstone.cli.options import json_option, print_json
-from ragstone.cli.scores import notes, write_scores
+from ragstone.cli.write_scores import notes, write_scores
 
 if TYPE_CHECKING:
-    from ragstone.metrics.recorded import Answers
+    from ragstone.components.metrics.precomputed import Answers
     from ragstone.types import Query
 
 FILE = click.Path(path_type=Path)
@@ -69,11 +69,16 @@ def command(
 
     A query without an answer scores 0; an answer of null is a failure, and counted as such.
     """
-    from ragstone.evaluate import evaluate_answers
-    from ragstone.metrics.explain import variants_of
-    from ragstone.metrics.names import check_variant, parse_metric, split_names, with_variant
-    from ragstone.metrics.recorded import read_answers, read_gold
-    from ragstone.score_files import read_clusters
+    from ragstone.components.metrics.parse import (
+        check_variant,
+        parse_metric,
+        split_names,
+        with_variant,
+    )
+    from ragstone.components.metrics.precomputed import read_answers, read_gold
+    from ragstone.components.metrics.variants_explained import variants_of
+    from ragstone.data.readers.scores import read_clusters
+    from ragstone.evaluation.score_files import evaluate_answers
 
     check_variant(variant)
     wanted = {with_variant(name, variant): str(parse_metric(name)) for name in split_names(metrics)}
@@ -102,7 +107,7 @@ def command(
 
 
 def _differing(metric: str, queries: Sequence[Query], given: Answers) -> list[dict[str, object]]:
-    from ragstone.metrics.explain import disagreements
+    from ragstone.components.metrics.variants_explained import disagreements
     from ragstone.types import Prediction
 
     predictions = [given.predictions.get(q.query_id) or Prediction(q.query_id, "") for q in queries]

@@ -10,7 +10,7 @@ import click
 from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
 
 if TYPE_CHECKING:
-    from ragstone.results import Results
+    from ragstone.results.reader import Results
 
 
 @click.command(
@@ -46,10 +46,10 @@ def command(
 
     Nothing is run; of the key=value OVERRIDES only `name` and `store` matter.
     """
-    from ragstone.label_views import label_document, label_table
-    from ragstone.query_pages import query_document
-    from ragstone.tables import label_text, leaderboard_text, query_text
-    from ragstone.views import results_document
+    from ragstone.results.by_label import label_document, label_table
+    from ragstone.results.leaderboards import results_document
+    from ragstone.results.query_page import query_document
+    from ragstone.results.terminal import label_text, leaderboard_text, query_text
 
     results = load_results(experiment, overrides)
     if scan:
@@ -73,8 +73,8 @@ def command(
 
 
 def _show_scan(results: Results, label: str | None, metric: str | None, *, as_json: bool) -> None:
-    from ragstone.scan_views import asked_tables, scan_document
-    from ragstone.tables import scan_text
+    from ragstone.results.terminal import scan_text
+    from ragstone.results.weight_scan import asked_tables, scan_document
 
     tables = asked_tables(results, label, metric)
     if as_json:

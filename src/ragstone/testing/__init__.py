@@ -6,6 +6,6 @@ with FakeModelServer(faults={"429": 0.1, "cut": 0.05}) as server:
 
 from __future__ import annotations
 
-from ragstone.testing.model_server import FAULTS, FakeModelServer
+from ragstone.testing.fake_model_server import FAULTS, FakeModelServer
 
 __all__ = ["FAULTS", "FakeModelServer"]

@@ -7,7 +7,7 @@ import asyncio
 import click
 import orjson
 
-from ragstone.testing.model_server import FakeModelServer
+from ragstone.testing.fake_model_server import FakeModelServer
 
 
 async def _serve_for_ever(server: FakeModelServer) -> None:

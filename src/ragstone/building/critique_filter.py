@@ -1,0 +1,139 @@
+"""Critique ratings of queries, from 1 to 5: what is below its threshold is rejected, with why.
+
+A rating that could not be read rejects nothing: it says something of the critic alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ragstone.components.judges.critiques import CRITIQUES, Critiques
+from ragstone.components.judges.questions import Asker
+from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.core.schemas import queries_to_table
+from ragstone.data.table_builder import qrels
+from ragstone.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from ragstone.data.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """One query of a data set, rated."""
+
+    query_id: str
+    label: str
+    """The label by which means are told; empty where it has none."""
+    ratings: Mapping[str, float]
+    reason: str
+    """Why it is rejected; empty where it is kept."""
+    notes: str
+    """Which ratings could not be read, and why."""
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a line of a file."""
+        return {
+            "query_id": self.query_id,
+            "kept": not self.reason,
+            "reason": self.reason,
+            "ratings": dict(self.ratings),
+            "notes": self.notes,
+        }
+
+
+def ratings_of(verdict: Verdict) -> dict[str, float]:
+    """Return critique -> rating of a verdict of `Critiques`.
+
+    >>> ratings_of(Verdict("q", 0.5, parts={"critique:stand_alone": 0.5}))
+    {'stand_alone': 3.0}
+    """
+    return {name.partition(":")[2] or name: 1 + 4 * v for name, v in verdict.parts.items()}
+
+
+def below(ratings: Mapping[str, float], thresholds: Mapping[str, float]) -> str:
+    """Return which ratings are below their thresholds; empty where none is.
+
+    >>> below({"stand_alone": 2.0}, {"stand_alone": 3, "findable": 3})
+    'critique: stand_alone 2 below 3'
+    """
+    low = [
+        f"{name} {ratings[name]:g} below {least:g}"
+        for name, least in thresholds.items()
+        if ratings.get(name, least) < least
+    ]
+    return f"critique: {', '.join(low)}" if low else ""
+
+
+def check_thresholds(thresholds: Mapping[str, float]) -> None:
+    """Raise `ConfigError` for a name that no critique has."""
+    for name in thresholds:
+        if name not in CRITIQUES:
+            raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
+
+
+def rate(
+    items: Sequence[Item],
+    critics: Critiques,
+    calls: Asker,
+    *,
+    thresholds: Mapping[str, float],
+    label: str = "taxonomy",
+) -> list[Rated]:
+    """Return each query with its ratings, in order.
+
+    Args:
+        items: queries with gold answers and passages; a critique is asked where the item has what
+            it looks at.
+        critics: the model that rates.
+        calls: what makes the calls.
+        thresholds: critique -> the least rating with which a query is kept.
+        label: of the queries, by which means are told.
+
+    Raises:
+        ConfigError: a threshold for no critique.
+    """
+    check_thresholds(thresholds)
+    found = []
+    for item, verdict in zip(items, critics.verdicts(items, calls), strict=True):
+        ratings = ratings_of(verdict)
+        held = str(item.query.labels.get(label) or "")
+        reason = below(ratings, thresholds)
+        found.append(Rated(item.item_id, held, ratings, reason, verdict.reason))
+    return found
+
+
+def kept_dataset(dataset: Dataset, rated: Sequence[Rated]) -> Dataset:
+    """Return a data set with the queries that are kept, and their judgements."""
+    ids = {one.query_id for one in rated if not one.reason}
+    queries = [query for query in dataset.queries if query.query_id in ids]
+    builder = qrels()
+    for query_id, grades in dataset.qrels.items():
+        for passage_id, grade in grades.items():
+            if query_id in ids:
+                builder.add((query_id, passage_id, grade))
+    return replace(dataset, query_table=queries_to_table(queries), qrel_table=builder.finish())
+
+
+def profile(
+    rated: Sequence[tuple[str, Mapping[str, float]]],
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
+    """Return label -> critique -> mean rating, and of how many it is, from (label, ratings) pairs.
+
+    >>> profile([("summary", {"findable": 2.0}), ("summary", {"findable": 4.0})])
+    ({'summary': {'findable': 3.0}}, {'summary': {'findable': 2}})
+    """
+    sums: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
+    for label, ratings in rated:
+        if ratings:
+            sums.setdefault(label, Counter()).update(ratings)
+            counts.setdefault(label, Counter()).update(ratings.keys())
+    means = {
+        label: {name: total / counts[label][name] for name, total in held.items()}
+        for label, held in sums.items()
+    }
+    return means, {label: dict(held) for label, held in counts.items()}

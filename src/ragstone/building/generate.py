@@ -1,0 +1,311 @@
+"""Making a test set from a corpus: drafts in rounds, screened, labelled, critiqued, counted.
+
+    made = generate(corpus, Plan(count=40), writer)
+    write_generated(made, corpus, Path("my-test-set"))
+
+Everything is decided by the plan, the corpus and the model's replies, and the replies are kept
+call by call: the same command goes on where it was interrupted, and repeats its result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ragstone.building.critique_filter import below, profile, ratings_of
+from ragstone.building.draft import Draft, Writer
+from ragstone.building.passages import Usable, usable
+from ragstone.building.strategies import STRATEGIES, Strategy, Unit
+from ragstone.components.judges.questions import Asker
+from ragstone.components.judges.verdict import Cost, Item, Verdict
+from ragstone.data_quality.duplicates import squeezed
+from ragstone.data_quality.shingles import character_shingles, near_pairs
+from ragstone.errors import ConfigError, did_you_mean
+from ragstone.text.normalise import pieces
+from ragstone.types import Query
+
+if TYPE_CHECKING:
+    from ragstone.data.corpus import Corpus
+
+_SAME_QUESTION: Final = 0.9
+_UNANSWERABLE: Final = "unanswerable"
+
+
+class Judging(Protocol):
+    """A judge, such as `ragstone.components.judges.taxonomy.Taxonomy`."""
+
+    def verdicts(self, items: Sequence[Item], calls: Asker) -> list[Verdict]:
+        """Return one verdict per item, in order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is wanted.
+
+    Args:
+        strategy: a key of `ragstone.building.strategies.STRATEGIES`.
+        count: queries to be kept.
+        mix: label -> share of the queries; evenly the strategy's labels where it is empty.
+        seed: of the order in which passages are used.
+        rounds: how often what is missing is asked for again, with passages not yet used.
+        per_passage: queries asked of one passage at most.
+        least_words: shorter passages are not used.
+        most_characters: nor longer ones.
+        thresholds: critique -> the least rating (1 to 5) with which a query is kept.
+    """
+
+    strategy: str = "statements"
+    count: int = 30
+    mix: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+    rounds: int = 3
+    per_passage: int = 1
+    least_words: int = 20
+    most_characters: int = 10_000
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what no strategy can do."""
+        if self.strategy not in STRATEGIES:
+            raise ConfigError(
+                f"unknown strategy {self.strategy!r}{did_you_mean(self.strategy, STRATEGIES)}"
+            )
+        legal = STRATEGIES[self.strategy].labels
+        for label in self.mix:
+            if label not in legal:
+                raise ConfigError(
+                    f"the strategy {self.strategy!r} writes no {label!r}"
+                    f"{did_you_mean(label, legal)}"
+                )
+        if min(self.count, self.rounds, self.per_passage) < 1:
+            raise ConfigError("count, rounds and per_passage start at 1")
+        if self.mix and (min(self.mix.values()) < 0 or not sum(self.mix.values())):
+            raise ConfigError(f"the shares of a mix are positive, found {dict(self.mix)}")
+
+    @property
+    def wanted(self) -> dict[str, int]:
+        """Label -> number of queries, the largest remainders rounded up.
+
+        >>> Plan(count=10, mix={"fact_single": 0.5, "summary": 0.25, "reasoning": 0.25}).wanted
+        {'fact_single': 5, 'summary': 3, 'reasoning': 2}
+        """
+        mix = self.mix or dict.fromkeys(STRATEGIES[self.strategy].labels, 1.0)
+        exact = {n: self.count * share / sum(mix.values()) for n, share in mix.items()}
+        wanted = {name: int(value) for name, value in exact.items()}
+        by_remainder = sorted(exact, key=lambda name: wanted[name] - exact[name])
+        for name in by_remainder[: self.count - sum(wanted.values())]:
+            wanted[name] += 1
+        return wanted
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What was made."""
+
+    plan: Plan
+    model: str
+    drafts: list[Draft]
+    """Kept and rejected, in the order in which they were asked for."""
+    passages: Usable
+
+    @property
+    def kept(self) -> list[Draft]:
+        """Those that have no reason against them."""
+        return [draft for draft in self.drafts if not draft.reason]
+
+    @property
+    def shortfall(self) -> dict[str, str]:
+        """Label -> why there are fewer queries of it than asked for; empty where there are not."""
+        found = {}
+        kept = Counter(draft.obtained for draft in self.kept)
+        for label, wanted in self.plan.wanted.items():
+            if kept[label] >= wanted:
+                continue
+            tried = [draft for draft in self.drafts if draft.asked == label]
+            why = Counter(told(draft) for draft in tried if told(draft))
+            most = ", ".join(f"{reason} ({n})" for reason, n in why.most_common(4))
+            left = "" if len(self.passages.passages) else "no passage can be used; "
+            found[label] = (
+                f"{kept[label]} of {wanted}: {left}{len(tried)} were tried"
+                + (f"; {most}" if most else "")
+                + self._used_up(tried)
+            )
+        return found
+
+    def _used_up(self, tried: Sequence[Draft]) -> str:
+        used = len({p.passage_id for draft in self.drafts for p in draft.passages})
+        room = len(self.passages.passages) * self.plan.per_passage
+        if len(self.drafts) >= room or (used and used == len(self.passages.passages)):
+            return f"; all {len(self.passages.passages)} usable passages were used"
+        return f"; {self.plan.rounds} rounds were made" if tried else "; no unit was left for it"
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is told of it: counts, reasons, cost, ratings per label."""
+        kept = self.kept
+        steps = [step for draft in self.drafts for step in draft.steps]
+        tokens = sum(step.tokens_in + step.tokens_out for step in steps)
+        judging = sum((draft.judging for draft in self.drafts), Cost())
+        means, read = profile([(d.obtained or d.asked, d.ratings) for d in self.drafts])
+        in_all = tokens + judging.tokens_in + judging.tokens_out
+        return {
+            "strategy": self.plan.strategy,
+            "model": self.model,
+            "wanted": self.plan.wanted,
+            "kept": dict(Counter(draft.obtained for draft in kept)),
+            "shortfall": self.shortfall,
+            "tried": len(self.drafts),
+            "rejected": dict(Counter(d.reason for d in self.drafts if d.reason).most_common()),
+            "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained]),
+            "ratings": means,
+            "ratings_read": read,
+            "passages_refused": dict(self.passages.reasons.most_common()),
+            "passages_usable": len(self.passages.passages),
+            "calls": len(steps),
+            "tokens": tokens,
+            "calls_judging": judging.calls,
+            "tokens_judging": judging.tokens_in + judging.tokens_out,
+            "calls_per_kept": len(steps) / len(kept) if kept else None,
+            "tokens_per_kept": tokens / len(kept) if kept else None,
+            "tokens_per_kept_in_all": in_all / len(kept) if kept else None,
+        }
+
+
+def told(draft: Draft) -> str:
+    """Return why a draft does not count for the label that it was asked for."""
+    if draft.reason or draft.obtained == draft.asked:
+        return draft.reason
+    return f"labelled {draft.obtained}"
+
+
+def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
+    found: dict[str, Counter[str]] = {}
+    for draft in drafts:
+        found.setdefault(draft.asked, Counter())[draft.obtained] += 1
+    return {asked: dict(counts) for asked, counts in found.items()}
+
+
+def generate(
+    corpus: Corpus,
+    plan: Plan,
+    writer: Writer,
+    *,
+    labeller: Judging | None = None,
+    critics: Judging | None = None,
+) -> Generated:
+    """Write test queries about a corpus until the plan is met or nothing is left to try.
+
+    Args:
+        corpus: what is asked about; passages that cannot be used are listed with the reason.
+        plan: how many queries of which labels, by which strategy.
+        writer: the model that writes.
+        labeller: gives each query its label; one that it calls unanswerable is rejected. The label
+            asked for is believed where there is none.
+        critics: rate each query; see `Plan.thresholds`.
+    """
+    strategy = STRATEGIES[plan.strategy]
+    held = usable(
+        corpus,
+        in_language=writer.prompts.language,
+        least_words=plan.least_words,
+        most_characters=plan.most_characters,
+    )
+    made = Generated(plan, writer.endpoint.model, [], held)
+    queue = _queue(strategy, held, plan)
+    for _ in range(plan.rounds):
+        batch = _next(made, queue)
+        if not batch:
+            break
+        strategy.write(batch, writer)
+        made.drafts.extend(batch)
+        _reject_repeats(made.drafts)
+        _label([draft for draft in batch if not draft.reason], labeller, writer.calls)
+        _critique([draft for draft in batch if not draft.reason], critics, plan, writer.calls)
+    return made
+
+
+def _queue(strategy: Strategy, held: Usable, plan: Plan) -> list[Unit]:
+    """Return the units in order of use, the last first: each `per_passage` times, in turns."""
+    units = strategy.units(held.passages, plan.seed)
+    return [unit for _ in range(plan.per_passage) for unit in units][::-1]
+
+
+def _next(made: Generated, queue: list[Unit]) -> list[Draft]:
+    """Return a draft for each query that is missing, as far as there are units left."""
+    kept = Counter(draft.obtained for draft in made.kept)
+    batch: list[Draft] = []
+    for label, wanted in made.plan.wanted.items():
+        for _ in range(wanted - kept[label]):
+            if not queue:
+                return batch
+            batch.append(Draft(made.plan.strategy, label, queue.pop()))
+    return batch
+
+
+def _reject_repeats(drafts: Sequence[Draft]) -> None:
+    """Reject every question that an earlier draft asks already, nearly or word for word.
+
+    Counterfactual variants of one question differ in their passages; they are none.
+    """
+    live = [d for d in drafts if not d.reason and d.question]
+    first: dict[str, Draft] = {}
+    for draft in live:
+        before = first.setdefault(" ".join(pieces(squeezed(draft.question))), draft)
+        if before is not draft:
+            draft.reason = f"repeats the question of {before.item_id}"
+    pairs = near_pairs(character_shingles(d.question for d in live), _SAME_QUESTION)
+    for pair in sorted(pairs, key=lambda p: p.second):
+        one, other = live[pair.first], live[pair.second]
+        digits = [[c for c in d.question if c.isdigit()] for d in (one, other)]
+        if not (one.reason or other.reason) and digits[0] == digits[1]:
+            other.reason = f"nearly repeats the question of {one.item_id}"
+
+
+def _item(draft: Draft) -> Item:
+    answers = (draft.answer,) if draft.answer else ()
+    texts = tuple(passage.full_text for passage in draft.made or draft.passages)
+    return Item(Query(draft.item_id, draft.question, answers), draft.answer, texts)
+
+
+def _label(drafts: Sequence[Draft], labeller: Judging | None, calls: Asker) -> None:
+    if labeller is None:
+        for draft in drafts:
+            draft.obtained = draft.asked
+        return
+    verdicts = labeller.verdicts([_item(draft) for draft in drafts], calls)
+    for draft, verdict in zip(drafts, verdicts, strict=True):
+        draft.judging += verdict.cost
+        if not verdict.label:
+            draft.obtained = draft.asked
+            draft.notes.append(f"not labelled: {verdict.reason}")
+        elif draft.asked in _OF_THEIR_OWN:
+            _confirm(draft, verdict.label)
+        else:
+            draft.obtained = verdict.label
+            if verdict.label == _UNANSWERABLE:
+                draft.reason = "label: the labeller calls it unanswerable"
+
+
+_OF_THEIR_OWN: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
+"""Labels that say how a query was made; a labeller can only confirm or contradict them."""
+
+
+def _confirm(draft: Draft, label: str) -> None:
+    draft.obtained = draft.asked
+    draft.labels["labeller"] = label
+    if (label == _UNANSWERABLE) != (draft.asked == _UNANSWERABLE):
+        draft.reason = f"label: the labeller calls it {label}"
+
+
+def _critique(drafts: Sequence[Draft], critics: Judging | None, plan: Plan, calls: Asker) -> None:
+    if critics is None:
+        return
+    verdicts = critics.verdicts([_item(draft) for draft in drafts], calls)
+    for draft, verdict in zip(drafts, verdicts, strict=True):
+        draft.judging += verdict.cost
+        draft.ratings = ratings_of(verdict)
+        if verdict.reason:
+            draft.notes.append(f"critiques not read: {verdict.reason}")
+        draft.reason = below(draft.ratings, plan.thresholds)

@@ -1,0 +1,181 @@
+"""The files in which labels are kept: one label an item or several, of one taxonomy or several.
+
+A row has the item's id and a field for each taxonomy. What `ragstone data label` writes for one
+taxonomy has the field `label`, with its name in `taxonomy`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from ragstone.core.schemas import queries_to_table
+from ragstone.data.readers.rows import json_rows, read_bytes, take_id
+from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    from ragstone.components.judges.verdict import Verdict
+    from ragstone.data.dataset import Dataset
+
+SEPARATOR: Final = ";"
+"""Between the labels of a query that has several, where they are one text."""
+LabelSets: TypeAlias = dict[str, tuple[str, ...]]
+"""Query id -> its labels."""
+_IDS: Final = ("query_id", "item_id", "_id", "id")
+_NO_LABELS: Final = frozenset({*_IDS, "status", "reason", "reasons", "taxonomy"})
+
+
+def read_labels(path: Path, key: str = "label") -> dict[str, str]:
+    """Return item id -> label of a file in which an item has one; see `read_label_sets`.
+
+    Raises:
+        DatasetError: as there, or an item has several labels.
+    """
+    found = read_label_sets(path, key)
+    for item_id, labels in found.items():
+        if len(labels) > 1:
+            raise DatasetError(f"{path}: {item_id!r} has several labels: {', '.join(labels)}")
+    return {item_id: labels[0] for item_id, labels in found.items()}
+
+
+def read_label_sets(path: Path, key: str = "label") -> LabelSets:
+    """Return item id -> labels of a file: JSON lines, or CSV or TSV with a header line.
+
+    The id is in the field `query_id`, `item_id`, `_id` or `id`; the labels are a list, or a text
+    with `;` between them. Rows without a label are left out: who did not label an item has no say
+    in it.
+
+    Raises:
+        DatasetError: a row has no id, an id stands twice with other labels, or there is no label.
+    """
+    found: LabelSets = {}
+    for number, row in _label_rows(path):
+        item_id, labels = _item_id(path, number, row), _labels(row.get(key))
+        if not labels:
+            continue
+        if found.setdefault(item_id, labels) != labels:
+            raise DatasetError(
+                f"{path}, line {number}: {item_id!r} is labelled {SEPARATOR.join(labels)!r}, and "
+                f"before {SEPARATOR.join(found[item_id])!r}; an annotator labels an item once"
+            )
+    if not found:
+        raise DatasetError(f"{path} holds no row with the field {key!r}")
+    return found
+
+
+def label_sets(source: str, label: str) -> LabelSets:
+    """Return query id -> labels of a file of labels, or of a data set's own label.
+
+    Args:
+        source: a file of `read_label_sets`, or a data set as everywhere.
+        label: the field of a file, its taxonomy's name, or the label of a data set.
+
+    Raises:
+        DatasetError: there is no such label.
+    """
+    from ragstone.data.load import load_dataset
+
+    path = Path(source)
+    if path.is_file() and path.name.endswith((".jsonl", ".csv", ".tsv")):
+        fields = label_fields(path)
+        named = next((f for f, called in fields.items() if label in (f, called)), "label")
+        return read_label_sets(path, named)
+    found = dataset_labels(load_dataset(source), label)
+    if not found:
+        raise DatasetError(
+            f"{source}: no query has the label {label!r}; name another one, or let a model give "
+            f"it: ragstone data label {source} -o labels.jsonl"
+        )
+    return found
+
+
+def label_fields(path: Path) -> dict[str, str]:
+    """Return field -> name of the label for every field of a file that holds labels.
+
+    The field `label` is named by the field `taxonomy` beside it, or else `taxonomy`.
+    """
+    found: dict[str, str] = {}
+    for _, row in _label_rows(path):
+        for name in row.keys() - _NO_LABELS:
+            if _labels(row[name]):
+                called = str(row.get("taxonomy") or "taxonomy") if name == "label" else name
+                found.setdefault(name, called)
+    return dict(sorted(found.items()))
+
+
+def labelled(dataset: Dataset, files: Sequence[Path]) -> Dataset:
+    """Return a data set whose queries have the labels of files beside their own.
+
+    Raises:
+        DatasetError: a file holds a query that the set lacks, or no label.
+    """
+    added: dict[str, dict[str, Any]] = {query.query_id: {} for query in dataset.queries}
+    for path in files:
+        fields = label_fields(path)
+        if not fields:
+            raise DatasetError(f"{path} holds no labels")
+        for name, called in fields.items():
+            for item_id, labels in read_label_sets(path, name).items():
+                if item_id not in added:
+                    raise DatasetError(f"{path}: {dataset.name} has no query {item_id!r}")
+                added[item_id][called] = labels if len(labels) > 1 else labels[0]
+    queries = [replace(q, labels={**q.labels, **added[q.query_id]}) for q in dataset.queries]
+    return replace(dataset, query_table=queries_to_table(queries))
+
+
+def _labels(held: Any) -> tuple[str, ...]:
+    parts = held if isinstance(held, list) else str(held if held is not None else "").split(";")
+    return tuple(dict.fromkeys(text for part in parts if (text := str(part).strip())))
+
+
+def _item_id(path: Path, number: int, row: Mapping[str, Any]) -> str:
+    names = [name for name in _IDS if row.get(name)]
+    if not names:
+        raise DatasetError(f"{path}, line {number}: no id; looked for {', '.join(_IDS)}")
+    return take_id({"_id": str(row[names[0]])})
+
+
+def _label_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    return _tabled(path) if path.name.endswith((".csv", ".tsv")) else json_rows(path)
+
+
+def _tabled(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
+    text = read_bytes(path).decode("utf-8", "replace")
+    sign = "\t" if path.name.endswith(".tsv") else ","
+    return enumerate(csv.DictReader(text.splitlines(), delimiter=sign), start=2)
+
+
+def written(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file: one an item, with its label or list of labels per taxonomy.
+
+    Args:
+        found: taxonomy -> its verdicts, all on the same items.
+    """
+    for verdicts in zip(*found.values(), strict=True):
+        row: dict[str, Any] = {"query_id": verdicts[0].item_id}
+        if len(found) == 1:
+            (one,) = verdicts
+            row |= {"taxonomy": next(iter(found)), "label": _shown(one)}
+            yield row | {"status": one.status, "reason": one.reason}
+            continue
+        named = dict(zip(found, verdicts, strict=True))
+        reasons = {name: verdict.reason for name, verdict in named.items() if verdict.reason}
+        yield row | {name: _shown(v) for name, v in named.items()} | {"reasons": reasons}
+
+
+def _shown(verdict: Verdict) -> str | list[str]:
+    labels = verdict.label.split(SEPARATOR)
+    return labels if len(labels) > 1 else verdict.label
+
+
+def dataset_labels(dataset: Dataset, label: str) -> LabelSets:
+    """Return query id -> its values of one label; a query without it is left out."""
+    held = ((query.query_id, query.labels.get(label)) for query in dataset.queries)
+    return {
+        i: tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
+        for i, value in held
+        if value is not None
+    }

@@ -1,0 +1,66 @@
+"""Passages that speak of one thing: pairs from different documents that share a rare name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from ragstone.text.normalise import ENGLISH
+from ragstone.types import Passage
+
+_NAME: Final = re.compile(
+    r"\b[^\W\d_a-z][\w'\u2019-]+(?:\s+(?:of|de|van)?\s*[^\W\d_a-z][\w'\u2019-]+)*"
+)
+_MOST_PASSAGES: Final = 4
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n]\s*[\"'“(]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Two passages, and the longest rare name that both hold."""
+
+    first: Passage
+    second: Passage
+    name: str
+
+
+def linked(passages: Sequence[Passage]) -> list[Link]:
+    """Return the pairs that share a name which at most four of the passages hold.
+
+    Pairs are of different documents, where documents are known; each pair once, with its longest
+    name. A name is a run of capitalised words; one word alone counts only within a sentence.
+
+    >>> a = Passage("1", "In May the Ardent Bell sank.", document_id="x")
+    >>> b = Passage("2", "Nobody saw the Ardent Bell again.", document_id="y")
+    >>> [(link.first.passage_id, link.name) for link in linked([a, b])]
+    [('1', 'Ardent Bell')]
+    """
+    holders: dict[str, list[int]] = {}
+    for place, passage in enumerate(passages):
+        for name in dict.fromkeys(_names(passage.full_text)):
+            holders.setdefault(name, []).append(place)
+    found: dict[tuple[int, int], str] = {}
+    for name, places in holders.items():
+        if 1 < len(places) <= _MOST_PASSAGES:
+            for pair in combinations(places, 2):
+                if _apart(passages[pair[0]], passages[pair[1]]):
+                    found[pair] = max(found.get(pair, ""), name, key=len)
+    return [Link(passages[a], passages[b], name) for (a, b), name in sorted(found.items())]
+
+
+def _names(text: str) -> Iterable[str]:
+    for match in _NAME.finditer(text):
+        words = match.group().split()
+        starts = bool(_SENTENCE_START.search(text[: match.start()]))
+        if starts and words[0].lower() in ENGLISH:
+            words, starts = words[1:], False
+        # One capitalised word that begins a sentence may be any word.
+        if (len(words) > 1 or (words and not starts)) and words[0][0].isupper():
+            yield " ".join(words)
+
+
+def _apart(one: Passage, other: Passage) -> bool:
+    return not one.document_id or one.document_id != other.document_id

@@ -1,0 +1,181 @@
+"""The prompts with which test sets are written, and a YAML file in their place.
+
+Each is a template with named variables (`ragstone.core.prompts`). The tasks are from Know Your RAG
+(2024), appendices E and G; the wording is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from ragstone.building.few_shot import REPLY, Example, examples
+from ragstone.calls.types import ChatMessage
+from ragstone.core.prompts import Template
+from ragstone.errors import ConfigError, did_you_mean
+
+_PAIR: Final = 'Reply with one JSON object and nothing else: {{"question": "...", "answer": "..."}}'
+_ASKED: Final = (
+    "Word the question as a person would who searches a large collection and has not seen the "
+    "passage: name what it is about, and do not mention the passage."
+)
+_LIST: Final = 'Put each on a line of its own that begins with "- ", and write nothing else.'
+
+KINDS: Final = {
+    "fact_single": "a single fact that the passage states, in a few words",
+    "summary": "made of several things that the passage states in different places",
+    "reasoning": "something that the passage does not state but that follows from it",
+}
+"""Label -> how the single prompt asks for it."""
+_ENGLISH: Final = "English"
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The templates, and the language they are written in (and passages must be in)."""
+
+    language: str = _ENGLISH
+    single: str = (
+        "Passage:\n{passage}\n\nWrite one question that this passage answers, and the answer. "
+        f"The answer must be {{kind}}. {_ASKED} {_PAIR}"
+    )
+    theme: str = (
+        "Passage:\n{passage}\n\nWhat is this passage about? Reply with a few words, nothing else."
+    )
+    facts: str = (
+        "Passage about {theme}:\n{passage}\n\nWrite down up to five facts that the passage states, "
+        "one fact a sentence. Each sentence must say who or what it is about, so that it can be "
+        "understood alone. Add nothing that the passage does not say, and state no fact twice. "
+        f"{_LIST}"
+    )
+    summaries: str = (
+        "Facts about {theme}:\n{facts}\n\nWrite three sentences that each bring several of these "
+        "facts together. No two of them may tell the same, and each must be understood alone. "
+        f"{_LIST}"
+    )
+    conclusions: str = (
+        "Facts about {theme}:\n{facts}\n\nWrite three conclusions that follow from several of "
+        "these facts taken together and that none of them states. Each is a full sentence that "
+        f"can be understood alone. {_LIST}"
+    )
+    question: str = (
+        "Topic: {theme}\nStatement: {statement}\n\nWhich question does this statement, and nothing "
+        "else, answer? Write that one question as a person would type it into a search engine: "
+        'short, and naming what it is about. Begin the line with "- " and write nothing else.'
+    )
+    reasoning: str = (
+        "Passage:\n{passage}\n\nSimple question: {question}\nIts answer: {answer}\n\nMake a harder "
+        "question of it, whose answer is not stated in the passage but follows from what it "
+        f"states. {_ASKED} {_PAIR}"
+    )
+    constraint: str = (
+        "Passage:\n{passage}\n\nSimple question: {question}\nIts answer: {answer}\n\nMake the "
+        "question more specific by one condition (a time, a place, a quantity, an exception) that "
+        f"the passage states, and give the answer to the new question. {_ASKED} {_PAIR}"
+    )
+    near_miss: str = (
+        "Passage:\n{passage}\n\nWrite one question about the same topic that the passage seems to "
+        "answer and does not: the detail that is asked for must be missing from it. "
+        f'{_ASKED} Begin the line with "- " and write nothing else.'
+    )
+    counterfactual: str = (
+        "Question: {question}\nRight answer: {answer}\n\nName another answer of the same kind that "
+        "is wrong, though a reader could believe it. Reply with that answer and nothing else."
+    )
+    multi_hop: str = (
+        "First passage:\n{first}\n\nSecond passage:\n{second}\n\nBoth passages speak of {link}. "
+        "Write one question that can only be answered by reading both, and its short answer. "
+        f"{_ASKED} {_PAIR}"
+    )
+
+    examples: Mapping[str, Example] = field(default_factory=lambda: examples(KINDS))
+    """Name of a prompt, or name/label, -> what is shown as answered already, before it is asked."""
+
+    def __post_init__(self) -> None:
+        """Check the variables of every template and example."""
+        for name, needed in _VARIABLES.items():
+            found = Template(getattr(self, name), f"prompt {name!r}").variables
+            if found != needed:
+                wrong = min(found ^ needed)
+                told = "is missing" if wrong in needed else "is unknown"
+                raise ConfigError(
+                    f"prompt {name!r}: the variable {{{wrong}}} {told}; it has exactly "
+                    f"{', '.join(f'{{{v}}}' for v in sorted(needed))}"
+                )
+
+        for key, values in self.examples.items():
+            wanted = _VARIABLES.get(key.partition("/")[0], set()) | {REPLY}
+            if wanted != values.keys():
+                raise ConfigError(
+                    f"prompts: the example {key!r} has {', '.join(sorted(values))}; one of a "
+                    f"prompt has its variables and a reply: {', '.join(sorted(wanted))}"
+                )
+
+    def render(self, name: str, **values: str) -> str:
+        """Return a prompt with its variables filled in."""
+        return Template(getattr(self, name), f"prompt {name!r}").render(values)
+
+    def shown(self, key: str) -> tuple[ChatMessage, ...]:
+        """Return the example of a prompt (`facts`, `single/summary`) as an earlier turn."""
+        values = self.examples.get(key)
+        if values is None:
+            return ()
+        asked = {name: text for name, text in values.items() if name != REPLY}
+        prompt = self.render(key.partition("/")[0], **asked)
+        return ("user", prompt), ("assistant", values[REPLY])
+
+
+_VARIABLES: Final = {
+    "single": {"passage", "kind"},
+    "theme": {"passage"},
+    "facts": {"theme", "passage"},
+    "summaries": {"theme", "facts"},
+    "conclusions": {"theme", "facts"},
+    "question": {"theme", "statement"},
+    "reasoning": {"passage", "question", "answer"},
+    "constraint": {"passage", "question", "answer"},
+    "near_miss": {"passage"},
+    "counterfactual": {"question", "answer"},
+    "multi_hop": {"first", "second", "link"},
+}
+
+
+def load_prompts(path: Path | None) -> Prompts:
+    """Return the prompts of a YAML file, those it lacks being the built-in ones.
+
+    Prompts in another language than English have the file's examples alone.
+
+    Raises:
+        ConfigError: the file cannot be read, or a key or a variable is unknown or missing.
+    """
+    if path is None:
+        return Prompts()
+    try:
+        held: Any = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML ({error})") from error
+    known = [f.name for f in fields(Prompts)]
+    if not isinstance(held, dict):
+        raise ConfigError(f"{path}: expected names of prompts with their texts: {', '.join(known)}")
+    for key in sorted(set(map(str, held)) - set(known)):
+        raise ConfigError(f"{path}: unknown prompt {key!r}{did_you_mean(key, known)}")
+    if held.get("language", _ENGLISH) != _ENGLISH:
+        held.setdefault("examples", {})
+    _check_texts(path, held)
+    return Prompts(**held)
+
+
+def _check_texts(path: Path, held: Mapping[str, Any]) -> None:
+    texts = {name: value for name, value in held.items() if name != "examples"}
+    shown = held.get("examples", {})
+    if not isinstance(shown, dict) or not all(isinstance(one, dict) for one in shown.values()):
+        raise ConfigError(f"{path}: examples: expected names of prompts with variables and a reply")
+    for key, values in shown.items():
+        texts |= {f"examples: {key}: {name}": value for name, value in values.items()}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise ConfigError(f"{path}: {name}: expected a text, found {value!r}")

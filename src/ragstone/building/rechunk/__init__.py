@@ -1,0 +1,1 @@
+"""Rechunking a data set: new passages, with the judgements transferred to them."""

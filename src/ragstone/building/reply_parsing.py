@@ -1,0 +1,238 @@
+"""Reading what a model wrote: lists, questions, pairs; and why something is not used."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import orjson
+
+from ragstone.components.metrics.refusal import refusal
+from ragstone.text.normalise import ENGLISH, contains, pieces
+
+_MARKER: Final = re.compile(r"^\s*(?:[-*•>–—]+|\(?\d{1,2}[.):])\s*")  # noqa: RUF001 - dashes
+_LEAD: Final = re.compile(
+    r"^(?:\W*)(question|answer|statement|conclusion|fact|theme|topic)\s*\d*\s*[:.]\s*",
+    re.IGNORECASE,
+)
+_ENDS_SENTENCE: Final = re.compile(r"[.!?。！？]['\"”»)]*$")  # noqa: RUF001 - full-width signs
+_QUESTION_END: Final = re.compile(r"[?？؟][\"'”»)]*$")  # noqa: RUF001 - full-width sign
+_QUESTION_WORD: Final = re.compile(
+    r"(?:who|whom|whose|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|has|"
+    r"have|had|will|would|should|in (?:what|which)|on (?:what|which)|at (?:what|which)|"
+    r"for (?:what|how)|to (?:what|whom))\b",
+    re.IGNORECASE,
+)
+_OF_THE_PASSAGE: Final = re.compile(
+    r"\b(?:this question|(?:in|from|by|of|to|does|do) (?:the|this|that|these|above) (?:\w+ )?"
+    r"(?:passages?|contexts?|texts?|statements?|excerpts?|paragraphs?|facts)\b|"
+    r"(?:the|this) (?:passage|context|statement|excerpt|paragraph) "
+    r"(?:say|state|mention|describe|about|above))",
+    re.IGNORECASE,
+)
+_OBJECT: Final = re.compile(r"\{[^{}]*\}", re.DOTALL)
+_PAIR_LINES: Final = re.compile(
+    r"question\W*:\s*(?P<question>.+?)\s*\n+\W*answer\W*:\s*(?P<answer>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_TEXT: Final = r'"((?:[^"\\]|\\.)*)"'
+_LOOSE_PAIR: Final = re.compile(rf'"question"\s*:\s*{_TEXT}\s*,\s*"answer"\s*:\s*{_TEXT}')
+"""Two whole texts of an object whose brackets are wrong."""
+_THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_WORDS: Final = re.compile(r"\w+")
+_ECHO_WORDS: Final = 8
+_MOST_WORDS: Final = 60
+_LOOP_WORDS: Final = 4
+_LOOPS_IN_ANSWER: Final = 3
+_LEAST_STATEMENT: Final = 3
+
+
+class Rejected(ValueError):
+    """What a model wrote is not used; the text says why."""
+
+
+def plain(reply: str) -> str:
+    """Return a reply without what the model thought before, and without code fences."""
+    text = _THOUGHT.sub("", reply).strip()
+    return re.sub(r"^```\w*\s*|\s*```$", "", text).strip()
+
+
+def read_statements(reply: str, prompt: str) -> tuple[str, ...]:
+    r"""Return the statements of a list, each once.
+
+    Markers may be any of the usual ones; where no line has one, each line that is a whole sentence
+    is a statement. Empty items are dropped, and so is what repeats the prompt.
+
+    Raises:
+        Rejected: nothing is left, or the model refused.
+
+    >>> read_statements("Sure:\n- One is odd.\n-\n2. Two is even.\n- One is odd.", "")
+    ('One is odd.', 'Two is even.')
+    """
+    text = plain(reply)
+    if not text:
+        raise Rejected("the reply is empty")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    marked = [_bare(line) for line in lines if _MARKER.match(line)]
+    if not marked and any(_echoes(line, prompt) for line in lines):
+        raise Rejected("the model repeated the prompt")
+    if not marked and refusal(text):
+        raise Rejected("the model refused")
+    whole = marked or [_bare(line) for line in lines if _ENDS_SENTENCE.search(line)]
+    found = [s for s in whole if len(_WORDS.findall(s)) >= _LEAST_STATEMENT]
+    kept = tuple(dict.fromkeys(s for s in found if not (_echoes(s, prompt) or refusal(s))))
+    if not kept:
+        raise Rejected("the model refused" if refusal(text) else "the reply holds no statement")
+    return kept
+
+
+def read_line(reply: str, prompt: str) -> str:
+    """Return a reply of one line, without marker, quotation marks or a lead such as "Answer:".
+
+    Raises:
+        Rejected: it is empty, a refusal, or the prompt again.
+    """
+    lines = [line for line in plain(reply).splitlines() if _bare(line)]
+    if not lines:
+        raise Rejected("the reply is empty")
+    line = _bare(next((line for line in lines if _MARKER.match(line)), lines[0]))
+    if refusal(line):
+        raise Rejected("the model refused")
+    if any(_echoes(line, prompt) for line in lines):
+        raise Rejected("the model repeated the prompt")
+    return line
+
+
+def read_question(reply: str, prompt: str) -> str:
+    """Return the one question of a reply; raise `Rejected` where there is none.
+
+    >>> read_question('Question: "Who built the mill?"', "")
+    'Who built the mill?'
+    """
+    lines = [_bare(line) for line in plain(reply).splitlines()]
+    asked = [line for line in lines if _QUESTION_END.search(line)]
+    question = asked[0] if asked else read_line(reply, prompt)
+    return checked_question(question, prompt)
+
+
+def checked_question(question: str, prompt: str) -> str:
+    """Return a question that a stranger could ask; raise `Rejected` where it is none."""
+    if not _WORDS.search(question):
+        raise Rejected("the question is empty")
+    if _echoes(question, prompt) or contains(pieces(prompt), pieces(question)):
+        raise Rejected("the model repeated the prompt")
+    if refusal(question):
+        raise Rejected("the model refused")
+    if not (_QUESTION_END.search(question) or _QUESTION_WORD.match(question)):
+        raise Rejected("it is no question")
+    if len(question.split()) > _MOST_WORDS:
+        raise Rejected(f"the question has more than {_MOST_WORDS} words")
+    if _OF_THE_PASSAGE.search(question):
+        raise Rejected("the question speaks of the passage")
+    if _loops(question, 2):
+        raise Rejected("the question says the same words over again")
+    return question
+
+
+def read_pair(reply: str, prompt: str) -> tuple[str, str]:
+    """Return question and answer of a reply: a JSON object, or two lines that are named so.
+
+    Raises:
+        Rejected: there is no such pair, or the question or answer is not one.
+
+    >>> read_pair('{"question": "Who built it?", "answer": "Ann"}', "")
+    ('Who built it?', 'Ann')
+    """
+    text = plain(reply)
+    if not text:
+        raise Rejected("the reply is empty")
+    if any(_echoes(line, prompt) for line in text.splitlines()):
+        raise Rejected("the model repeated the prompt")
+    held = _last_object(text)
+    match = _PAIR_LINES.search(text)
+    loose = _LOOSE_PAIR.search(text)
+    if held is not None:
+        question, answer = str(held["question"]), str(held["answer"])
+    elif loose:
+        question, answer = loose[1], loose[2]
+    elif match:
+        question, answer = match["question"], match["answer"].splitlines()[0]
+    elif refusal(text):
+        raise Rejected("the model refused")
+    else:
+        raise Rejected("the reply holds no question with its answer")
+    return checked_question(_bare(question), prompt), checked_answer(_bare(answer), prompt)
+
+
+def checked_answer(answer: str, prompt: str) -> str:
+    """Return an answer; raise `Rejected` where it is empty, a refusal or the prompt again."""
+    if not _WORDS.search(answer):
+        raise Rejected("the answer is empty")
+    if refusal(answer):
+        raise Rejected("the model refused")
+    if _echoes(answer, prompt):
+        raise Rejected("the model repeated the prompt")
+    if _OF_THE_PASSAGE.search(answer):
+        raise Rejected("the answer speaks of the passage")
+    if _loops(answer, _LOOPS_IN_ANSWER):
+        raise Rejected("the answer says the same words over and over")
+    return answer
+
+
+def check_whole(question: str) -> None:
+    """Raise `Rejected` where the question of a reply that was cut has no end."""
+    if not _QUESTION_END.search(question):
+        raise Rejected("the reply was cut within the question")
+
+
+def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
+    """Raise `Rejected` where too small a share of the answer's content words is in the texts."""
+    wanted = set(pieces(answer)) - ENGLISH
+    held = {piece for text in texts for piece in pieces(text)}
+    share = len(wanted & held) / len(wanted) if wanted else 1.0
+    if share < least:
+        raise Rejected(
+            f"of the answer's words {share:.0%} are in the passage, less than {least:.0%}"
+        )
+
+
+def check_not_given(question: str, answer: str) -> None:
+    """Raise `Rejected` where the question says the whole answer."""
+    if contains(pieces(question), pieces(answer)):
+        raise Rejected("the question says the answer")
+
+
+def _last_object(text: str) -> dict[str, Any] | None:
+    for found in reversed(_OBJECT.findall(text)):
+        try:
+            held = orjson.loads(found)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(held, dict) and {"question", "answer"} <= held.keys():
+            return held
+    return None
+
+
+def _bare(line: str) -> str:
+    text = _MARKER.sub("", line.strip()).strip()
+    text = _LEAD.sub("", text).strip()
+    return text.strip('*_`"“”[]').strip()
+
+
+def _loops(text: str, least: int) -> bool:
+    """Say whether the same four words stand in a text so many times."""
+    said = pieces(text)
+    runs = Counter(zip(*(said[i:] for i in range(_LOOP_WORDS)), strict=False))
+    return max(runs.values(), default=0) >= least
+
+
+def _echoes(text: str, prompt: str) -> bool:
+    """Say whether a text stands in the prompt's own words, for eight words or more.
+
+    `prompt` is the instruction without the passage: what repeats the passage is no echo.
+    """
+    said, asked = pieces(text), pieces(prompt)
+    runs = range(max(len(said) - _ECHO_WORDS + 1, 0))
+    return any(contains(asked, said[i : i + _ECHO_WORDS]) for i in runs)

@@ -1,0 +1,319 @@
+"""The ways of writing a query: from one prompt, from statements, evolved, adversarial, multi-hop.
+
+A strategy is a class with the labels it can write, the passages it writes one query about, and one
+verb. Statement extraction is that of Know Your RAG (2024), section 6: the answer comes first, as a
+statement that the passage makes, and the question is then made from the statement alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, Protocol
+
+from ragstone.building.draft import Draft, Writer
+from ragstone.building.multi_hop_links import linked
+from ragstone.building.prompts import KINDS
+from ragstone.building.reply_parsing import (
+    Rejected,
+    check_grounded,
+    check_not_given,
+    checked_answer,
+    read_line,
+    read_pair,
+    read_question,
+    read_statements,
+)
+from ragstone.text.normalise import pieces
+from ragstone.types import Passage
+
+Unit = tuple[Passage, ...]
+_GROUNDED: Final = 0.5
+_SPAN_WORDS: Final = 8
+
+
+class Strategy(Protocol):
+    """A way of writing queries."""
+
+    labels: ClassVar[tuple[str, ...]]
+    """What can be asked for, the usual one first."""
+
+    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
+        """Return what a query can be written about, in the order in which it is used."""
+        ...
+
+    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
+        """Write the drafts' questions and answers, or the reasons why there are none."""
+        ...
+
+
+def _alone(passages: Sequence[Passage], seed: int) -> list[Unit]:
+    order = random.Random(seed).sample(list(passages), len(passages))  # noqa: S311 - no secret
+    return [(passage,) for passage in order]
+
+
+def _text(draft: Draft) -> str:
+    return draft.passages[0].full_text
+
+
+def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
+    draft.question, draft.answer = read_pair(reply, prompt)
+    check_not_given(draft.question, draft.answer)
+    if draft.asked != "reasoning":
+        check_grounded(draft.answer, [p.full_text for p in draft.passages], _GROUNDED)
+
+
+@dataclass(frozen=True)
+class SinglePrompt:
+    """One prompt for question and answer, as the cookbooks do."""
+
+    labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
+
+    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
+        """Return the passages in random order."""
+        return _alone(passages, seed)
+
+    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
+        """Write question and answer in one call."""
+        writer.step(
+            "single",
+            drafts,
+            lambda d: writer.prompts.render("single", passage=_text(d), kind=KINDS[d.asked]),
+            _take_pair,
+            lambda d: f"single/{d.asked}",
+        )
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Theme, facts, summaries or conclusions; then the question that one of them answers."""
+
+    labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
+
+    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
+        """Return the passages in random order."""
+        return _alone(passages, seed)
+
+    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
+        """Write in three calls, four for summaries and conclusions."""
+        show = writer.prompts.render
+        writer.step("theme", drafts, lambda d: show("theme", passage=_text(d)), _take_theme)
+        writer.step(
+            "facts", drafts, lambda d: show("facts", theme=d.theme, passage=_text(d)), _take_facts
+        )
+        for label, name in (("summary", "summaries"), ("reasoning", "conclusions")):
+            writer.step(
+                name,
+                [draft for draft in drafts if draft.asked == label],
+                lambda d, name=name: show(name, theme=d.theme, facts=_bullets(d.facts)),  # type: ignore[misc]
+                _take_combined,
+            )
+        writer.step(
+            "question",
+            drafts,
+            lambda d: show("question", theme=d.theme, statement=d.statement),
+            _take_question,
+        )
+
+
+def _take_theme(draft: Draft, reply: str, prompt: str) -> None:
+    draft.theme = read_line(reply, prompt).rstrip(".")
+
+
+def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
+    found, told = [], "the passage's title alone"
+    title = pieces(draft.passages[0].title)
+    for statement in read_statements(reply, prompt):
+        if pieces(statement) == title:
+            continue
+        try:
+            check_grounded(statement, [_text(draft), draft.theme], _GROUNDED)
+        except Rejected as error:
+            told = str(error)
+        else:
+            found.append(statement)
+    if not found:
+        raise Rejected(f"no statement of the passage: {told}")
+    draft.facts = tuple(found)
+    if draft.asked == "fact_single":
+        draft.statement = _chosen(draft, draft.facts)
+    elif len(found) < 2:  # noqa: PLR2004 - what is to be combined are two at least
+        raise Rejected(f"one fact alone gives no {draft.asked}")
+
+
+def _take_combined(draft: Draft, reply: str, prompt: str) -> None:
+    new = [s for s in read_statements(reply, prompt) if s not in draft.facts]
+    if not new:
+        raise Rejected("the statements are the facts again")
+    draft.statement = _chosen(draft, new)
+
+
+def _take_question(draft: Draft, reply: str, prompt: str) -> None:
+    draft.question, draft.answer = read_question(reply, prompt), draft.statement
+    check_not_given(draft.question, draft.answer)
+
+
+def _chosen(draft: Draft, statements: Sequence[str]) -> str:
+    """Choose one at random, the same one whenever the same passage is asked about."""
+    made_of = f"{draft.passages[0].passage_id}\n{draft.asked}"
+    return statements[int(hashlib.sha256(made_of.encode()).hexdigest(), 16) % len(statements)]
+
+
+def _bullets(statements: Sequence[str]) -> str:
+    return "\n".join(f"- {statement}" for statement in statements)
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """A simple question, then one made from it: to be reasoned about, or with a condition more.
+
+    Evol-Instruct (Xu and others, 2023), as far as one passage answers the result.
+    """
+
+    labels: ClassVar[tuple[str, ...]] = ("reasoning", "fact_single")
+
+    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
+        """Return the passages in random order."""
+        return _alone(passages, seed)
+
+    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
+        """Write in two calls."""
+        _write_simple(drafts, writer)
+        for label, name in (("reasoning", "reasoning"), ("fact_single", "constraint")):
+            writer.step(
+                name,
+                [draft for draft in drafts if draft.asked == label],
+                lambda d, name=name: writer.prompts.render(  # type: ignore[misc]
+                    name, passage=_text(d), question=d.question, answer=d.answer
+                ),
+                _take_evolved,
+            )
+
+
+def _write_simple(drafts: Sequence[Draft], writer: Writer) -> None:
+    kind = KINDS["fact_single"]
+    writer.step(
+        "single",
+        drafts,
+        lambda d: writer.prompts.render("single", passage=_text(d), kind=kind),
+        _take_pair,
+        lambda _: "single/fact_single",
+    )
+
+
+def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
+    simple = draft.question
+    draft.labels["evolved_from"] = simple
+    _take_pair(draft, reply, prompt)
+    if draft.question.lower() == simple.lower():
+        raise Rejected("the question is the simple one again")
+
+
+@dataclass(frozen=True)
+class Adversarial:
+    """Questions that the passage seems to answer, and passages that say something else.
+
+    A counterfactual passage is the passage with the answer replaced by another one of its kind; the
+    query's gold answer is the new one, the label `true_answer` holds the old.
+    """
+
+    labels: ClassVar[tuple[str, ...]] = ("unanswerable", "counterfactual")
+
+    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
+        """Return the passages in random order."""
+        return _alone(passages, seed)
+
+    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
+        """Write near misses in one call, counterfactuals in two."""
+        near = [draft for draft in drafts if draft.asked == "unanswerable"]
+        writer.step(
+            "near_miss",
+            near,
+            lambda d: writer.prompts.render("near_miss", passage=_text(d)),
+            _take_near_miss,
+        )
+        other = [draft for draft in drafts if draft.asked == "counterfactual"]
+        _write_simple(other, writer)
+        for draft in other:
+            _keep_spans(draft)
+        writer.step(
+            "counterfactual",
+            other,
+            lambda d: writer.prompts.render("counterfactual", question=d.question, answer=d.answer),
+            _take_counterfactual,
+        )
+
+
+def _take_near_miss(draft: Draft, reply: str, prompt: str) -> None:
+    draft.question = read_question(reply, prompt)
+    draft.labels["near_miss_of"] = draft.passages[0].passage_id
+
+
+def _keep_spans(draft: Draft) -> None:
+    if draft.reason:
+        return
+    if len(draft.answer.split()) > _SPAN_WORDS:
+        draft.reason = f"counterfactual: the answer has more than {_SPAN_WORDS} words"
+    elif draft.answer not in draft.passages[0].text:
+        draft.reason = "counterfactual: the answer does not stand in the passage as it is"
+
+
+def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
+    new = checked_answer(read_line(reply, prompt), prompt).rstrip(".")
+    passage, old = draft.passages[0], draft.answer
+    if new.lower() == old.lower() or new in passage.text:
+        raise Rejected("the other answer is in the passage already")
+    if len(new.split()) > 2 * _SPAN_WORDS:
+        raise Rejected(f"the other answer has more than {2 * _SPAN_WORDS} words")
+    text = passage.text.replace(old, new)
+    draft.made = (replace(passage, passage_id=f"{passage.passage_id}~{draft.item_id}", text=text),)
+    draft.labels |= {"true_answer": old, "counterfactual_of": passage.passage_id}
+    draft.statement, draft.answer = text, new
+
+
+@dataclass(frozen=True)
+class MultiHop:
+    """One question that takes two passages which share a rare name."""
+
+    labels: ClassVar[tuple[str, ...]] = ("multi_hop",)
+
+    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
+        """Return pairs of linked passages of different documents, in random order."""
+        pairs = [(link.first, link.second) for link in linked(passages)]
+        return random.Random(seed).sample(pairs, len(pairs))  # noqa: S311 - no secret
+
+    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
+        """Write in one call."""
+        for draft in drafts:
+            draft.labels["link"] = linked(draft.passages)[0].name
+        writer.step(
+            "multi_hop",
+            drafts,
+            lambda d: writer.prompts.render(
+                "multi_hop",
+                first=d.passages[0].full_text,
+                second=d.passages[1].full_text,
+                link=d.labels["link"],
+            ),
+            _take_multi_hop,
+        )
+
+
+def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
+    _take_pair(draft, reply, prompt)
+    said = set(pieces(f"{draft.question} {draft.answer}".replace(draft.labels["link"], "")))
+    held = [set(pieces(passage.full_text)) for passage in draft.passages]
+    for passage, own, other in zip(draft.passages, held, held[::-1], strict=True):
+        if not said & (own - other):
+            raise Rejected(f"nothing in it is from {passage.passage_id} alone: one passage does")
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = {
+    "statements": Statements(),
+    "single": SinglePrompt(),
+    "evolution": Evolution(),
+    "adversarial": Adversarial(),
+    "multi-hop": MultiHop(),
+}

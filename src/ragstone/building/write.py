@@ -1,0 +1,71 @@
+"""A generated test set as files: a data set, every item with all that made it, and the summary."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from ragstone.building.generate import Generated
+from ragstone.core.schemas import queries_to_table
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.table_builder import qrels
+from ragstone.data.writers.folder import write_dataset
+from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragstone.types import Passage
+
+ITEMS: Final = "items.jsonl"
+SUMMARY: Final = "summary.json"
+CALLS: Final = "calls.sqlite"
+
+
+def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
+    """Return the kept queries with the whole corpus and the passages that were made for them."""
+    builder = qrels()
+    for draft in made.kept:
+        for passage in draft.relevant:
+            builder.add((draft.item_id, passage.passage_id, 1))
+    extra: Sequence[Passage] = [passage for draft in made.kept for passage in draft.made]
+    whole = Corpus.from_passages([*corpus, *extra]) if extra else corpus
+    queries = queries_to_table([draft.query() for draft in made.kept])
+    return Dataset(name, queries, whole, builder.finish())
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `DatasetError` where a folder holds files that are not a generated set's."""
+    foreign = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
+    if foreign and not {ITEMS, CALLS} & set(foreign):
+        raise DatasetError(
+            f"{folder} holds {foreign[0]} and is no generated test set; choose an empty folder"
+        )
+
+
+def write_generated(made: Generated, corpus: Corpus, folder: Path) -> list[Path]:
+    """Write a test set into a folder and return the files; what an earlier run wrote is replaced.
+
+    `queries.jsonl`, `corpus.jsonl` and `qrels.tsv` are a data set in Ragstone's own layout;
+    `items.jsonl` has every item, kept or rejected; `summary.json` the counts.
+    """
+    check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
+    try:
+        if made.kept:
+            write_dataset(generated_dataset(made, corpus, folder.name), temporary)
+        rows = (orjson.dumps(draft.row(made.model)) for draft in made.drafts)
+        (temporary / ITEMS).write_bytes(b"".join(row + b"\n" for row in rows))
+        summary = orjson.dumps(made.summary(), option=orjson.OPT_INDENT_2)
+        (temporary / SUMMARY).write_bytes(summary)
+        return [path.replace(folder / path.name) for path in sorted(temporary.iterdir())]
+    except OSError as error:
+        raise DatasetError(f"cannot write the test set into {folder}: {error}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

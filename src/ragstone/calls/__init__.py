@@ -1,0 +1,1 @@
+"""Calls to language models: client, log, scheduler, HTTP, prices."""

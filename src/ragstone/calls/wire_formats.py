@@ -1,0 +1,185 @@
+"""How requests and replies are written for OpenAI-style and Anthropic-style servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, Wire
+from ragstone.errors import ConfigError, did_you_mean
+
+
+@dataclass(frozen=True)
+class OpenAIWire:
+    """Chat completions as OpenAI, vLLM, llama.cpp, Ollama and many hosted services speak them."""
+
+    def url(self, base_url: str) -> str:
+        """Return where a request is posted; the base URL may end in `/v1` or not hold it."""
+        return join_url(base_url, "chat/completions")
+
+    def headers(self, api_key: str) -> Mapping[str, str]:
+        """Return the headers that carry the key."""
+        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
+
+    def body(self, model: str, request: Request) -> bytes:
+        """Return the request's body."""
+        sampling = request.sampling
+        body: dict[str, Any] = {
+            "model": model,
+            "messages": [{"role": role, "content": text} for role, text in request.messages],
+        }
+        for name in ("temperature", "max_tokens", "top_p", "seed"):
+            value = getattr(sampling, name)
+            if value is not None:
+                body[name] = value
+        if sampling.stop:
+            body["stop"] = sampling.stop
+        if sampling.logprobs is not None:
+            body["logprobs"] = True
+            if sampling.logprobs:
+                body["top_logprobs"] = sampling.logprobs
+        if sampling.json_schema is not None:
+            schema = {"name": "reply", "schema": sampling.json_schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if sampling.grammar:
+            body["grammar"] = sampling.grammar
+        return orjson.dumps(body | dict(sampling.extra))
+
+    def decode(self, raw: bytes) -> Any:
+        """Read a reply's body."""
+        return orjson.loads(raw)
+
+    def reply(self, payload: Any) -> Reply:
+        """Read a chat completion; raise `ValueError` saying what is missing."""
+        choices = _get(payload, "choices", list)
+        if not choices:
+            raise ValueError("the list of choices is empty")
+        message = _get(choices[0], "message", dict)
+        text = message.get("content")
+        if text is None:
+            text = ""
+        if not isinstance(text, str):
+            raise ValueError(f"the content is {type(text).__name__}")  # noqa: TRY004 - see _get
+        usage = payload.get("usage") or {}
+        return Reply(
+            text=text,
+            finish_reason=str(choices[0].get("finish_reason") or ""),
+            tokens_in=_count(usage, "prompt_tokens"),
+            tokens_out=_count(usage, "completion_tokens"),
+            logprobs=_logprobs(choices[0].get("logprobs")),
+            reasoning=str(message.get("reasoning_content") or message.get("reasoning") or ""),
+            served_by=str(payload.get("model") or ""),
+        )
+
+
+@dataclass(frozen=True)
+class AnthropicWire:
+    """Messages as Anthropic speaks them: the system text apart, blocks of content back."""
+
+    api_version: str = "2023-06-01"
+
+    def url(self, base_url: str) -> str:
+        """Return where a request is posted."""
+        return join_url(base_url, "messages")
+
+    def headers(self, api_key: str) -> Mapping[str, str]:
+        """Return the headers that carry the key."""
+        return {"x-api-key": api_key, "anthropic-version": self.api_version}
+
+    def body(self, model: str, request: Request) -> bytes:
+        """Return the request's body; log-probabilities, seed and grammar do not exist here."""
+        sampling = request.sampling
+        if sampling.logprobs is not None or sampling.grammar or sampling.json_schema is not None:
+            raise ConfigError(
+                f"model {model!r}: Anthropic-style servers give no log-probabilities and take "
+                "no grammar or JSON schema; leave them out, or use an OpenAI-style server"
+            )
+        body: dict[str, Any] = {
+            "model": model,
+            "max_tokens": sampling.max_tokens or 1024,
+            "messages": [
+                {"role": role, "content": text}
+                for role, text in request.messages
+                if role != "system"
+            ],
+        }
+        system = "\n\n".join(text for role, text in request.messages if role == "system")
+        if system:
+            body["system"] = system
+        for name in ("temperature", "top_p"):
+            if getattr(sampling, name) is not None:
+                body[name] = getattr(sampling, name)
+        if sampling.stop:
+            body["stop_sequences"] = sampling.stop
+        return orjson.dumps(body | dict(sampling.extra))
+
+    def decode(self, raw: bytes) -> Any:
+        """Read a reply's body."""
+        return orjson.loads(raw)
+
+    def reply(self, payload: Any) -> Reply:
+        """Read a message; raise `ValueError` saying what is missing."""
+        blocks = _get(payload, "content", list)
+        usage = payload.get("usage") or {}
+        return Reply(
+            text="".join(_get(b, "text", str) for b in blocks if b.get("type") == "text"),
+            finish_reason=str(payload.get("stop_reason") or ""),
+            tokens_in=_count(usage, "input_tokens"),
+            tokens_out=_count(usage, "output_tokens"),
+            reasoning="".join(
+                str(b.get("thinking", "")) for b in blocks if b.get("type") == "thinking"
+            ),
+            served_by=str(payload.get("model") or ""),
+        )
+
+
+WIRES: Final[Mapping[str, Wire]] = {"openai": OpenAIWire(), "anthropic": AnthropicWire()}
+
+
+def wire_of(endpoint: Endpoint) -> Wire:
+    """Return the protocol that an endpoint speaks."""
+    if endpoint.wire is not None:
+        return endpoint.wire
+    if endpoint.protocol not in WIRES:
+        raise ConfigError(
+            f"unknown protocol {endpoint.protocol!r}{did_you_mean(endpoint.protocol, WIRES)}"
+        )
+    return WIRES[endpoint.protocol]
+
+
+def join_url(base_url: str, path: str) -> str:
+    """Append a path to a base URL that may have a query (as Azure's have).
+
+    >>> join_url("http://localhost:8000/v1/", "messages")
+    'http://localhost:8000/v1/messages'
+    """
+    address, mark, query = base_url.partition("?")
+    return f"{address.rstrip('/')}/{path}{mark}{query}"
+
+
+def _get(holder: Any, name: str, kind: type) -> Any:
+    found = holder.get(name) if isinstance(holder, dict) else None
+    if not isinstance(found, kind):
+        raise ValueError(f"the reply has no {name!r}")  # noqa: TRY004 - the text is wrong, not code
+    return found
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if isinstance(value, int) else None
+
+
+def _logprobs(reported: Any) -> tuple[TokenLogprob, ...]:
+    if not isinstance(reported, dict) or not isinstance(reported.get("content"), list):
+        return ()
+    return tuple(
+        TokenLogprob(
+            str(entry.get("token", "")),
+            float(entry["logprob"]),
+            tuple((str(t["token"]), float(t["logprob"])) for t in entry.get("top_logprobs") or ()),
+        )
+        for entry in reported["content"]
+    )

@@ -1,0 +1,69 @@
+"""Progress in the terminal: a live bar, or plain lines where nobody watches one."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Final
+
+import click
+from tqdm import tqdm
+
+from ragstone.core.progress import Bar
+
+PATIENCE: Final = 2.0
+"""Seconds before a step says anything: what is over sooner needs no bar."""
+LINE_EVERY: Final = 10.0
+"""Seconds between two plain lines of one step."""
+
+
+class LiveBar:
+    """A bar with throughput and time left, on a terminal."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self._bar = tqdm(total=total, desc=title, delay=PATIENCE, leave=True, file=sys.stderr)
+
+    def advance(self, count: int = 1) -> None:
+        """Count some items as done."""
+        self._bar.update(count)
+
+    def close(self) -> None:
+        """End the bar, leaving its last state on the screen."""
+        self._bar.close()
+
+
+class PlainBar:
+    """A line now and then, for log files."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self._title, self._total, self._done = title, total, 0
+        self._started = time.monotonic()
+        self._next_line = self._started + PATIENCE
+
+    def advance(self, count: int = 1) -> None:
+        """Count some items as done; say so when the last line is long ago."""
+        self._done += count
+        now = time.monotonic()
+        if now >= self._next_line:
+            self._next_line = now + LINE_EVERY
+            self._print(now - self._started)
+
+    def close(self) -> None:
+        """Say how it ended, if anything was said before."""
+        passed = time.monotonic() - self._started
+        if passed >= PATIENCE:
+            self._print(passed)
+
+    def _print(self, passed: float) -> None:
+        rate = self._done / passed
+        left = (self._total - self._done) / rate if rate else float("inf")
+        click.echo(
+            f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.1f} a second, "
+            f"{left:,.0f} s left",
+            err=True,
+        )
+
+
+def open_bar(title: str, total: int) -> Bar:
+    """Return the kind of bar that fits where standard error goes."""
+    return LiveBar(title, total) if sys.stderr.isatty() else PlainBar(title, total)

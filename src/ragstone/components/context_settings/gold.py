@@ -1,0 +1,33 @@
+"""The relevant passages alone: MIRAGE's and BERGEN's oracle, mtRAG's reference setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ragstone.components.context_settings import shown
+from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Shows the relevant passages, best grade first; the best `top_k` of them where it is given."""
+
+    top_k: int | None = None
+
+    uses: ClassVar[frozenset[str]] = frozenset({"gold"})
+
+    @property
+    def setting(self) -> str:
+        """The canonical name: `gold`, or `gold(1)` with a limit."""
+        return "gold" if self.top_k is None else f"gold({self.top_k})"
+
+    def build(
+        self,
+        query: Query,
+        gold: GoldPassages,
+        noise: NoisePassages,
+        retrieved: RetrievedPassages,
+    ) -> Context:
+        """Return the gold passages; an unanswerable query has none and gets an empty context."""
+        return Context(query.query_id, self.setting, shown(gold.passages[: self.top_k], "gold"))

@@ -1,0 +1,59 @@
+"""The relevant passages among misleading ones: MIRAGE's mixed setting."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ragstone.components.context_settings import shown
+from ragstone.errors import ConfigError
+from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+
+
+@dataclass(frozen=True)
+class GoldNoise:
+    """Shows all gold passages and `noise` others, the most misleading of those there are.
+
+    The noise is the data set's own where it has judged passages as not relevant (MIRAGE's pool),
+    else what BM25 finds best among the passages that are not relevant: the same for every system.
+
+    The gold passages stand together at `position`. "random" is drawn for each query from the seed
+    and the query id: a fixed place would measure the generator's liking for that place.
+    """
+
+    noise: int = 4
+    position: Literal["first", "last", "random"] = "random"
+    seed: int = 0
+
+    uses: ClassVar[frozenset[str]] = frozenset({"gold", "noise"})
+
+    def __post_init__(self) -> None:
+        if self.noise < 1:
+            raise ConfigError(f"gold+noise needs at least 1 noise passage, found {self.noise}")
+
+    @property
+    def setting(self) -> str:
+        """The canonical name, for example `gold+noise(4)` or `gold+noise(4, position=last)`."""
+        place = "" if self.position == "random" else f", position={self.position}"
+        seed = f", seed={self.seed}" if self.seed else ""
+        return f"gold+noise({self.noise}{place}{seed})"
+
+    def build(
+        self,
+        query: Query,
+        gold: GoldPassages,
+        noise: NoisePassages,
+        retrieved: RetrievedPassages,
+    ) -> Context:
+        """Return gold and noise passages; fewer noise passages where there are no more."""
+        others = shown(noise.passages[: self.noise], "noise")
+        before = self._place(query.query_id, len(others))
+        passages = (*others[:before], *shown(gold.passages, "gold"), *others[before:])
+        return Context(query.query_id, self.setting, passages)
+
+    def _place(self, query_id: str, others: int) -> int:
+        """Return how many noise passages stand before the gold ones."""
+        if self.position == "random":
+            return random.Random(f"{self.seed}:{query_id}").randint(0, others)  # noqa: S311  # no secret
+        return 0 if self.position == "first" else others

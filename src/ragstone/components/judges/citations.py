@@ -1,0 +1,86 @@
+"""citation-support: do the passages that a sentence cites bear it out?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from ragstone.components.judges.llm_base import ModelJudge, Refusals, sheet, unscored
+from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Choice, Form
+
+GRADES: Final = {"full": 1.0, "partial": 0.5, "none": 0.0}
+_CITED: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
+_SENTENCE: Final = re.compile(r".+?(?:[.!?。](?:\s*\[[\d\s,]+\])*(?=\s|$)|$)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class CitationSupport(ModelJudge):
+    """The mean over citing sentences of how far the passages they cite bear them out.
+
+    Grades are full 1, partial 0.5, none 0. Citations are numbers in brackets that count the
+    passages as shown: [1], [2, 3]. A citation of a passage that was not shown supports nothing, and
+    is not asked about. The part `citation-support:cited` is the share of sentences that cite.
+    """
+
+    explain: bool = False
+    max_tokens: int = 64
+    refusals: Refusals = "unscored"
+
+    name: ClassVar[str] = "citation-support"
+    form: ClassVar[Form[Any]] = Choice(tuple(GRADES))
+    needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
+    variables: ClassVar[tuple[str, ...]] = ("sentence", "passages")
+    own_user: ClassVar[str] = sheet(
+        "How far do the passages bear out the sentence? full: all it says stands there or follows; "
+        "partial: some of it; none: nothing, or the contrary.",
+        sentence="sentence",
+        passages="passages it cites",
+    )
+
+    def without_call(self, item: Item) -> Verdict | None:
+        """Make no call for an answer that cites nothing."""
+        known = super().without_call(item)
+        if known is None and not any(cited for _, cited in sentences(item.answer or "")):
+            return Verdict.not_asked(item, "the answer cites no passage")
+        return known
+
+    def questions(self, item: Item) -> list[Question[Any]]:
+        """Ask about each sentence that cites a passage which was shown."""
+        asked = []
+        for sentence, cited in sentences(item.answer or ""):
+            shown = [item.passages[n - 1] for n in cited if 1 <= n <= len(item.passages)]
+            if shown:
+                values = {"sentence": sentence, "passages": "\n\n".join(shown)}
+                asked.append(self.question(self.form, values, (sentence, *shown)))
+        return asked
+
+    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+        """Return the mean grade over the sentences that cite."""
+        failed = unscored(item, answered)
+        if failed is not None:
+            return failed
+        held = sentences(item.answer or "")
+        citing = sum(bool(cited) for _, cited in held)
+        value = sum(GRADES[str(one.said)] for one in answered) / citing
+        return Verdict(item.item_id, value, parts={"citation-support:cited": citing / len(held)})
+
+
+def sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the sentences of an answer without their citations, and what each cites.
+
+    >>> sentences("Paris is in France [1]. It is old [2, 3]. Yes.")
+    [('Paris is in France.', (1,)), ('It is old.', (2, 3)), ('Yes.', ())]
+    """
+    found = []
+    for match in _SENTENCE.finditer(answer.strip()):
+        cited = tuple(
+            int(n) for held in _CITED.findall(match[0]) for n in held.split(",") if n.strip()
+        )
+        text = re.sub(r"\s+([.!?。])", r"\1", _CITED.sub("", match[0])).strip()
+        if text:
+            found.append((text, cited))
+    return found

@@ -1,0 +1,46 @@
+"""context-relevance: how much of what was retrieved helps to answer the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from ragstone.components.judges.list_schemas import Numbered
+from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
+from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Form
+
+GRADES: Final = {"answers": 1.0, "helps": 0.5, "useless": 0.0}
+
+
+@dataclass(frozen=True)
+class ContextRelevance(ModelJudge):
+    """The mean grade of the passages shown: answers 1, helps 0.5, useless 0."""
+
+    name: ClassVar[str] = "context-relevance"
+    form: ClassVar[Form[Any]] = Numbered(1, tuple(GRADES))
+    needs: ClassVar[frozenset[str]] = frozenset({"passages"})
+    variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages")
+    own_user: ClassVar[str] = sheet(
+        "Grade each numbered passage by what it gives to somebody who has to answer the question: "
+        "answers (the answer, or a main part of it, stands there), helps (it holds something the "
+        "answer needs), useless (anything else, also where the subject is the same).",
+        history="earlier turns",
+        query="question",
+        passages="passages",
+    )
+
+    def questions(self, item: Item) -> list[Question[Any]]:
+        """Ask about all passages at once."""
+        form = Numbered(len(item.passages), tuple(GRADES))
+        return [self.question(form, self.values(item), item.passages)]
+
+    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+        """Return the mean grade."""
+        failed = unscored(item, answered)
+        if failed is not None:
+            return failed
+        grades = [GRADES[one] for one in answered[0].said]
+        return Verdict(item.item_id, sum(grades) / len(grades))

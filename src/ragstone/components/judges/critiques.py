@@ -1,0 +1,169 @@
+"""critiques: Know Your RAG's eight ratings of a question, its answer and its context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final
+
+from ragstone.components.judges.llm_base import ModelJudge, sheet
+from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Form, Rating
+from ragstone.core.prompts import Prompt
+from ragstone.errors import ConfigError, did_you_mean
+
+SCALE: Final = Rating(1, 5)
+_QUERY, _CONTEXT, _ANSWER = {"query": "question"}, {"passages": "context"}, {"answer": "answer"}
+
+CRITIQUES: Final[dict[str, str]] = {
+    "question_grounded": sheet(
+        "From 1 to 5: how well can the question be answered from this context alone? 5: clearly, "
+        "and in one way only. 1: not at all, or it is no question.",
+        **_QUERY,
+        **_CONTEXT,
+    ),
+    "answer_grounded": sheet(
+        "From 1 to 5: how much of what the answer says can be drawn from the context? 5: all of "
+        "it, beyond doubt. 1: none of it.",
+        **_ANSWER,
+        **_CONTEXT,
+    ),
+    "findable": sheet(
+        "The context is one of many in a collection. From 1 to 5: how well would a search with "
+        "this question find it? 5: the question names what sets this context apart. 1: it would "
+        "fit a great many.",
+        **_QUERY,
+        **_CONTEXT,
+    ),
+    "stand_alone": sheet(
+        "From 1 to 5: can the question be understood by somebody who sees nothing else? 5: yes, be "
+        "its terms ever so technical. 1: it leans on something unseen, such as `the text`, `this "
+        "document`, or an object that it does not name.",
+        **_QUERY,
+    ),
+    "question_useful": sheet(
+        "The question is meant for a collection of documents. From 1 to 5: of how much use is its "
+        "answer to somebody who works in that field? 5: of great use. 1: of none.",
+        **_QUERY,
+    ),
+    "context_useful": sheet(
+        "The context is part of a collection that people search. From 1 to 5: how much does it "
+        "tell somebody who works in that field? 5: several different facts. 1: none.",
+        **_CONTEXT,
+    ),
+    "context_clear": sheet(
+        "From 1 to 5: how clear is this text? 5: whole sentences, well set, nothing missing. 1: "
+        "torn off, garbled or badly set.",
+        **_CONTEXT,
+    ),
+    "not_tautological": sheet(
+        "From 1 to 5: how much does the answer add to the question? 5: all of it is new. 1: it "
+        "repeats what the question says already.",
+        **_QUERY,
+        **_ANSWER,
+    ),
+}
+"""Critique -> user template; 5 is always the good end."""
+
+PAPER_NAMES: Final = {
+    "question_grounded": "q_to_c_groundedness",
+    "answer_grounded": "a_to_c_groundedness",
+    "findable": "q_feasibility",
+    "stand_alone": "stand_alone",
+    "question_useful": "q_usefulness",
+    "context_useful": "c_usefulness",
+    "context_clear": "c_clarity",
+    "not_tautological": "qa_tautology",
+}
+
+
+@dataclass(frozen=True)
+class Critiques(ModelJudge):
+    """Ratings from 1 to 5, each a metric of its own: `critique:stand_alone` is (r - 1) / 4.
+
+    Teixeira de Lima et al., "Know Your RAG", 2024, appendix I. Asked about the gold answer where
+    the item has one and no answer of a system. One that cannot be read is left out with its
+    reason; the others stand.
+    """
+
+    critiques: tuple[str, ...] = tuple(CRITIQUES)
+
+    name: ClassVar[str] = "critiques"
+    form: ClassVar[Form[Any]] = SCALE
+    needs: ClassVar[frozenset[str]] = frozenset()
+    scores_itself: ClassVar[bool] = False
+    variables: ClassVar[tuple[str, ...]] = ("query", "answer", "passages")
+    own_user: ClassVar[str] = CRITIQUES["stand_alone"]
+
+    def __post_init__(self) -> None:
+        """Refuse names that no critique has, and a template that would stand for all eight."""
+        super().__post_init__()
+        for name in self.critiques:
+            if name not in CRITIQUES:
+                raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
+        if self.user:
+            raise ConfigError("judge 'critiques' has eight templates; 'user' cannot replace them")
+
+    @cached_property
+    def prompts(self) -> dict[str, Prompt]:
+        """Critique -> its templates."""
+        known = frozenset(self.variables) | {"format"}
+        system = self.system or self.own_system
+        return {
+            name: Prompt(f"critique {name}", system, CRITIQUES[name], frozenset(), known)
+            for name in self.critiques
+        }
+
+    def applicable(self, item: Item) -> list[str]:
+        """Return the critiques for which the item has what they look at."""
+        held = {
+            "query": bool(item.query.text.strip()),
+            "answer": bool(_answer(item).strip()),
+            "passages": any(text.strip() for text in item.passages),
+        }
+        return [
+            name
+            for name, prompt in self.prompts.items()
+            if all(held.get(variable, True) for variable in prompt.variables)
+        ]
+
+    def without_call(self, item: Item) -> Verdict | None:
+        """Make no call where there is nothing to look at."""
+        if not self.applicable(item):
+            return Verdict.not_asked(item, "nothing that the critiques look at")
+        return None
+
+    def questions(self, item: Item) -> list[Question[Any]]:
+        """Ask one question a critique."""
+        answer = _answer(item)
+        values = {**self.values(item), "answer": answer}
+        material = tuple(text for text in (item.query.text, answer, *item.passages) if text)
+        return [
+            Question(self.messages(self.prompts[name], SCALE, values), SCALE, material)
+            for name in self.applicable(item)
+        ]
+
+    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+        """Return one part a critique, and their mean as the value."""
+        names = self.applicable(item)
+        parts = {
+            f"critique:{name}": SCALE.share(float(one.value))
+            for name, one in zip(names, answered, strict=True)
+            if one.value is not None
+        }
+        unread = [f"{n}: {a.reason}" for n, a in zip(names, answered, strict=True) if a.reason]
+        if not parts:
+            return Verdict(item.item_id, status="failed", reason="; ".join(unread))
+        mean = sum(parts.values()) / len(parts)
+        return Verdict(item.item_id, mean, parts=parts, reason="; ".join(unread))
+
+    @property
+    def calls_per_item(self) -> int:
+        """One a critique."""
+        return len(self.critiques) * super().calls_per_item
+
+
+def _answer(item: Item) -> str:
+    return item.answer or next(iter(item.query.gold_answers), "")

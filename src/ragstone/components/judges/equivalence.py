@@ -1,0 +1,122 @@
+"""equivalence: does the answer say what a gold answer says? BERGEN calls it LLMeval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Literal
+
+from ragstone.calls.types import Reply
+from ragstone.components.judges.llm_base import ModelJudge, Pooling, Refusals, sheet, unscored
+from ragstone.components.judges.questions import Answered, Manner
+from ragstone.components.judges.reply_parsing import Unreadable
+from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.errors import ConfigError
+
+ALTERNATIVES: Final = 20
+
+
+@dataclass(frozen=True)
+class Likelihood(Form[float]):
+    """The probability of the first option, read off the first token's alternatives.
+
+    It is renormalised over the options: P(yes) / (P(yes) + P(no)). Where they hold less than
+    `least_mass` together, the model was about to say something else, and there is no verdict.
+    """
+
+    options: tuple[str, ...] = ("yes", "no")
+    least_mass: float = 0.1
+    key: ClassVar[str] = "verdict"
+    explained: ClassVar[bool] = False
+    cut_is_whole: ClassVar[bool] = True
+
+    def wording(self, *, explain: bool = False) -> str:
+        """Ask as for the text: the same prompt, the same quantity."""
+        return Choice(self.options).wording()
+
+    def of_reply(self, reply: Reply, material: Sequence[str] = ()) -> float:
+        """Return the probability; the reply must have been asked for with log-probabilities."""
+        if not reply.logprobs:
+            raise Unreadable("the server reports no log-probabilities")
+        first = reply.logprobs[0]
+        mass = self._masses(dict(first.top) or {first.token: first.logprob})
+        total = sum(mass.values())
+        if total < self.least_mass:
+            words = " and ".join(self.options)
+            raise Unreadable(f"{words} hold only {total:.1%} of the first token's probability")
+        return mass[self.options[0]] / total
+
+    def _masses(self, top: Mapping[str, float]) -> dict[str, float]:
+        meanings = Choice(self.options).meanings
+        mass = dict.fromkeys(self.options, 0.0)
+        for token, logprob in top.items():
+            option = meanings.get(token.strip(" \n▁Ġ*\"'{[").casefold())
+            if option is not None:
+                mass[option] += math.exp(logprob)
+        return mass
+
+
+@dataclass(frozen=True)
+class Equivalence(ModelJudge):
+    """The probability that the model calls the answer right: 1 or 0 from one greedy reply.
+
+    `method: text` reads the verdict; with repeats its value is the share of yes. `method: logprob`
+    takes the probability of yes against no from the first token: what the share tends to.
+    All gold answers are shown, one a line.
+    """
+
+    explain: bool = False
+    max_tokens: int = 64
+    refusals: Refusals = "settle"
+    method: Literal["text", "logprob"] = "text"
+    least_mass: float = 0.1
+
+    name: ClassVar[str] = "equivalence"
+    form: ClassVar[Form[Any]] = Choice()
+    needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
+    empty: ClassVar[float | None] = 0.0
+    pooling: ClassVar[Pooling] = "mean"
+    variables: ClassVar[tuple[str, ...]] = ("query", "history", "gold", "answer")
+    own_user: ClassVar[str] = sheet(
+        "Is the answer right? It is right if it gives what one of the gold answers gives, however "
+        "it is worded; further details may stand beside it unless they contradict the gold answer.",
+        history="earlier turns",
+        query="question",
+        gold="gold answers",
+        answer="answer to be graded",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse a reason before a log-probability: the first token must be the verdict."""
+        super().__post_init__()
+        if self.method == "logprob" and (self.explain or self.structured):
+            raise ConfigError(
+                "judge 'equivalence': method logprob reads the first token; leave out explain "
+                "and structured"
+            )
+
+    def questions(self, item: Item) -> list[Any]:
+        """Ask for the word, or for the probabilities of the words."""
+        form = Likelihood(least_mass=self.least_mass) if self.method == "logprob" else self.form
+        (question,) = super().questions(item)
+        return [replace(question, form=form)]
+
+    def manner(self, model: Any) -> Manner:
+        """Ask for one token with its alternatives where those are wanted."""
+        manner = super().manner(model)
+        if self.method == "text":
+            return manner
+        sampling = replace(manner.sampling, max_tokens=1, logprobs=ALTERNATIVES)
+        return replace(manner, sampling=sampling, structured=False)
+
+    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+        """Return 1 for yes and 0 for no, or the probability of yes."""
+        failed = unscored(item, answered)
+        if failed is not None:
+            return failed
+        value = answered[0].said
+        if isinstance(value, str):
+            return Verdict(item.item_id, float(value == "yes"), label=value)
+        return Verdict(item.item_id, value, label="yes" if value >= 0.5 else "no")  # noqa: PLR2004 - the likelier word

@@ -1,0 +1,329 @@
+"""Texts as the hidden states of an encoder, and their BERTScore.
+
+Zhang et al., "BERTScore", ICLR 2020; figures agree with the released package `bert-score` 0.3.13
+without idf. Encoders are run by transformers, the bundled one without it. What a text's tokenizer
+adds (its `cls` and `sep` marks) may be paired with, but does not count itself, wherever it stands.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ragstone.components.metrics.greedy_matching import greedy_match
+from ragstone.components.metrics.precision_recall import Overlap
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.encoder_folder import encoder_folder
+
+if TYPE_CHECKING:
+    from ragstone.components.metrics.greedy_matching import Flags, Vectors
+    from ragstone.models.onnx_encoder import Encoder
+
+    TextPair = tuple[str, str]
+
+_LOG: Final = logging.getLogger(__name__)
+
+DEFAULT: Final = "microsoft/deberta-xlarge-mnli"
+BUNDLED: Final = frozenset({"all-minilm-l6-v2"})
+"""Encoders that are run without torch."""
+PLACES: Final = 512
+"""Tokens of a text that are read, marks included."""
+
+
+class Published(NamedTuple):
+    """The layer that a model is used at, and what unrelated texts get there on average."""
+
+    layer: int
+    precision: float
+    recall: float
+    f1: float
+
+
+PUBLISHED: Final[Mapping[str, Published]] = {
+    DEFAULT: Published(40, 0.5169066, 0.5170288, 0.5150192)
+}
+"""From the baseline files of `bert-score` 0.3.13, English."""
+
+_TOGETHER: Final = 4096
+"""Tokens, padding included, that go through the model at a time: this bounds its memory."""
+_HELD: Final = 64
+"""Texts whose vectors are held at a time: 134 MB for 512 tokens of 1,024 numbers."""
+_REMEMBERED: Final = 65_536
+"""Scores that are kept, so that P, R, F1 and RB_agg of the same texts cost one run of the model."""
+_PREFIXED: Final = frozenset({"roberta", "gpt2"})
+"""Models whose first word is to be cut into tokens like those after a space."""
+
+
+class States(NamedTuple):
+    """One text: a row of length 1 per token, and which rows are tokens of its own."""
+
+    vectors: Vectors
+    own: Flags
+
+
+def bert_scores(
+    pairs: Sequence[TextPair], model: str = DEFAULT, layer: int = 0, max_tokens: int = PLACES
+) -> list[Overlap]:
+    """Return BERTScore's precision, recall and F1 of pairs of answer and text, not rescaled.
+
+    Args:
+        pairs: answer, and gold answer or passage.
+        model: a folder, the name of a bundled encoder, or the hub's name.
+        layer: whose output is taken, from 1; 0 is the published one, or the last of other models.
+        max_tokens: what is beyond is cut, with a warning that says of how many texts.
+
+    Raises:
+        MissingDependency: torch or transformers is not installed.
+        ModelFileError: the model is not there, or transformers cannot load it.
+        ConfigError: the model has no such layer.
+    """
+    encoder = load(model, layer, max_tokens)
+    before = len(encoder.cut)
+    found = [score for chunk in _chunks(pairs) for score in encoder.scores(chunk)]
+    if more := len(encoder.cut) - before:
+        _LOG.warning("BERTScore: %d texts cut after %d tokens", more, encoder.limit)
+    return found
+
+
+def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
+    """Yield the pairs in order, few enough at a time that their texts can be held."""
+    chunk: list[TextPair] = []
+    texts: set[str] = set()
+    for pair in pairs:
+        if chunk and len(texts | set(pair)) > _HELD:
+            yield chunk
+            chunk, texts = [], set()
+        chunk.append(pair)
+        texts |= set(pair)
+    if chunk:
+        yield chunk
+
+
+def check_runnable(model: str, layer: int) -> None:
+    """Raise `MissingDependency` or `ModelFileError` unless the encoder can be run here."""
+    if runs_bundled(model, layer):
+        from ragstone.models.onnx_encoder import check_runnable as check_bundled
+
+        check_bundled(model, "BERTScore")
+    else:
+        check_installed()
+
+
+def runs_bundled(model: str, layer: int) -> bool:
+    """Say whether an encoder is run by ONNX Runtime: a bundled one, at its last layer."""
+    return model in BUNDLED and layer == 0
+
+
+def check_installed() -> None:
+    """Raise `MissingDependency` unless torch and transformers are there; imports neither."""
+    for package in ("torch", "transformers"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingDependency("BERTScore", package, "hf")
+
+
+@lru_cache(maxsize=1)
+def load(model: str, layer: int, max_tokens: int) -> PairEncoder:
+    """Return an encoder ready to run: a bundled one by ONNX Runtime, others by torch."""
+    if runs_bundled(model, layer):
+        from ragstone.components.embedders.minilm import load_minilm
+
+        return BundledEncoder(encoder=load_minilm(model, "float32", max_tokens), limit=max_tokens)
+    return _load_by_transformers(model, layer, max_tokens)
+
+
+def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncoder:
+    """Return an encoder ready to run, on a GPU where torch sees one."""
+    check_installed()
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    folder = encoder_folder(model)
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+            prefix = {"add_prefix_space": True} if config.model_type in _PREFIXED else {}
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **prefix)
+            net = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        raise ModelFileError(
+            f"transformers cannot load the encoder {model!r} from {folder}: "
+            f"{' '.join(str(error).split())[:300]}"
+        ) from error
+    net = net.get_encoder() if config.is_encoder_decoder else net
+    wanted = layer or (PUBLISHED[model].layer if model in PUBLISHED else config.num_hidden_layers)
+    if not 1 <= wanted <= config.num_hidden_layers:
+        raise ConfigError(
+            f"the encoder {model!r} has layers 1 to {config.num_hidden_layers}, not {wanted}"
+        )
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    cut_above = _drop_layers(net, wanted, config.num_hidden_layers)
+    return BertEncoder(
+        tokenizer=tokenizer,
+        net=net.to(device).eval(),
+        device=device,
+        limit=min(max_tokens, tokenizer.model_max_length, _positions(net)),
+        layer=None if cut_above else wanted,
+    )
+
+
+@dataclass(eq=False, kw_only=True)
+class PairEncoder:
+    """An encoder that scores pairs of texts, each pair once."""
+
+    limit: int
+    """Tokens of a text that are read, marks included."""
+    cut: set[bytes] = field(default_factory=set)
+    """Digests of the texts that were longer."""
+    remembered: dict[bytes, Overlap] = field(default_factory=dict)
+
+    def scores(self, pairs: Sequence[TextPair]) -> list[Overlap]:
+        """Return the score of each pair, computed once per pair of texts."""
+        keys = [_key(pair) for pair in pairs]
+        known = {key: self.remembered[key] for key in keys if key in self.remembered}
+        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
+        states = self.states([text for pair in new.values() for text in pair])
+        for key, (said, wanted) in new.items():
+            ours, theirs = states[said.strip()], states[wanted.strip()]
+            known[key] = greedy_match(ours.vectors, theirs.vectors, (ours.own, theirs.own))
+        if len(self.remembered) + len(new) > _REMEMBERED:
+            self.remembered.clear()
+        self.remembered.update(known)
+        return [known[key] for key in keys]
+
+    def states(self, texts: Sequence[str]) -> dict[str, States]:
+        """Return stripped text -> its states."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, kw_only=True)
+class BundledEncoder(PairEncoder):
+    """The bundled encoder, which needs no torch; a text is computed alone."""
+
+    encoder: Encoder
+
+    def states(self, texts: Sequence[str]) -> dict[str, States]:
+        """Return stripped text -> its states."""
+        stripped = list(dict.fromkeys(text.strip() for text in texts))
+        found = {}
+        for text, rows in zip(
+            stripped, self.encoder.run_all(stripped, "tokens", None), strict=True
+        ):
+            length = np.linalg.norm(rows, axis=1, keepdims=True)
+            places = np.arange(len(rows))
+            own = (places > 0) & (places < len(rows) - 1)
+            found[text] = States(rows / np.maximum(length, np.finfo(np.float32).tiny), own)
+        return found
+
+
+@dataclass(eq=False, kw_only=True)
+class BertEncoder(PairEncoder):
+    """A tokenizer and a model that transformers loaded."""
+
+    tokenizer: Any
+    net: Any
+    device: str
+    layer: int | None
+    """Whose output is taken; None for the last one that was kept."""
+
+    def states(self, texts: Sequence[str]) -> dict[str, States]:
+        """Return stripped text -> its states."""
+        tokens = {text: self._tokens(text) for text in {text.strip() for text in texts}}
+        found = {}
+        for batch in _batches(sorted(tokens, key=lambda text: (len(tokens[text]), text)), tokens):
+            rows = self._run([tokens[text] for text in batch])
+            marks = [self.tokenizer.cls_token_id, self.tokenizer.sep_token_id]
+            for text, vectors in zip(batch, rows, strict=True):
+                own = np.array([token not in marks for token in tokens[text]], dtype=bool)
+                found[text] = States(vectors, own)
+        return found
+
+    def _tokens(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer(text, verbose=False)["input_ids"]
+        if len(ids) <= self.limit:
+            return ids
+        self.cut.add(_digest(text))
+        kept: list[int] = self.tokenizer(text, truncation=True, max_length=self.limit)["input_ids"]
+        return kept
+
+    def _run(self, rows: Sequence[Sequence[int]]) -> list[Vectors]:
+        import torch
+
+        longest = max(map(len, rows))
+        if not longest:  # a tokenizer without marks, and nothing but blank texts
+            return [np.zeros((0, 1), dtype=np.float32) for _ in rows]
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows])
+        mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows])
+        with torch.inference_mode():
+            made = self.net(
+                input_ids=ids.to(self.device),
+                attention_mask=mask.to(self.device),
+                output_hidden_states=self.layer is not None,
+            )
+            last = made.last_hidden_state if self.layer is None else made.hidden_states[self.layer]
+            vectors = torch.nn.functional.normalize(last.float(), dim=-1).cpu().numpy()
+        return [vectors[i, : len(row)].copy() for i, row in enumerate(rows)]
+
+
+def _batches(ordered: Sequence[str], tokens: Mapping[str, Sequence[int]]) -> Iterator[list[str]]:
+    """Yield texts, shortest first, as many at a time as the model takes together."""
+    batch: list[str] = []
+    for text in ordered:
+        if batch and len(tokens[text]) * (len(batch) + 1) > _TOGETHER:
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
+
+
+def _key(pair: TextPair) -> bytes:
+    return b"".join(_digest(text.strip()) for text in pair)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _drop_layers(net: Any, layer: int, layers: int) -> bool:
+    """Cut off what lies above a layer, so that it costs nothing; return whether it could be."""
+    import torch
+
+    stacks = [m for m in net.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == layers]
+    if len(stacks) == 1:
+        del stacks[0][layer:]
+    return len(stacks) == 1
+
+
+def _positions(net: Any) -> int:
+    """Return the number of places that a model has learnt; no bound where they are relative."""
+    table = getattr(getattr(net, "embeddings", None), "position_embeddings", None)
+    if table is None:
+        return int(1e9)
+    # RoBERTa numbers its places from the one after padding's.
+    return int(table.num_embeddings) - (0 if table.padding_idx is None else table.padding_idx + 1)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Load without the bars and remarks of transformers."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(before)

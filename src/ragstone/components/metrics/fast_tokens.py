@@ -1,0 +1,284 @@
+"""The words and pieces of many texts at once, as arrays of codes: `ragstone.text.normalise`, fast.
+
+All texts are joined and cut in one go over bytes; a token is known by a 64-bit code, which is its
+bytes where it has at most eight of them and a hash of them where it has more. Two different tokens
+of one pair of texts share a code with a chance of 2^-64.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, SIGN, fold, is_english, words
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Codes = npt.NDArray[np.uint64]
+    Ints = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+
+_END: Final = "\0"
+_SIGNS: Final = (string.punctuation + SIGN).encode()
+_LONGEST: Final = 8
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIX_TOO: Final = np.uint64(0xBF58476D1CE4E5B9)
+_BLANK: Final = 32
+_FULL_STOP: Final = 30
+_FOLD: Final = bytes(
+    _FULL_STOP if byte == ord(".")
+    else ord(SIGN) if byte in _SIGNS
+    else _BLANK if 0 < byte < _BLANK or byte == 127  # noqa: PLR2004 - the control characters
+    else byte
+    for byte in bytes(range(256)).lower()
+)  # fmt: skip
+"""Ends of texts to 0, signs to what is below the blank, letters and digits above it."""
+_BELOW_BLANK: Final = bytes(range(1, _BLANK))
+_SHIFTS: Final = np.array([64 - 8 * size for size in range(_LONGEST + 1)], dtype=np.uint64)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of some texts, end to end."""
+
+    code: Codes
+    counts: Ints
+    """Tokens of each text."""
+
+    @cached_property
+    def owner(self) -> Ints:
+        """The text of each token."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    def places(self, positions: Ints) -> Ints:
+        """Return the places of some tokens in their texts, from 0."""
+        starts = np.cumsum(self.counts) - self.counts
+        place: Ints = positions - starts[self.owner[positions]]
+        return place
+
+    def without(self, codes: Sequence[int]) -> Kept:
+        """Return the tokens less those of some codes, and how many of each text are gone."""
+        drop = np.isin(self.code, np.array(codes, np.uint64))
+        gone = np.bincount(self.owner[drop], minlength=len(self.counts))
+        return Kept(Tokens(self.code[~drop], self.counts - gone), gone)
+
+    def of(self, text: int) -> list[int]:
+        """Return the codes of one text."""
+        start = int(self.counts[:text].sum())
+        codes: list[int] = self.code[start : start + int(self.counts[text])].tolist()
+        return codes
+
+
+class Kept(NamedTuple):
+    """Tokens that are left, and how many of each text are not."""
+
+    kept: Tokens
+    gone: Ints
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Many texts, cut into pieces; the words are made of those, as most words are one piece."""
+
+    texts: Sequence[str]
+    languages: Sequence[str]
+
+    @cached_property
+    def _stream(self) -> bytes:
+        """All texts folded, a zero before and after each, and room to read beyond the last."""
+        return _joined(self.texts).translate(_FOLD) + b"\0" * (2 * _LONGEST)
+
+    @cached_property
+    def _bounds(self) -> tuple[Ints, Ints]:
+        """Start of every piece and what lies behind its end."""
+        edges = _edges(self._stream)
+        return edges[0::2], edges[1::2]
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Where the zeros between the texts stand, and the two outermost."""
+        held = np.frombuffer(self._stream, np.uint8)[: -2 * _LONGEST]
+        return np.flatnonzero(held == 0)
+
+    @cached_property
+    def pieces(self) -> Tokens:
+        """The texts' pieces."""
+        starts, ends = self._bounds
+        counts = np.diff(np.searchsorted(starts, self.ends))
+        return Tokens(_codes(self._stream, starts, ends - starts), counts)
+
+    @cached_property
+    def words(self) -> Tokens:
+        """The texts' words, English articles dropped."""
+        starts, ends = self._bounds
+        glued = self._glued
+        code, dropped = self.pieces.code, np.zeros(len(starts), np.bool_)
+        dropped[1:] = glued[:-1]
+        if glued.any():
+            heads = np.flatnonzero(glued & ~dropped)
+            lasts = np.flatnonzero(dropped & ~glued)
+            code = code.copy()
+            code[heads] = _joined_codes(self._stream, starts[heads], ends[lasts])
+        tails = self.tails
+        articles = self._articles(code, dropped, self.pieces.counts - tails)
+        dropped[articles] = True
+        gone = np.bincount(self.pieces.owner[articles], minlength=len(self.texts))
+        return Tokens(code[~dropped], self.pieces.counts - tails - gone)
+
+    def _articles(self, code: Codes, dropped: Flags, counts: Ints) -> Ints:
+        """Return the positions of the articles to drop, given the words at the pieces' places."""
+        multiplier, held, kinds = _function_words()
+        slot = _slots(code, multiplier)
+        likely = np.flatnonzero(kinds[slot])
+        likely = likely[(held[slot[likely]] == code[likely]) & ~dropped[likely]]
+        kind, owner = kinds[slot[likely]], self.pieces.owner[likely]
+        article = kind == _IS_ARTICLE
+        lone = np.flatnonzero(code[likely] == _CODE_OF_A)
+        article[lone] &= ~self._initials(self._bounds[0][likely[lone]])
+        keeps = _keeps_articles(owner[kind == _IS_FOREIGN], self.texts, self.languages)
+        keeps |= np.bincount(owner[article], minlength=len(counts)) == counts
+        found: Ints = likely[article & ~keeps[owner]]
+        return found
+
+    @cached_property
+    def tails(self) -> Ints:
+        """How many pieces of each text belong to the word before them."""
+        heads = self.pieces.owner[:-1][self._glued[:-1]]
+        return np.bincount(heads, minlength=len(self.texts))
+
+    @cached_property
+    def _glued(self) -> Flags:
+        """Return whether each piece is one word with the next: signs alone stand between them."""
+        starts, ends = self._bounds
+        held = np.frombuffer(self._stream, np.uint8)
+        behind = held[ends]
+        glued: Flags = (behind - np.uint8(1)) < np.uint8(_BLANK - 1)  # 0 wraps round to 255
+        glued[-1:] = False
+        far = np.flatnonzero(glued)
+        offset = 1
+        while len(far := far[starts[far + 1] - ends[far] > offset]):
+            behind = held[ends[far] + offset]
+            blank = (behind == 0) | (behind == _BLANK)
+            glued[far[blank]] = False
+            far = far[~blank]
+            offset += 1
+        return glued
+
+    def _initials(self, starts: Ints) -> Flags:
+        """Return whether a lone `a` at each start is an initial: a full stop and a blank follow."""
+        held = np.frombuffer(self._stream, np.uint8)
+        before, after = held[starts - 1], held[starts + 2]
+        alone = ((before == 0) | (before == _BLANK)) & ((after == 0) | (after == _BLANK))
+        initial: Flags = alone & (held[starts + 1] == _FULL_STOP)
+        return initial
+
+
+def where(flags: Flags) -> list[int]:
+    """Return the positions of what is flagged, as Python integers."""
+    found: list[int] = np.flatnonzero(flags).tolist()
+    return found
+
+
+def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
+    """Return the texts, ready to be read as words and as pieces."""
+    known = [""] * len(texts) if languages is None else languages
+    found = Texts(texts, known)
+    if len(found.ends) != len(texts) + 1:  # a text holds a zero of its own
+        found = Texts([text.replace(_END, " ") for text in texts], known)
+    empty = [i for i in where(found.pieces.counts == 0) if texts[i].strip()]
+    spoken = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
+    if all(folded.isascii() for folded in spoken.values()):
+        return found
+    return Texts([spoken.get(i, text) for i, text in enumerate(found.texts)], known)
+
+
+def _joined(texts: Sequence[str]) -> bytes:
+    """Return the texts with an end before and after each, those outside ASCII folded already."""
+    if not texts:
+        return _END.encode()
+    joined = _END.join(texts)
+    if not joined.isascii():
+        joined = _END.join([text if text.isascii() else fold(text) for text in texts])
+    return f"{_END}{joined}{_END}".encode()
+
+
+def _edges(stream: bytes) -> Ints:
+    """Return where runs of letters and digits start and end, in turn."""
+    inside = np.frombuffer(stream, np.uint8) > _BLANK
+    edges: Ints = np.flatnonzero(inside[1:] != inside[:-1])
+    edges += 1
+    return edges
+
+
+def _joined_codes(stream: bytes, starts: Ints, ends: Ints) -> Codes:
+    """Return the codes of stretches of the stream, their signs deleted."""
+    found = [stream[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * _LONGEST)
+    edges = _edges(packed)
+    return _codes(packed, edges[0::2], edges[1::2] - edges[0::2])
+
+
+def _codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
+    eight = np.ndarray((len(padded) - _LONGEST + 1,), "<u8", padded, 0, (1,))
+    # Shifting out what follows the token leaves its bytes: none of them is 0, so nothing is lost.
+    code = eight[starts] << _SHIFTS[np.minimum(sizes, _LONGEST)]
+    rest = np.flatnonzero(sizes > _LONGEST)
+    last = eight[(starts + sizes)[rest] - _LONGEST]
+    code[rest] = (code[rest] * _MIX) ^ ((last + sizes[rest].astype(np.uint64)) * _MIX_TOO)
+    done = _LONGEST
+    while len(rest := rest[sizes[rest] > done + _LONGEST]):
+        part = eight[starts[rest] + done] * _MIX
+        code[rest] = (code[rest] ^ part ^ (part >> np.uint64(29))) * _MIX_TOO
+        done += _LONGEST
+    return code
+
+
+def token_code(token: str) -> int:
+    """Return the code of a token."""
+    held = token.encode()
+    padded = held + b"\0" * (2 * _LONGEST)
+    return int(_codes(padded, np.array([0]), np.array([len(held)]))[0])
+
+
+_CODE_OF_A: Final = token_code("a")
+_SLOTS: Final = 14
+_IS_ARTICLE, _IS_FOREIGN = 1, 2
+
+
+@lru_cache(maxsize=1)
+def _function_words() -> tuple[np.uint64, Codes, npt.NDArray[np.uint8]]:
+    """Return a multiplier that sends no two function words to one slot, the slots, their kinds."""
+    kinds = dict.fromkeys(map(token_code, NOT_ENGLISH), _IS_FOREIGN)
+    kinds |= dict.fromkeys(map(token_code, ARTICLES), _IS_ARTICLE)
+    codes = np.array(list(kinds), dtype=np.uint64)
+    multiplier = _MIX
+    with np.errstate(over="ignore"):  # the product is meant modulo 2^64
+        while len(set(_slots(codes, multiplier).tolist())) < len(codes):
+            multiplier = multiplier * _MIX
+    held, kind = np.zeros(1 << _SLOTS, np.uint64), np.zeros(1 << _SLOTS, np.uint8)
+    held[_slots(codes, multiplier)] = codes
+    kind[_slots(codes, multiplier)] = list(kinds.values())
+    return multiplier, held, kind
+
+
+def _slots(codes: Codes, multiplier: np.uint64) -> Ints:
+    found: Ints = ((codes * multiplier) >> np.uint64(64 - _SLOTS)).view(np.int64)
+    return found
+
+
+def _keeps_articles(foreign: Ints, texts: Sequence[str], languages: Sequence[str]) -> Flags:
+    """Return whether each text is not English, given the text of every foreign function word."""
+    keeps = np.zeros(len(texts), np.bool_)
+    several = np.bincount(foreign, minlength=len(texts)) >= 2  # noqa: PLR2004 - see is_english
+    for i in where(several):
+        keeps[i] = not is_english(words(texts[i], "other"))
+    for i, language in enumerate(languages if any(languages) else ()):
+        if language:
+            keeps[i] = not is_english([], language)
+    return keeps

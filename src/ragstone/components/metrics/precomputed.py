@@ -1,0 +1,123 @@
+"""Files of answers and of gold answers, as `ragstone score` reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.schemas import labels_from_json
+from ragstone.data.readers.rows import (
+    FieldError,
+    json_rows,
+    reading,
+    take_id,
+    take_labels,
+    take_text,
+    take_texts,
+)
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.types import Context, ContextPassage, Prediction, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass
+class Answers:
+    """The answers of one file, by query, and the contexts where the file holds them."""
+
+    predictions: dict[str, Prediction] = field(default_factory=dict)
+    contexts: dict[str, Context] = field(default_factory=dict)
+
+
+def read_answers(path: Path, setting: str = "") -> Answers:
+    """Return the answers of a JSON lines file.
+
+    Each line holds `query_id` and `answer` (text, or null for a failure with its `reason`), may
+    hold `context` (the texts that the generator was shown) and `setting`.
+
+    Args:
+        path: the file, plain or gzip.
+        setting: read only the lines of this context setting.
+
+    Raises:
+        DatasetError: a malformed line, no line at all, or two answers for one query.
+    """
+    found = Answers()
+    for number, row in _lines(path, setting):
+        with reading(path, number):
+            prediction = _prediction(row)
+            if prediction.query_id in found.predictions:
+                raise FieldError(
+                    f"query {prediction.query_id!r} has an answer already; keep one, or name one "
+                    "context setting with --setting"
+                )
+            found.predictions[prediction.query_id] = prediction
+            texts = take_texts(row, "context")
+            if texts is not None:
+                found.contexts[prediction.query_id] = _context(prediction.query_id, texts)
+    if not found.predictions:
+        only = f" of the setting {setting!r}" if setting else ""
+        raise DatasetError(
+            f'{path} holds no answer{only}; each line is an object such as {{"query_id": "q1", '
+            '"answer": "In 1912."}'
+        )
+    return found
+
+
+def _lines(path: Path, setting: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, row in json_rows(path):
+        if not setting or row.get("setting") == setting:
+            yield number, row
+
+
+def _prediction(row: dict[str, Any]) -> Prediction:
+    query_id = take_id(row, "query_id")
+    if "answer" not in row:
+        raise FieldError("the field 'answer' is missing; write null where the system failed")
+    answer, reason = row["answer"], row.get("reason")
+    if answer is not None and not isinstance(answer, str):
+        raise FieldError(f"the field 'answer' must be text or null, found {answer!r}")
+    why = "" if answer is not None else str(reason or "recorded as a failure, without a reason")
+    return Prediction(query_id, answer, why)
+
+
+def _context(query_id: str, texts: list[str]) -> Context:
+    passages = [ContextPassage(str(i), text, "retrieved") for i, text in enumerate(texts, 1)]
+    return Context(query_id, "recorded", tuple(passages))
+
+
+def read_gold(path: Path) -> list[Query]:
+    """Return the queries of a data set's folder or of its file of queries.
+
+    Of the file's lines `_id` is needed; `answers`, `text` and labels are read where they are.
+
+    Raises:
+        DatasetError: a malformed line, no line at all, or a query listed twice.
+    """
+    if path.is_dir():
+        from ragstone.data.load import load_dataset
+
+        return load_dataset(path).queries
+    found: dict[str, Query] = {}
+    for number, row in json_rows(path):
+        with reading(path, number):
+            query = _query(row)
+            if found.setdefault(query.query_id, query) is not query:
+                raise FieldError(f"query {query.query_id!r} stands in the file already; keep one")
+    if not found:
+        raise ConfigError(
+            f"--gold {path} holds no query; each line is an object such as "
+            '{"_id": "q1", "answers": ["1912"]}'
+        )
+    return list(found.values())
+
+
+def _query(row: dict[str, Any]) -> Query:
+    query_id, answers = take_id(row), take_texts(row, "answers")
+    text = take_text(row, "text", optional=True)
+    row = {key: value for key, value in row.items() if key not in {"history", "rewrite"}}
+    return Query(
+        query_id, text, tuple(answers or ()), labels=labels_from_json(take_labels(row) or "")
+    )

@@ -1,0 +1,116 @@
+"""The ranks of judged passages from arrays: for runs that never were Python objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ragstone.components.metrics.ranking_batch import Ranks, in_order
+from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.integer]
+    Floats = npt.NDArray[np.floating]
+
+_BITS: Final = 22
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+
+
+def rank_arrays(
+    passages: Ints, scores: Floats, judged_query: Ints, judged_passage: Ints, grades: Ints
+) -> Ranks:
+    """Return the ranks of the judged passages of rankings that are all of one length.
+
+    The order is trec_eval's: score descending in single precision, ties by passage number
+    descending.
+
+    Args:
+        passages: passage numbers from 0, of shape (queries, depth), no number twice in a row.
+        scores: their scores, of the same shape; the higher the better, in any order.
+        judged_query: row of `passages` that each judgement is about, of shape (judgements,).
+        judged_passage: the passage that it is about, of the same shape.
+        grades: its grade, of the same shape.
+
+    Raises:
+        DatasetError: shapes that do not fit, or a score that is not a finite number.
+
+    >>> ranks = rank_arrays(
+    ...     np.array([[7, 8, 9]]), np.array([[0.5, 0.9, 0.1]]), *np.array([[0, 0], [7, 4], [1, 2]])
+    ... )
+    >>> ranks.rank.tolist(), ranks.grade.tolist(), ranks.judged_grade.tolist()
+    ([2], [1], [2, 1])
+    """
+    _check(passages, scores, judged_query, judged_passage, grades)
+    size, depth = passages.shape
+    width = int(max(passages.max(initial=0), judged_passage.max(initial=0))) + 1
+    known = judged_query.astype(np.int64) * width + judged_passage
+    order = np.argsort(known)
+    known = known[order]
+    keys = (np.arange(size)[:, None] * width + passages).ravel()
+    table = np.zeros(1 << _BITS, np.bool_)
+    table[_slots(known)] = True
+    place = np.flatnonzero(table[_slots(keys)])
+    which = np.minimum(np.searchsorted(known, keys[place]), max(len(known) - 1, 0))
+    sure = known[which] == keys[place] if len(known) else np.zeros(0, np.bool_)
+    place, which = place[sure], order[which[sure]]
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    rank = _ranks(single, passages, place // depth, place % depth)
+    return in_order(
+        size=size,
+        retrieved=np.full(size, depth, np.int64),
+        query=place // depth,
+        rank=rank,
+        grade=grades[which].astype(np.int64),
+        judged_query=judged_query.astype(np.int64),
+        judged_grade=grades.astype(np.int64),
+    )
+
+
+def _check(
+    passages: Ints, scores: Floats, judged_query: Ints, judged_passage: Ints, grades: Ints
+) -> None:
+    if passages.ndim != 2 or passages.shape != scores.shape:  # noqa: PLR2004 - (queries, depth)
+        raise DatasetError(
+            f"passages of shape {passages.shape} and scores of shape {scores.shape}; both must "
+            "have the shape (queries, depth)"
+        )
+    if not len(judged_query) == len(judged_passage) == len(grades):
+        raise DatasetError(
+            f"{len(judged_query)} queries, {len(judged_passage)} passages and {len(grades)} grades "
+            "of judgements; give one of each per judgement"
+        )
+    if not np.isfinite(scores).all():
+        raise DatasetError("a score is not a finite number; scores are, the higher the better")
+
+
+def _slots(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    found: npt.NDArray[np.int64] = ((keys.view(np.uint64) * _SPREAD) >> np.uint64(64 - _BITS)).view(
+        np.int64
+    )
+    return found
+
+
+def _ranks(
+    scores: npt.NDArray[np.float32], passages: Ints, row: Ints, column: Ints
+) -> npt.NDArray[np.int64]:
+    """Return the rank of the passages at some places: one more than those that stand before."""
+    ordered = np.sort(-scores, axis=1)
+    wanted, depth = -scores[row, column], scores.shape[1]
+    flat = ordered.ravel()
+    low = row * depth
+    high = low + depth
+    for _ in range(depth.bit_length()):
+        middle = (low + high) >> 1
+        right = flat[np.minimum(middle, len(flat) - 1)] < wanted
+        right &= low < high
+        low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
+    rank: npt.NDArray[np.int64] = low - row * depth + 1
+    last = np.minimum(low + 1, len(flat) - 1)
+    for i in np.flatnonzero((last < (row + 1) * depth) & (last > low) & (flat[last] == wanted)):
+        tied = scores[row[i]] == scores[row[i], column[i]]
+        rank[i] += np.count_nonzero(passages[row[i]][tied] > passages[row[i], column[i]])
+    return rank

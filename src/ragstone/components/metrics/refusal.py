@@ -1,0 +1,89 @@
+"""refusal: whether the answer says that it cannot be given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from ragstone.components.metrics.base import AnswerMetric
+
+if TYPE_CHECKING:
+    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.base import Values
+
+_NOT: Final = (
+    r"(?:do(?:es)? not|don't|doesn't|did not|didn't|cannot|can not|can't|could not|couldn't)"
+)
+_SOURCE: Final = (
+    r"(?:context|passages?|documents?|text|texts|information|article|sources?|excerpts?|content)"
+)
+_UNABLE: Final = rf"(?:{_NOT}|not able to|unable to|sorry, but i {_NOT})"
+_DO: Final = r"(?:answer|find|determine|provide|tell|say|locate|be sure)"
+_SAY: Final = (
+    r"(?:contain|mention|provide|specify|say|state|include|give|answer|address|discuss|have|offer|"
+    r"indicate|name|tell|cover)"
+)
+_SAID: Final = r"(?:mentioned|provided|specified|stated|given|included|available|found|addressed)"
+_SIGNS: Final = re.compile(
+    "|".join(
+        (
+            r"\bi (?:really |honestly )?(?:do not|don't) (?:have|know|see|find)\b",
+            rf"\b(?:i|we)(?:'m| am| are)? {_UNABLE} {_DO}\b",
+            r"\b(?:i'm|i am|we are) (?:unable|not able) to\b",
+            r"\b(?:i'm|i am) not sure\b",
+            r"^\W*(?:i'm|i am) sorry\W*$",
+            r"\b(?:cannot|can't|can not|could not) be (?:answered|determined|found|inferred)\b",
+            rf"\b{_SOURCE}\b[^.?!]{{0,60}}\b{_NOT} (?:\w+ ){{0,2}}{_SAY}\b",
+            rf"\b(?:no|not enough|insufficient|lack of) (?:\w+ ){{0,3}}{_SOURCE}\b",
+            rf"\b(?:is|are|was|were) not (?:\w+ )?{_SAID}\b[^.?!]{{0,40}}\b{_SOURCE}\b",
+            r"\bthere is no (?:mention|information|answer|evidence)\b",
+            r"^\W*(?:idk|unknown|unanswerable|no answer|not answerable|n/a|not stated)\W*$",
+            # French, German, Spanish, Italian, Portuguese
+            r"\bje ne (?:sais|peux|trouve|dispose)\b",
+            r"\bich (?:weiß|kann|finde) (?:es |das |dies |diese frage )?nicht\b",
+            r"\bno (?:lo )?(?:sé|puedo responder|tengo información|encuentro)\b",
+            r"\bnon (?:lo )?(?:so|posso rispondere|ho informazioni)\b",
+            r"\bnão (?:sei|posso responder|tenho informaç)",
+            # Russian, Chinese, Japanese, Korean
+            "я не знаю|не могу ответить",
+            "我不知道|無法回答|无法回答|没有提到|分かりません|わかりません|모르겠|알 수 없",
+        )
+    ),
+    re.IGNORECASE,
+)
+_CURLY: Final = "\u2019"
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
+WORDS_BESIDE: Final = 15
+"""What a refusal may say besides; chosen on mtRAG's released responses, see docs/metrics.md."""
+
+
+@dataclass(frozen=True)
+class Refusal(AnswerMetric):
+    """1 where the answer says that it does not know or that the context does not say, else 0.
+
+    Known by turns of phrase in English, and by the commonest in nine other languages: a cheap
+    stand-in for a judge. An answer that says so and then goes on for more than 15 words is no
+    refusal. An empty answer says nothing, and gives 0.
+    """
+
+    name: ClassVar[str] = "refusal"
+    requires: ClassVar[frozenset[str]] = frozenset()
+
+    def values(self, pairs: Pairs) -> Values:
+        """Return 1 or 0 per pair."""
+        return np.array([refusal(answer) for answer in pairs.answers], float)
+
+
+def refusal(answer: str) -> float:
+    """Return 1 where the answer says that it cannot be given, else 0.
+
+    >>> refusal("I don't have enough information."), refusal("She does not eat meat.")
+    (1.0, 0.0)
+    """
+    sentences = _SENTENCE_END.split(answer.replace(_CURLY, "'").strip())
+    beside = [sentence for sentence in sentences if not _SIGNS.search(sentence)]
+    refused = len(beside) < len(sentences)
+    return float(refused and sum(len(sentence.split()) for sentence in beside) <= WORDS_BESIDE)

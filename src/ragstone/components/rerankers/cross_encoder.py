@@ -1,0 +1,128 @@
+"""Cross-encoders by sentence-transformers: any sequence classifier that scores pairs."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import numpy as np
+
+from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
+from ragstone.core.progress import progress
+from ragstone.core.registry import locate
+from ragstone.errors import MissingDependency
+from ragstone.models.locate import find_model, weights_digest
+from ragstone.protocols import NOT_IN_KEY
+
+if TYPE_CHECKING:
+    from ragstone.calls.client import Calls
+
+_EXTRA: Final = "st"
+_AT_ONCE: Final = 2048
+"""Pairs between two signs of progress; they are put into batches by length."""
+
+
+@dataclass(frozen=True)
+class CrossEncoder(PairReranker):
+    """Orders passages by what a model says that reads the query and the passage together.
+
+    Scores are the model's plain outputs: a sigmoid behind them would not change the order.
+
+    Args:
+        model: a folder as transformers saves it, or a name of the hub, `owner/name`.
+        top_k: places returned at most.
+        depth: passages of a ranking that are looked at.
+        max_tokens: a longer pair is cut here, the longer of its texts first; such pairs are noted.
+        hub_revision: a commit, tag or branch of the hub.
+        dtype: of the numbers the model computes with.
+        batch: pairs computed together.
+        device: where, as torch names it; a GPU where there is one by default.
+    """
+
+    model: str
+    top_k: int = 10
+    depth: int = 100
+    max_tokens: int = 512
+    hub_revision: str = ""
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    batch: int = field(default=32, metadata=NOT_IN_KEY)
+    device: str = field(default="", metadata=NOT_IN_KEY)
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        self.check_fields()
+        _ = self._name
+
+    @cached_property
+    def revision(self) -> str:
+        """Digest of the model's files."""
+        return weights_digest(self._name, self.hub_revision, extra=_EXTRA)
+
+    def check(self, calls: Calls) -> None:
+        """Raise unless the model is there, and the package that runs it."""
+        _check_package()
+        find_model(self._name, self.hub_revision, extra=_EXTRA)
+
+    def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
+        """Return one score per (query, passage), in order, and how many pairs were cut."""
+        found: list[float] = []
+        cut = 0
+        with progress("Reranking pairs", len(pairs)) as bar:
+            for start in range(0, len(pairs), _AT_ONCE):
+                part = list(pairs[start : start + _AT_ONCE])
+                logits = self._loaded.predict(
+                    part,
+                    batch_size=self.batch,
+                    activation_fn=_identity(),
+                    show_progress_bar=False,
+                    convert_to_numpy=True,
+                )
+                held = np.asarray(logits, dtype=np.float64).reshape(len(part), -1)
+                found += one_score(held, self.model).tolist()
+                cut += self._cut(part)
+                bar.advance(len(part))
+        return found, cut
+
+    def _cut(self, pairs: Sequence[Pair]) -> int:
+        """Return how many pairs are longer than what the model is shown."""
+        queries, passages = zip(*pairs, strict=True)
+        whole = self._loaded.tokenizer(
+            list(queries), list(passages), truncation=False, padding=False, verbose=False
+        )
+        return sum(len(ids) > self.max_tokens for ids in whole["input_ids"])
+
+    @cached_property
+    def _loaded(self) -> Any:
+        _check_package()
+        import sentence_transformers
+
+        folder = find_model(self._name, self.hub_revision, extra=_EXTRA)
+        return sentence_transformers.CrossEncoder(
+            str(folder),
+            max_length=self.max_tokens,
+            device=self.device or None,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True, "dtype": self.dtype},
+        )
+
+    @cached_property
+    def _name(self) -> str:
+        """The model's name; a folder beside the experiment file is found there."""
+        beside = locate(Path(self.model).expanduser())
+        return str(beside) if beside.is_dir() else self.model
+
+
+def _check_package() -> None:
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise MissingDependency("the reranker 'cross-encoder'", "sentence_transformers", _EXTRA)
+
+
+def _identity() -> Any:
+    import torch
+
+    return torch.nn.Identity()

@@ -1,0 +1,146 @@
+"""Cross-encoders as ONNX graphs: no torch, one pair at a time."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
+from ragstone.core.cores import usable_cores
+from ragstone.core.fingerprint import fingerprint
+from ragstone.core.progress import track
+from ragstone.core.registry import locate
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.files import known_digest
+from ragstone.protocols import NOT_IN_KEY
+
+if TYPE_CHECKING:
+    from ragstone.calls.client import Calls
+
+_PACKAGES: Final = ("onnxruntime", "tokenizers")
+_GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
+
+
+@dataclass(frozen=True)
+class CrossEncoderOnnx(PairReranker):
+    """Orders passages by what a model says that reads the query and the passage together.
+
+    A pair is computed alone, never in a batch, so that a score depends on nothing else.
+
+    Args:
+        model: a folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`.
+        top_k: places returned at most.
+        depth: passages of a ranking that are looked at.
+        max_tokens: a longer pair is cut here, the longer of its texts first; such pairs are noted.
+        threads: pairs computed at a time; as many as there are cores by default.
+    """
+
+    model: str
+    top_k: int = 10
+    depth: int = 100
+    max_tokens: int = 512
+    threads: int | None = field(default=None, metadata=NOT_IN_KEY)
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        self.check_fields()
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"threads must be 1 or more, found {self.threads}")
+        _ = self._folder
+
+    @cached_property
+    def revision(self) -> str:
+        """Digest of the model's files; a large graph has its weights in files beside it."""
+        graph, written = self._files
+        beside = sorted(p for p in graph.parent.glob(f"{graph.name}?*") if p.is_file())
+        return fingerprint([known_digest(path) for path in (graph, written, *beside)])
+
+    def check(self, calls: Calls) -> None:
+        """Raise unless the files are there, and the packages that run them."""
+        for package in _PACKAGES:
+            if importlib.util.find_spec(package) is None:
+                raise MissingDependency("the reranker 'cross-encoder-onnx'", package, "local")
+        _ = self._files
+
+    def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
+        """Return one score per (query, passage), in order, and how many pairs were cut."""
+        _ = self._loaded
+        with ThreadPoolExecutor(self.threads or usable_cores()) as pool:
+            done = pool.map(self._score, pairs)
+            found = list(track(done, "Reranking pairs", len(pairs)))
+        return [score for score, _ in found], sum(cut for _, cut in found)
+
+    def _score(self, pair: Pair) -> tuple[float, bool]:
+        tokenizer, session = self._loaded
+        encoded = tokenizer.encode(*pair)
+        known = {
+            "input_ids": encoded.ids,
+            "attention_mask": encoded.attention_mask,
+            "token_type_ids": encoded.type_ids,
+        }
+        feed = {
+            given.name: np.array([known[given.name]], dtype=_kind(given.type))
+            for given in session.get_inputs()
+        }
+        logits = session.run(None, feed)[0]
+        return float(one_score(logits, self.model)[0]), bool(encoded.overflowing)
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        """The tokenizer and the session."""
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        graph, written = self._files
+        tokenizer = Tokenizer.from_file(str(written))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self.max_tokens)
+        options = onnxruntime.SessionOptions()
+        # Pairs run side by side, each on one thread.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            session = onnxruntime.InferenceSession(
+                str(graph), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime's own errors share no public class
+            raise ModelFileError(f"cannot load {graph}: {error}") from error
+        strange = {given.name for given in session.get_inputs()} - {
+            "input_ids",
+            "attention_mask",
+            "token_type_ids",
+        }
+        if strange:
+            raise ConfigError(
+                f"the graph {graph} wants the input {min(strange)!r}; expected input_ids, "
+                "attention_mask and token_type_ids, or some of them"
+            )
+        return tokenizer, session
+
+    @cached_property
+    def _folder(self) -> Path:
+        return locate(Path(self.model).expanduser())
+
+    @cached_property
+    def _files(self) -> tuple[Path, Path]:
+        """The graph and the tokenizer."""
+        graph = next((self._folder / n for n in _GRAPHS if (self._folder / n).is_file()), None)
+        if graph is None or not (self._folder / "tokenizer.json").is_file():
+            lacking = "tokenizer.json" if graph else "model.onnx"
+            raise ModelFileError(
+                f"the cross-encoder {str(self._folder)!r} has no {lacking}; give a folder with "
+                "model.onnx and tokenizer.json, as `optimum-cli export onnx` writes it"
+            )
+        return graph, self._folder / "tokenizer.json"
+
+
+def _kind(written: str) -> type[np.integer[Any]]:
+    return np.int32 if "int32" in written else np.int64

@@ -1,0 +1,99 @@
+"""BM25: passages that share a query's words, rare words first."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from ragstone.core.progress import track
+from ragstone.errors import ConfigError
+from ragstone.indexes.bm25_index import WordIndex
+from ragstone.indexes.top_k import check_top_k
+from ragstone.text.analyzer import NONE, Analysis
+from ragstone.types import Ranking, Search
+
+if TYPE_CHECKING:
+    from ragstone.calls.client import Calls
+    from ragstone.data.corpus import Corpus
+
+_HELD: Final = 2
+_indexes: dict[tuple[str, Analysis, float, float], WordIndex] = {}
+"""The indexes used last in this process: several rankings of one corpus need one index."""
+
+
+@dataclass(frozen=True)
+class BM25:
+    """Okapi BM25 in Lucene's form over title and text.
+
+    Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009; the variant is the one
+    that Kamphuis and others, ECIR 2020, call Lucene (accurate). A passage that shares no word with
+    the query is not in its ranking; equal scores stand in the order of the corpus.
+
+    Args:
+        top_k: length of a ranking at most.
+        k1: how soon a repeated word stops counting, from 0.
+        b: how much a long passage is held back, 0 to 1.
+        stemmer: `none`, `porter`, or a language in English that Snowball has a stemmer for.
+        stop_words: `none`, or the language whose most frequent words do not count.
+    """
+
+    top_k: int = 100
+    k1: float = 1.2
+    b: float = 0.75
+    stemmer: str = NONE
+    stop_words: str = NONE
+    version: ClassVar[int] = 1
+    needs_model: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the ranges, and that the stop words exist."""
+        check_top_k(self.top_k)
+        if not 0 <= self.k1 < math.inf:
+            raise ConfigError(f"k1 must be 0 or more, found {self.k1}")
+        if not 0 <= self.b <= 1:
+            raise ConfigError(f"b must be between 0 and 1, found {self.b}")
+        _ = self._analysis
+
+    @property
+    def revision(self) -> str | None:
+        """The release of the stemmers, where one is used."""
+        return self._analysis.revision
+
+    def check(self, calls: Calls) -> None:
+        """Raise where the stemmer cannot be had."""
+        self._analysis.check()
+
+    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
+        """Return one ranking per search, in order."""
+        index = self._index(corpus)
+        queries = [Counter(self._analysis.of(search.text)) for search in searches]
+        numbers = index.vocabulary.find(set().union(*queries))
+        return [
+            self._ranking(query, numbers, index, corpus)
+            for query in track(queries, "Searching with BM25", len(queries))
+        ]
+
+    def _ranking(
+        self, query: Counter[str], numbers: dict[str, int], index: WordIndex, corpus: Corpus
+    ) -> Ranking:
+        """Return the ranking of a query's words; empty where none of them is known."""
+        known = {numbers[word]: count for word, count in query.items() if word in numbers}
+        places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
+        ids = corpus.passage_ids
+        return Ranking(list(map(ids.__getitem__, places.tolist())), scores.tolist())
+
+    @cached_property
+    def _analysis(self) -> Analysis:
+        return Analysis(self.stemmer, self.stop_words)
+
+    def _index(self, corpus: Corpus) -> WordIndex:
+        key = (corpus.digest, self._analysis, self.k1, self.b)
+        if key not in _indexes:
+            while len(_indexes) >= _HELD:
+                _indexes.pop(next(iter(_indexes)))
+            _indexes[key] = WordIndex.of(corpus, self._analysis, self.k1, self.b)
+        return _indexes[key]

@@ -1,0 +1,1 @@
+"""Foundations: registry, fingerprints, schemas, the store, prompts, progress."""

@@ -1,0 +1,174 @@
+"""The built-in components: kind -> name -> module and class. None is imported until it is used.
+
+Installed packages add to a kind through the entry-point group `ragstone.<kind>`; see
+`ragstone.core.registry` for how a name is resolved. A ranking metric is named with its cutoff,
+`nDCG@k`; an answer metric has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+_FILES: Final[Mapping[str, Mapping[str, str]]] = {
+    "readers": {
+        "ragstone": "folder:FolderReader",
+        "mirage": "mirage:MirageReader",
+        "squad": "squad:SquadReader",
+        "mtrag": "mtrag:MtragReader",
+        "parquet": "parquet:ParquetReader",
+        "hub": "hub:HubReader",
+    },
+    "chunkers": {
+        "sentences": "sentences:Sentences",
+        "tokens": "tokens:Tokens",
+        "words": "words:Words",
+        "whole": "whole:Whole",
+    },
+    "query_formers": {
+        "as-given": "as_given:AsGiven",
+        "user-turns": "user_turns:UserTurns",
+        "last-turns": "conversation:LastTurns",
+        "conversation": "conversation:Conversation",
+        "rewrite": "rewrite:Rewrite",
+        "llm-rewrite": "llm_rewrite:LlmRewrite",
+        "translation": "translation:Translation",
+    },
+    "embedders": {
+        "endpoint": "endpoint:EndpointEmbedder",
+        "minilm": "minilm:MiniLM",
+        "minilm-tokens": "minilm_tokens:MiniLMTokens",
+        "sentence-transformers": "sentence_transformers:SentenceTransformers",
+        "sentence-transformers-sparse": "sentence_transformers_sparse:SentenceTransformersSparse",
+        "splade": "splade:Splade",
+    },
+    "retrievers": {
+        "bm25": "bm25:BM25",
+        "dense": "dense:Dense",
+        "fusion": "fusion:Fusion",
+        "late-interaction": "late_interaction:LateInteraction",
+        "milvus": "milvus:Milvus",
+        "oracle": "oracle:Oracle",
+        "run-file": "run_file:RunFile",
+        "sparse": "sparse:Sparse",
+    },
+    "rerankers": {
+        "maxsim": "maxsim:MaxSim",
+        "cross-encoder": "cross_encoder:CrossEncoder",
+        "cross-encoder-onnx": "cross_encoder_onnx:CrossEncoderOnnx",
+        "llm-pointwise": "llm_pointwise:LlmPointwise",
+        "llm-listwise": "llm_listwise:LlmListwise",
+    },
+    "context_settings": {
+        "none": "none:NoContext",
+        "gold": "gold:Gold",
+        "gold+noise": "gold_noise:GoldNoise",
+        "retrieved": "retrieved:Retrieved",
+        "gold+retrieved": "gold_retrieved:GoldRetrieved",
+    },
+    "processors": {
+        "budget": "token_budget:TokenBudget",
+        "pruning": "pruning:Pruning",
+        "compression": "compression:Compression",
+    },
+    "generators": {
+        "local": "local:Local",
+        "chat": "chat:Chat",
+        "hf": "transformers:Hf",
+        "vllm": "vllm:Vllm",
+        "recorded": "recorded:Recorded",
+        "gold": "gold:Gold",
+        "live": "live_conversation:Live",
+        "http": "http:Http",
+        "callable": "python_function:Function",
+        "command": "command:Command",
+    },
+    "metrics": {
+        "nDCG@k": "ndcg:NDCG",
+        "R@k": "recall:RecallAt",
+        "P@k": "precision:PrecisionAt",
+        "F1@k": "f1:F1At",
+        "hit@k": "hit:Hit",
+        "success@k": "success:Success",
+        "MRR@k": "mrr:MRR",
+        "MAP@k": "average_precision:MAP",
+        "Rprec@k": "rprec:RPrec",
+        "judged@k": "judged:Judged",
+        "Match": "match:Match",
+        "EM": "exact_match:ExactMatch",
+        "F1": "token_f1:TokenF1",
+        "Precision": "token_precision:TokenPrecision",
+        "Recall": "token_recall:TokenRecall",
+        "ROUGE-1": "rouge_n:Rouge1",
+        "ROUGE-2": "rouge_n:Rouge2",
+        "ROUGE-L": "rouge_l:RougeL",
+        "char3-recall": "char3_recall:Char3Recall",
+        "answer-in-context": "answer_in_context:AnswerInContext",
+        "K-precision": "k_precision:KPrecision",
+        "language-match": "language_match:LanguageMatch",
+        "refusal": "refusal:Refusal",
+        "answerability": "answerability:Answerability",
+        "token-similarity": "token_similarity:TokenSimilarity",
+        "token-K-precision": "token_k_precision:TokenKPrecision",
+        "semantic-similarity": "semantic_similarity:SemanticSimilarity",
+        "BERTScore-P": "bert_score:BertScoreP",
+        "BERTScore-R": "bert_score:BertScoreR",
+        "BERTScore-F1": "bert_score:BertScoreF1",
+        "Bert-K-Precision": "bert_k_precision:BertKPrecision",
+        "RB_agg": "rb_agg_score:RbAgg",
+    },
+    "judges": {
+        "equivalence": "equivalence:Equivalence",
+        "pairwise": "pairwise:Pairwise",
+        "RB_llm": "rb_llm:RBLLM",
+        "conversation-rating": "conversation_rating:ConversationRating",
+        "idk": "idk:IDK",
+        "RL_F": "faithfulness:Faithfulness",
+        "support": "support:Support",
+        "taxonomy": "taxonomy:Taxonomy",
+        "critiques": "critiques:Critiques",
+        "context-relevance": "context_relevance:ContextRelevance",
+        "nuggets": "nuggets:Nuggets",
+        "citation-support": "citations:CitationSupport",
+        "conditioned": "conditioned:Conditioned",
+    },
+}
+
+_FOLDERS: Final[Mapping[str, str]] = {"readers": "data.readers"}
+"""Folders of the kinds that are not in `components/` under their own name."""
+
+BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
+    kind: {
+        name: f"ragstone.{_FOLDERS.get(kind, f'components.{kind}')}.{place}"
+        for name, place in files.items()
+    }
+    for kind, files in _FILES.items()
+}
+"""Kind -> name -> "module:Class"."""
+
+FORMER_KINDS: Final[Mapping[str, str]] = {
+    "contexts": "context_settings",
+    "datasets": "readers",
+    "queries": "query_formers",
+}
+"""Names of kinds up to version 0.1, which commands and entry points may still use."""
+
+
+def name_of(component: type) -> str:
+    """Return `kind/name` of a built-in component's class, or "" for any other class.
+
+    >>> from ragstone.components.retrievers.bm25 import BM25
+    >>> name_of(BM25)
+    'retrievers/bm25'
+    """
+    return _names().get(f"{component.__module__}:{component.__qualname__}", "")
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    return {
+        target: f"{kind}/{name}"
+        for kind, table in BUILT_IN.items()
+        for name, target in table.items()
+    }

@@ -1,0 +1,166 @@
+"""Digests of everything that could change a result: plain data, components and tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ragstone.core.builtins import name_of
+from ragstone.protocols import NOT_IN_KEY
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+_IN_KEY_MARK = next(iter(NOT_IN_KEY))
+SMALL: Final = 1 << 28
+"""Characters of a table that is hashed in one piece: 350,000 passages of 100 words."""
+_BLOCK: Final = 4096
+_NUMBER: Final = 8
+
+
+def fingerprint(value: object) -> str:
+    """Return the SHA-256 of plain data, the same in every process and on every machine.
+
+    Raises `TypeError` for anything that is not None, bool, int, finite float, str, or a list,
+    tuple or string-keyed mapping of those: an object whose text changes from run to run (a memory
+    address, a set) would make a key that never hits, or worse, one that hits by accident.
+
+    >>> fingerprint({"a": 1, "b": [True, None]}) == fingerprint({"b": (True, None), "a": 1})
+    True
+    """
+    text = json.dumps(_plain(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise TypeError(f"cannot fingerprint the number {value!r}: not finite")
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) for key in value):
+            return {key: _plain(item) for key, item in value.items()}
+        raise TypeError(f"cannot fingerprint a mapping with keys that are not text: {value!r}")
+    if is_component(value):
+        return recipe(value)
+    raise TypeError(f"cannot fingerprint a {type(value).__name__}: not plain data")
+
+
+def is_component(value: object) -> bool:
+    """Say whether the value is a component, that is an instance of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def recipe(component: object) -> dict[str, Any]:
+    """Return what makes a component's output: its name, version, parameters and revision."""
+    if not dataclasses.is_dataclass(component) or isinstance(component, type):
+        raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")
+    kind = type(component)
+    made: dict[str, Any] = {
+        "component": name_of(kind) or _class_name(kind),
+        "version": getattr(kind, "version", 1),
+        "parameters": {
+            f.name: _plain(getattr(component, f.name))
+            for f in dataclasses.fields(component)
+            if not f.metadata.get(_IN_KEY_MARK)
+        },
+    }
+    revision = getattr(component, "revision", None)
+    if revision is not None:
+        made["revision"] = _plain(revision)
+    return made
+
+
+def _class_name(kind: type) -> str:
+    """Return the name of a class that is not in the table of built-ins; ours may move."""
+    ours = kind.__module__.startswith("ragstone.")
+    return kind.__qualname__ if ours else f"{kind.__module__}:{kind.__qualname__}"
+
+
+def digest_table(table: Table) -> str:
+    """Return the SHA-256 of a table's Arrow IPC stream; in blocks of rows where it is large.
+
+    Parquet bytes will not do: they change with the writer. A table of up to 2^28 characters is
+    hashed as one stream of one batch; a larger one, which would be copied twice on the way and
+    may not fit into one batch, as one stream after the other of 4,096 rows each. Rows alone decide
+    which, so that equal tables have one digest, in whatever pieces they are held.
+    """
+    from arro3.io import write_ipc_stream
+
+    sink = _HashingSink()
+    for block in map(_fresh, _blocks(table)) if _is_large(table) else [table.combine_chunks()]:
+        write_ipc_stream(block, sink)  # type: ignore[arg-type]  # only writes
+    return sink.hash.hexdigest()
+
+
+def _is_large(table: Table) -> bool:
+    if table.nbytes <= SMALL:
+        return False
+    counted = 0
+    for block in _blocks(table):
+        for column in block.columns:
+            counted += sum(map(_characters, column.to_pylist()))
+        if counted > SMALL:
+            return True
+    return False
+
+
+def _characters(value: Any) -> int:
+    """Count a value's characters, never above the bytes that hold it; a number counts as eight."""
+    if type(value) is str:
+        return len(value)
+    if type(value) is list:
+        return sum(map(_characters, value))
+    return 0 if value is None else _NUMBER
+
+
+def _fresh(block: Table) -> Table:
+    """Return a copy: in a slice, what stands beside its nulls comes from the rows around it."""
+    import numpy as np
+    from arro3.core import Array, Table
+
+    (batch,) = block.combine_chunks().to_batches()
+    places = Array.from_numpy(np.arange(batch.num_rows, dtype=np.int64))
+    return Table.from_batches([batch.take(places)], schema=block.schema)
+
+
+def _blocks(table: Table) -> Iterator[Table]:
+    for start in range(0, table.num_rows, _BLOCK):
+        yield table.slice(start, min(_BLOCK, table.num_rows - start))
+
+
+class _HashingSink(io.RawIOBase):
+    """Hashes what is written to it: a corpus of a gigabyte is not to be held once more."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+
+    def writable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def seek(self, _offset: int, _whence: int = 0, /) -> int:
+        """Refuse."""
+        # The writer asks for the method and never calls it.
+        raise io.UnsupportedOperation
+
+    def write(self, data: Any, /) -> int:
+        """Hash the bytes."""
+        self.hash.update(data)
+        return memoryview(data).nbytes
+
+
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

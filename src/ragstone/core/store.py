@@ -1,0 +1,306 @@
+"""The store: one folder per finished step, named by everything that could change its result.
+
+    store/
+      steps/retrieve-1f0c9a.../table.parquet     the result
+                               manifest.json      what made it; written last: it means finished
+      arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
+      calls.sqlite                                every model reply (ragstone.calls.client)
+      experiments/NAME.json                       which steps an experiment's trials are made of
+
+A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
+step, and two processes that finish the same step keep one of the two equal results.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ragstone.core.fingerprint import digest_table, fingerprint, recipe
+from ragstone.core.step_notes import noting
+from ragstone.errors import StoreError
+from ragstone.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arro3.core import Table
+
+MANIFEST: Final = "manifest.json"
+_UNFINISHED: Final = ".tmp-"
+"""How the name of a folder begins that is being written."""
+_ABANDONED_AFTER_SECONDS: Final = 24 * 3600
+"""Nobody writes to a folder for so long without changing it."""
+KEY_LENGTH: Final = 24
+"""Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A table with its digest; from the store it is read when it is first looked at."""
+
+    digest: str
+    folder: Path | None = None
+    held: Table | None = None
+
+    @classmethod
+    def of(cls, table: Table) -> Kept:
+        """Return a table that is in memory only, such as a data set's."""
+        return cls(digest_table(table), held=table)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table itself."""
+        if self.held is not None:
+            return self.held
+        from arro3.io import read_parquet
+
+        path = _existing(self.folder) / "table.parquet"
+        try:
+            return read_parquet(str(path)).read_all()
+        except BaseException as error:
+            # A damaged file can make the Rust reader panic, which is no `Exception`.
+            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+                raise _unreadable(path, error) from error
+            raise
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What made the table; empty for a table in memory."""
+        return {} if self.folder is None else _read_manifest(self.folder)
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of finished steps, safe for several processes at once."""
+
+    root: Path
+    used: list[str] = field(default_factory=list, compare=False, repr=False)
+    """Names of the steps whose results were asked for, in order."""
+
+    def table(
+        self,
+        step: str,
+        component: object,
+        inputs: Mapping[str, Kept],
+        compute: Callable[..., Table],
+        *,
+        count_failed: Callable[[Table], int] | None = None,
+        facts: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> Kept:
+        """Return the result of a step, computing it only where it is not kept.
+
+        `compute` is called with the component and with the input tables under their names: with
+        exactly what the key is made of, so that the key cannot forget an input.
+
+        A result in which `count_failed` finds failed rows is kept, and computed again by the next
+        call: what succeeded comes from the call log, what failed is tried anew. What `facts`
+        returns after the computation goes into the manifest, not into the key.
+        """
+        folder = self.folder(step, component, inputs)
+        if not self.has(step, component, inputs):
+            self.check_writable()
+            started = time.time()
+            with noting() as notes:
+                table = compute(component, **{name: kept.table for name, kept in inputs.items()})
+            manifest = {
+                "step": step,
+                **_made_of(component, inputs),
+                "digest": digest_table(table),
+                "rows": table.num_rows,
+                "failed": count_failed(table) if count_failed else 0,
+                **({"notes": dict(notes)} if notes else {}),
+                **(facts() if facts else {}),
+                **_run_facts(started),
+            }
+            self._keep(folder, table, manifest)
+        self.used.append(folder.name)
+        return Kept(_read_manifest(folder)["digest"], folder=folder)
+
+    def keep(self, step: str, table: Table) -> Kept:
+        """Keep a table that no component computed, such as a data set's queries."""
+        digest = digest_table(table)
+        folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
+        if not (folder / MANIFEST).exists():
+            manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
+            self._keep(folder, table, manifest | _run_facts(time.time()))
+        return Kept(digest, folder=folder)
+
+    def has(self, step: str, component: object, inputs: Mapping[str, Kept]) -> bool:
+        """Say whether the result of a step is kept, with no failed row in it."""
+        folder = self.folder(step, component, inputs)
+        return (folder / MANIFEST).exists() and _read_manifest(folder)["failed"] == 0
+
+    def folder(self, step: str, component: object, inputs: Mapping[str, Kept]) -> Path:
+        """Return the folder of a step's result, whether or not it exists."""
+        key = fingerprint({"step": step, **_made_of(component, inputs)})
+        return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
+
+    def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
+        """Return the folder kept under `made_of` (plain data, components).
+
+        Where it is not kept, `write` is called with an empty folder to put files into.
+        """
+        key = fingerprint({"step": step, **made_of})
+        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        if not (folder / MANIFEST).exists():
+            started = time.time()
+            with self._new_folder(folder) as temporary:
+                write(temporary)
+                manifest = {"step": step, "made_of": fingerprint(made_of)}
+                _write_manifest(temporary, manifest | _run_facts(started))
+        return folder
+
+    def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
+        """Return the folder that `files` keeps under `made_of`, None where it does not."""
+        key = fingerprint({"step": step, **made_of})
+        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        return folder if (folder / MANIFEST).exists() else None
+
+    def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
+        """Replace one small document, `kind/name.json`, in one piece."""
+        path = self.root / kind / f"{name}.json"
+        with store_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
+            temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
+            temporary.replace(path)
+        return path
+
+    def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
+        """Return the document written last under that name, or None."""
+        path = self.root / kind / f"{name}.json"
+        if not path.exists():
+            return None
+        try:
+            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise _unreadable(path, error) from error
+        return document
+
+    def check_writable(self) -> None:
+        """Raise `StoreError` unless a folder can be made in the store.
+
+        What killed processes left half written is removed by the way.
+        """
+        with store_errors(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self.root):
+                pass
+            for folder in self.root.glob(f"*/{_UNFINISHED}*"):
+                if time.time() - _last_change(folder) > _ABANDONED_AFTER_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
+        from arro3.io import write_parquet
+
+        with self._new_folder(folder) as temporary:
+            write_parquet(table, str(temporary / "table.parquet"))
+            _write_manifest(temporary, manifest)
+
+    @contextmanager
+    def _new_folder(self, folder: Path) -> Iterator[Path]:
+        """Give a temporary folder that takes its place when the block ends well."""
+        with store_errors(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            temporary = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
+            try:
+                yield temporary
+                _sync_files(temporary)
+                _take_place(temporary, folder)
+            finally:
+                shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _last_change(folder: Path) -> float:
+    """Return when a folder or a file in it changed last; now where it is gone."""
+    try:
+        return max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
+    except OSError:
+        return time.time()
+
+
+def _made_of(component: object, inputs: Mapping[str, Kept]) -> dict[str, Any]:
+    return {
+        "made_by": recipe(component),
+        "inputs": {name: kept.digest for name, kept in inputs.items()},
+    }
+
+
+def _take_place(temporary: Path, folder: Path) -> None:
+    """Rename a finished folder to its name, replacing one with failed rows.
+
+    Where another process finished the same step in the meantime, its result is as good as ours.
+    """
+    if folder.exists() and (
+        not (folder / MANIFEST).exists() or _read_manifest(folder).get("failed")
+    ):
+        shutil.rmtree(folder, ignore_errors=True)
+    try:
+        temporary.rename(folder)
+    except OSError:
+        if not (folder / MANIFEST).exists():
+            raise
+
+
+def _run_facts(started: float) -> dict[str, Any]:
+    return {
+        "started": dt.datetime.fromtimestamp(started, dt.UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - started, 3),
+        "ragstone": __version__,
+    }
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unreadable(folder / MANIFEST, error) from error
+    return manifest
+
+
+def _sync_files(folder: Path) -> None:
+    """Push the files to the disk before the rename makes them count as finished."""
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _existing(folder: Path | None) -> Path:
+    if folder is None:
+        raise StoreError("a table that is neither in memory nor in a store")
+    return folder
+
+
+def _unreadable(path: Path, error: BaseException) -> StoreError:
+    return StoreError(
+        f"cannot read {path}: {error}. Nothing else is affected; remove the folder and run again: "
+        f"rm -r '{path.parent}'"
+    )
+
+
+@contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk or a missing permission into a `StoreError` that says what is kept."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}. Everything finished before is kept; "
+            f"make room or give another folder with store=PATH, and run the same command again"
+        ) from error

@@ -1,0 +1,89 @@
+"""The corpus: all passages of a data set, as one Arrow table read by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.fingerprint import digest_table
+from ragstone.core.schemas import CORPUS, labels_from_json, passages_to_table
+from ragstone.types import Passage
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+    from ragstone.core.store import Store
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Passages by position and by id, and the store in which what is derived from them is kept."""
+
+    table: Table
+    store: Store | None = None
+    """Where embeddings and indexes are kept; None keeps nothing."""
+
+    @classmethod
+    def from_passages(cls, passages: Sequence[Passage]) -> Corpus:
+        """Return a corpus of some passages.
+
+        >>> corpus = Corpus.from_passages([Passage("p1", "Lisbon lies on the Tagus.")])
+        >>> corpus["p1"].text, len(corpus)
+        ('Lisbon lies on the Tagus.', 1)
+        """
+        return cls(passages_to_table(passages))
+
+    def __len__(self) -> int:
+        """Return the number of passages."""
+        return self.table.num_rows
+
+    def __iter__(self) -> Iterator[Passage]:
+        """Yield the passages in order."""
+        return (self.at(position) for position in range(len(self)))
+
+    def __contains__(self, passage_id: object) -> bool:
+        """Say whether there is a passage of that id."""
+        return passage_id in self._positions
+
+    def __getitem__(self, passage_id: str) -> Passage:
+        """Return the passage of that id; raise `KeyError` where there is none."""
+        return self.at(self.position(passage_id))
+
+    def position(self, passage_id: str) -> int:
+        """Return the position of the passage of that id; raise `KeyError` where there is none."""
+        return self._positions[passage_id]
+
+    def at(self, position: int) -> Passage:
+        """Return the passage at a position, counted from 0."""
+        passage_id, text, title, document_id, labels = [c[position].as_py() for c in self._columns]
+        return Passage(passage_id, text, title, document_id, labels_from_json(labels))
+
+    @cached_property
+    def _columns(self) -> list[Any]:
+        # Looking the columns up anew for each passage takes ten times as long as reading it.
+        return [self.table.column(name) for name in CORPUS.names]
+
+    @cached_property
+    def passage_ids(self) -> list[str]:
+        """Ids in order."""
+        return list(self.table.column("passage_id").to_pylist())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the table."""
+        return digest_table(self.table)
+
+    def full_texts(self, start: int = 0, stop: int | None = None) -> list[str]:
+        """Return title and text of passages `start` up to `stop`, as retrievers see them."""
+        length = (len(self) if stop is None else min(stop, len(self))) - start
+        part = self.table.slice(start, length)
+        titles, texts = part.column("title").to_pylist(), part.column("text").to_pylist()
+        return [
+            f"{title}\n{text}" if title else text for title, text in zip(titles, texts, strict=True)
+        ]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {passage_id: position for position, passage_id in enumerate(self.passage_ids)}

@@ -1,0 +1,154 @@
+"""What is in a data set: counts, labels, lengths, and what its queries lack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ragstone.core.schemas import columns, labels_from_json
+from ragstone.data.dataset import Dataset
+from ragstone.data.table_builder import BATCH_ROWS
+from ragstone.types import Label, Passage, Query
+
+_VALUES_KEPT: Final = 50
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The lengths of some texts in words, that is in runs of characters between white space."""
+
+    texts: int
+    shortest: int
+    median: float
+    mean: float
+    longest: int
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """How often the values of one label occur."""
+
+    values: int
+    """Number of different values."""
+    counts: Mapping[str, int]
+    """Value -> rows, the 50 most frequent first; a list counts once for each of its items."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What `ragstone data show` prints; its fields are the keys of the JSON."""
+
+    name: str
+    passages: int
+    queries: int
+    conversations: int
+    qrels: int
+    relevance: Mapping[str, int]
+    """Grade -> number of judgements."""
+    answerability: Mapping[str, int]
+    """Value -> queries, of the label `answerability` or else `answerable`; empty without both."""
+    without_answers: int
+    """Queries without gold answers."""
+    without_relevant: int
+    """Queries without a passage of relevance above 0."""
+    with_history: int
+    with_rewrite: int
+    query_labels: Mapping[str, LabelCounts]
+    passage_labels: Mapping[str, LabelCounts]
+    words: Mapping[str, Lengths]
+    """Of "passage", "query" and "answer"; what the set has none of is left out."""
+    example_passages: Sequence[Passage]
+    example_queries: Sequence[Query]
+
+
+def describe(dataset: Dataset, examples: int = 2) -> Description:
+    """Return what is in a data set.
+
+    >>> from ragstone.data.load import load_dataset
+    >>> found = describe(load_dataset("sample"))
+    >>> found.passages > 150, found.conversations >= 8
+    (True, True)
+    """
+    labels = [labels_from_json(text) for text in dataset.query_table.column("labels").to_pylist()]
+    counted = _count_labels(labels)
+    held = columns(dataset.query_table.select(["query_id", "text", "gold_answers", "rewrite"]))
+    relevant = {query_id for query_id, grades in dataset.qrels.items() if max(grades.values()) > 0}
+    grades = Counter(dataset.qrel_table.column("relevance").to_pylist())
+    return Description(
+        name=dataset.name,
+        passages=len(dataset.corpus),
+        queries=len(labels),
+        conversations=len({query["conversation"] for query in labels if "conversation" in query}),
+        qrels=dataset.qrel_table.num_rows,
+        relevance={str(grade): grades[grade] for grade in sorted(grades)},
+        answerability=_answerability(counted),
+        without_answers=sum(not answers for answers in held["gold_answers"]),
+        without_relevant=sum(query_id not in relevant for query_id in held["query_id"]),
+        with_history=sum(map(bool, dataset.query_table.column("history").to_pylist())),
+        with_rewrite=sum(map(bool, held["rewrite"])),
+        query_labels=counted,
+        passage_labels=_count_labels(_passage_labels(dataset)),
+        words=_words(dataset, held["text"], held["gold_answers"]),
+        example_passages=[dataset.corpus.at(i) for i in range(min(examples, len(dataset.corpus)))],
+        example_queries=dataset.select(range(min(examples, len(labels)))).queries,
+    )
+
+
+def _answerability(labels: Mapping[str, LabelCounts]) -> Mapping[str, int]:
+    found = labels.get("answerability") or labels.get("answerable")
+    names = {"true": "answerable", "false": "unanswerable"}
+    return {names.get(value, value): n for value, n in found.counts.items()} if found else {}
+
+
+def _count_labels(rows: Iterable[Mapping[str, Label]]) -> dict[str, LabelCounts]:
+    found: dict[str, Counter[str]] = {}
+    for labels in rows:
+        for name, value in labels.items():
+            counter = found.setdefault(name, Counter())
+            for item in value if isinstance(value, tuple) else (value,):
+                counter[_shown(item)] += 1
+    return {
+        name: LabelCounts(len(found[name]), dict(found[name].most_common(_VALUES_KEPT)))
+        for name in sorted(found)
+    }
+
+
+def _shown(value: str | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _batches(dataset: Dataset, column: str) -> Iterator[list[str]]:
+    """Yield a column of the corpus in parts: a big corpus is not to be held as objects."""
+    for start in range(0, len(dataset.corpus), BATCH_ROWS):
+        length = min(BATCH_ROWS, len(dataset.corpus) - start)
+        yield list(dataset.corpus.table.slice(start, length).column(column).to_pylist())
+
+
+def _passage_labels(dataset: Dataset) -> Iterator[Mapping[str, Label]]:
+    return (labels_from_json(text) for batch in _batches(dataset, "labels") for text in batch)
+
+
+def _words(
+    dataset: Dataset, queries: Sequence[str], answers: Sequence[Sequence[str]]
+) -> dict[str, Lengths]:
+    counted = {
+        "passage": [len(text.split()) for batch in _batches(dataset, "text") for text in batch],
+        "query": [len(text.split()) for text in queries],
+        "answer": [len(text.split()) for listed in answers for text in listed],
+    }
+    return {name: _lengths(counts) for name, counts in counted.items() if counts}
+
+
+def _lengths(counts: Sequence[int]) -> Lengths:
+    held = np.asarray(counts)
+    return Lengths(
+        texts=len(counts),
+        shortest=int(held.min()),
+        median=float(np.median(held)),
+        mean=float(held.mean()),
+        longest=int(held.max()),
+    )

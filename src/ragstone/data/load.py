@@ -1,0 +1,156 @@
+"""From what an experiment file or a command line says to a data set."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ragstone.core import registry
+from ragstone.data.dataset import Dataset
+from ragstone.errors import ConfigError, DatasetError
+
+SAMPLE: Final = Path(__file__).parent / "sample"
+"""The data set that comes with Ragstone."""
+
+_LOOKED_FOR: Final = (
+    "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
+    "queries.parquet (or queries-*.parquet, queries/*.parquet), dataset.json (MIRAGE), one .json "
+    "file of the SQuAD form, or other .parquet files (MIRAGE's hub copy); the .json and .jsonl "
+    "may be .gz"
+)
+
+_TEXTS: Final = frozenset({".txt", ".md"})
+_OWN_TEXTS: Final = (
+    'Write texts of your own into a file corpus.jsonl, one a line: {"_id": "a", "text": "..."}; '
+    "`ragstone data chunk` cuts them into passages, and queries.jsonl asks of them"
+)
+
+
+def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = None) -> Dataset:
+    """Return the data set that `sample`, a path, or a reader with parameters says.
+
+    Args:
+        written: `sample`; a path, whose layout is known by the files there; a reader such as
+            `{name: mirage, path: ...}` or `mirage(path)`; or `{path: ..., <parameters>}`.
+        folder: Where relative paths are looked for that are not found from the current folder,
+            and where a user's own reader file is.
+
+    Raises:
+        DatasetError: Nothing is there, its layout is not known, or a file is malformed.
+        ConfigError: The reader or one of its parameters is unknown.
+    """
+    where = "data"
+    spec = (
+        registry.Spec("", {"path": written}) if _is_path(written, folder) else _spec(written, where)
+    )
+    parameters = dict(spec.parameters)
+    key = "path" if "path" in parameters else ""
+    path = parameters.get(key)
+    if isinstance(path, str | Path) and _reads_path(spec.name, folder):
+        parameters[key] = str(_resolve(path, folder))
+    elif not spec.name:
+        raise ConfigError(f"{where}: key 'path' must be a path, found {path!r}")
+    try:
+        name = spec.name or layout(Path(parameters[key]))
+        reader = registry.create(
+            "readers", {"name": name, **parameters}, where=where, folder=folder
+        )
+        dataset = reader.read()
+    except OSError as error:
+        raise DatasetError(f"cannot read the data set {parameters.get(key)}: {error}") from error
+    if not isinstance(dataset, Dataset):
+        raise ConfigError(f"{where}: the reader {name!r} returned {dataset!r}, not a Dataset")
+    return dataset
+
+
+def _is_path(written: object, folder: Path | None) -> bool:
+    """Say whether a text is a path: there, or written like one, and not a reader's name."""
+    if isinstance(written, Path) or written == "sample":
+        return True
+    if not isinstance(written, str):
+        return False
+    name = written.partition("(")[0].strip()
+    is_reader = name in registry.known("readers") or (":" in name and "/" not in name)
+    return _found(Path(written), folder) is not None or not is_reader
+
+
+def _reads_path(name: str, folder: Path | None) -> bool:
+    """Say whether a reader reads a path; the name of a repository on a hub is none."""
+    if not name:
+        return True
+    fields = dataclasses.fields(registry.find("readers", name, where="data", folder=folder))
+    return any(field.name == "path" for field in fields)
+
+
+def _spec(written: object, where: str) -> registry.Spec:
+    if isinstance(written, Mapping) and "name" not in written and "path" in written:
+        return registry.Spec("", {str(key): value for key, value in written.items()})
+    return registry.parse_spec(written, where=where)
+
+
+def _found(path: Path, folder: Path | None) -> Path | None:
+    path = path.expanduser()
+    candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
+    return next((candidate for candidate in candidates if candidate.exists()), None)
+
+
+def _resolve(written: str | Path, folder: Path | None) -> Path:
+    if written == "sample":
+        return SAMPLE
+    path = Path(written)
+    found = _found(path, folder)
+    if found is None:
+        also = "" if folder is None or path.is_absolute() else f", nor in {folder.resolve()}"
+        raise DatasetError(
+            f"no data set {str(path)!r}: there is no such file or folder in {Path.cwd()}{also}; "
+            f"write a path, 'sample', or a reader such as {{name: mirage, path: ...}}"
+        )
+    return found
+
+
+def layout(path: Path) -> str:
+    """Return the name of the reader for a path, known by the files there."""
+    if path.is_file():
+        return _layout_of_file(path)
+    entries = sorted(entry for entry in path.iterdir() if entry.is_file())
+    names = {entry.name.removesuffix(".gz") for entry in entries}
+    if names & {"queries.jsonl", "queries.tsv", "conversations.jsonl", "corpus.jsonl"}:
+        return "ragstone"
+    if holds_parquet_tables(path):
+        return "parquet"
+    if "dataset.json" in names or any(path.rglob("*.parquet")):
+        return "mirage"
+    documents = [entry.name for entry in entries if entry.name.endswith((".json", ".json.gz"))]
+    if len(documents) == 1:
+        return "squad"
+    if documents:
+        raise DatasetError(
+            f"{path} holds {len(documents)} JSON files; name one of them, for example "
+            f"{path / documents[0]}; there are {', '.join(documents)}"
+        )
+    there = ", ".join(sorted(names)) or "nothing"
+    texts = any(entry.suffix in _TEXTS for entry in entries)
+    way_out = f". {_OWN_TEXTS}" if texts else ""
+    raise DatasetError(
+        f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
+    )
+
+
+def holds_parquet_tables(folder: Path) -> bool:
+    """Say whether there are queries in Parquet, by the usual names of their files."""
+    patterns = ("queries.parquet", "queries-*.parquet", "queries/*.parquet")
+    return any(any(folder.glob(pattern)) for pattern in patterns)
+
+
+def _layout_of_file(path: Path) -> str:
+    name = path.name.removesuffix(".gz")
+    if name.endswith(".json"):
+        return "mirage" if name == "dataset.json" else "squad"
+    if name.endswith((".jsonl", ".parquet")):
+        return "mirage"
+    raise DatasetError(
+        f"{path} is no data set by its name: a file ends with .json (SQuAD form) or with "
+        f".parquet or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
+    )

@@ -1,0 +1,234 @@
+"""Ragstone's own layout: a folder of JSON lines and a TSV, of which the BEIR layout is a subset.
+
+Rows, one JSON object a line; any other field becomes a label of the query or passage:
+
+    corpus.jsonl         {"_id", "text", "title"?, "document"?}
+    queries.jsonl        {"_id", "text", "answers"?, "rewrite"?, "history"?: [{"role", "text"}]}
+    conversations.jsonl  {"_id", "turns": [{"user", "agent"?, "answers"?, "rewrite"?}]}
+    qrels.tsv            query id, passage id, relevance; BEIR's qrels/test.tsv as well
+
+Or, as TREC has them: corpus.tsv and queries.tsv (id, tab, text), qrels.txt (four columns).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.qrels import Known, read_qrels
+from ragstone.data.readers.rows import (
+    FieldError,
+    Ids,
+    as_object,
+    find_file,
+    row_error,
+    show,
+    table_rows,
+    take_id,
+    take_labels,
+    take_list,
+    take_question,
+    take_text,
+    take_texts,
+    within,
+)
+from ragstone.data.table_builder import passages, qrels, queries
+from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+_ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
+_BESIDE_A_CORPUS: Final = (
+    "queries.jsonl",
+    "queries.tsv",
+    "conversations.jsonl",
+    "qrels.tsv",
+    "qrels.txt",
+)
+_Row = tuple[str, str, list[str], str, str, str]
+
+
+@dataclass(frozen=True)
+class FolderReader:
+    """Reads a folder in Ragstone's own layout, or in BEIR's.
+
+    Queries are required (`queries.jsonl`, `conversations.jsonl` or both); a corpus and qrels are
+    not: what needs them says so. Each file may be gzipped (`.gz`).
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str | Path
+    split: str = "test"
+    """Which file of a BEIR folder `qrels/` is read; only the queries judged in it are kept."""
+    dangling_qrels: Literal["error", "drop"] = "error"
+    """What becomes of qrels that name a query or passage that is not there."""
+
+    def read(self) -> Dataset:
+        """Return the data set; raise `DatasetError` with file and line where it is malformed."""
+        folder = Path(self.path)
+        if not folder.is_dir():
+            raise DatasetError(f"{folder} is not a folder; it should hold queries.jsonl")
+        corpus_file = find_file(folder, "corpus.jsonl", "corpus.tsv")
+        corpus, passage_ids = (
+            _read_corpus(corpus_file) if corpus_file else (passages().finish(), None)
+        )
+        qrels_file, is_split = self._find_qrels(folder)
+        table, query_ids = _read_queries(folder)
+        judged = qrels().finish()
+        if qrels_file:
+            known = Known(query_ids, passage_ids)
+            judged = read_qrels(qrels_file, known, dangling=self.dangling_qrels)
+        dataset = Dataset(folder.resolve().name, table, Corpus(corpus), judged)
+        return judged_only(dataset) if is_split else dataset
+
+    def _find_qrels(self, folder: Path) -> tuple[Path | None, bool]:
+        """Return the file of qrels, and whether it belongs to one split of several."""
+        plain, splits = find_file(folder, "qrels.tsv", "qrels.txt"), folder / "qrels"
+        if not splits.is_dir():
+            return plain, False
+        if plain:
+            raise DatasetError(
+                f"{folder} holds {plain.name} and the folder qrels; keep one of them"
+            )
+        found = find_file(splits, f"{self.split}.tsv")
+        if found is None:
+            names = sorted({path.name.partition(".")[0] for path in splits.glob("*.tsv*")})
+            raise DatasetError(
+                f"{splits} has no {self.split}.tsv; set `split` to one of: "
+                f"{', '.join(names) or 'none'}"
+            )
+        return found, True
+
+
+def judged_only(dataset: Dataset) -> Dataset:
+    """Return the queries that are judged: BEIR's files hold those of all splits."""
+    judged = dataset.qrels.keys()
+    ids = dataset.query_table.column("query_id").to_pylist()
+    return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])
+
+
+def read_corpus(path: Path) -> Corpus:
+    """Return the passages of one file `corpus.jsonl`, under whatever name."""
+    return Corpus(_read_corpus(path)[0])
+
+
+def read_corpus_alone(folder: Path) -> Dataset | None:
+    """Return a folder's passages as a data set without queries; None where it is more than that."""
+    found = find_file(folder, "corpus.jsonl") if folder.is_dir() else None
+    beside = any(find_file(folder, name) for name in _BESIDE_A_CORPUS)
+    if found is None or beside or (folder / "qrels").exists():
+        return None
+    return Dataset(folder.resolve().name, queries().finish(), read_corpus(found), qrels().finish())
+
+
+def _read_corpus(path: Path) -> tuple[Table, set[str]]:
+    builder, seen = passages(), set[str]()
+    for number, row in table_rows(path):
+        try:
+            passage_id = take_id(row)
+            _add_once(passage_id, seen, path)
+            text, title = take_text(row, "text"), take_text(row, "title", optional=True)
+            document_id = take_text(row, "document", optional=True)
+            builder.add((passage_id, text, title, document_id, take_labels(row)))
+        except FieldError as error:
+            raise row_error(path, number, error) from error
+    if not seen:
+        raise DatasetError(f"{path} holds no passage; fill it, or remove it where none is needed")
+    return builder.finish(), seen
+
+
+def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
+    if passage_id in seen:
+        # The lines of a million ids are not worth keeping for this: the file is read again.
+        first = next(number for number, row in table_rows(path) if row.get("_id") == passage_id)
+        raise FieldError(
+            f"the _id {passage_id!r} stands in line {first} already; give each passage its own"
+        )
+    seen.add(passage_id)
+
+
+def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
+    queries_file = find_file(folder, "queries.jsonl", "queries.tsv")
+    conversations_file = find_file(folder, "conversations.jsonl")
+    if not (queries_file or conversations_file):
+        raise DatasetError(
+            f"{folder} holds neither queries.jsonl nor conversations.jsonl (or .gz); "
+            f"a data set needs queries"
+        )
+    builder, seen = queries(), Ids()
+    for path in filter(None, (queries_file, conversations_file)):
+        for number, row in table_rows(path):
+            try:
+                for made in turn_rows(row) if path is conversations_file else [query_row(row)]:
+                    seen.add(made[0], f"{path.name}, line {number}")
+                    builder.add(made)
+            except FieldError as error:
+                raise row_error(path, number, error) from error
+    if not seen:
+        raise DatasetError(
+            f"{folder} holds no query: {queries_file or conversations_file} is empty"
+        )
+    return builder.finish(), seen.all()
+
+
+def query_row(row: dict[str, Any]) -> _Row:
+    """Return the table's row of a line of queries.jsonl; raise `FieldError` for a wrong field."""
+    query_id, text = take_id(row), take_question(row, "text")
+    answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
+    said = [_message(message) for message in take_list(row, "history", optional=True)]
+    return query_id, text, answers, _history(said), rewrite, take_labels(row)
+
+
+def turn_rows(row: dict[str, Any]) -> Iterator[_Row]:
+    """Yield one query a turn, each with all that was said before it."""
+    conversation, turns = take_id(row), take_list(row, "turns")
+    if not turns:
+        raise FieldError("the field 'turns' must list at least one turn, found []")
+    said: list[list[str]] = []
+    for number, turn in enumerate(turns, start=1):
+        with within(f"turn {number}"):
+            fields = as_object(turn)
+            text, agent = take_question(fields, "user"), take_text(fields, "agent", optional=True)
+            answers, rewrite = (
+                take_texts(fields, "answers"),
+                take_text(fields, "rewrite", optional=True),
+            )
+            labels = take_labels(_placed({**row, **fields}, conversation, number))
+        gold = answers if answers is not None else [agent] if agent else []
+        yield f"{conversation}::{number}", text, gold, _history(said), rewrite, labels
+        said.append(["user", text])
+        if agent:
+            said.append(["agent", agent])
+
+
+def _placed(extras: dict[str, Any], conversation: str, turn: int) -> dict[str, Any]:
+    """Add the labels `conversation` and `turn`; a field of that name must say the same."""
+    for name, value in (("conversation", conversation), ("turn", turn)):
+        if extras.setdefault(name, value) != value:
+            raise FieldError(
+                f"the label {name!r} must be {value!r}, found {show(extras[name])}; "
+                f"rename the field"
+            )
+    return extras
+
+
+def _message(value: Any) -> list[str]:
+    role = value.get("role") if type(value) is dict else None
+    if type(role) is not str or role not in _ROLES or type(value.get("text")) is not str:
+        raise FieldError(
+            f"the field 'history' must hold objects with a text and the role 'user', 'agent' or "
+            f'\'assistant\', such as {{"role": "user", "text": "..."}}, found {show(value)}'
+        )
+    return [_ROLES[role], value["text"]]
+
+
+def _history(said: list[list[str]]) -> str:
+    return json.dumps(said, ensure_ascii=False) if said else ""

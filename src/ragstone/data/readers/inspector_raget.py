@@ -1,0 +1,217 @@
+"""InspectorRAGet's JSON: tasks, answers of several systems, what metrics and people say of them.
+
+This is the form in which mtRAG publishes its evaluations, and which its viewer opens. A file is
+kept as it was read, so that writing it again loses nothing, and is looked at through properties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ragstone.core.schemas import queries_to_table
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag_turns import Turn, task_turn, without_title
+from ragstone.data.readers.rows import FieldError, as_object, json_document, show, take_text, within
+from ragstone.data.table_builder import qrels
+from ragstone.data.writers.folder import write_lines
+from ragstone.errors import DatasetError
+from ragstone.types import Context, ContextPassage, Passage, Prediction, Query, Score, Status
+
+_PARTS: Final = ("models", "metrics", "tasks", "evaluations")
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one person or one algorithm says of one answer."""
+
+    query_id: str
+    system: str
+    metric: str
+    rater: str
+    """A person's id, or `system` / `composite` for an algorithm."""
+    value: float
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A file of InspectorRAGet.
+
+    Args:
+        document: its content, as it stands in the file.
+    """
+
+    document: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The title of the evaluation."""
+        return str(self.document.get("name") or "evaluation")
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Ids of the systems, in order."""
+        return [str(model["model_id"]) for model in self.document["models"]]
+
+    @cached_property
+    def metrics(self) -> dict[str, str]:
+        """Metric -> "human" or "algorithm"."""
+        return {str(m["name"]): str(m["author"]) for m in self.document["metrics"]}
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The tasks as queries, the documents as corpus, the tasks' contexts as gold passages."""
+        turns = [_turn(task) for task in self.document["tasks"]]
+        made = [
+            Query(t.query_id, t.text, t.gold_answers, t.history, t.rewrite, t.labels) for t in turns
+        ]
+        passages = [_document(row) for row in self.document.get("documents") or ()]
+        known, judged = {passage.passage_id for passage in passages}, qrels()
+        for turn, task in zip(turns, self.document["tasks"], strict=True):
+            absent = [passage_id for passage_id in turn.gold if passage_id not in known]
+            if absent:
+                raise DatasetError(
+                    f"{self.name}: task {turn.query_id!r} names the passage {absent[0]!r}, "
+                    f"which is not among the documents; add it there"
+                )
+            grades = task.get("grades") or dict.fromkeys(turn.gold, 1)
+            for passage_id, grade in grades.items():
+                if passage_id in known:
+                    judged.add((turn.query_id, passage_id, grade))
+        table = queries_to_table(made)
+        return Dataset(self.name, table, Corpus.from_passages(passages), judged.finish())
+
+    @cached_property
+    def predictions(self) -> dict[str, dict[str, Prediction]]:
+        """System -> query id -> answer."""
+        found: dict[str, dict[str, Prediction]] = {system: {} for system in self.systems}
+        for row in self.document["evaluations"]:
+            query_id, failed = row["task_id"], row.get("failed")
+            answer = None if isinstance(failed, str) else row["model_response"]
+            found[row["model_id"]][query_id] = Prediction(query_id, answer, failed or "")
+        return found
+
+    @cached_property
+    def contexts(self) -> dict[str, dict[str, Context]]:
+        """System -> query id -> the passages it was shown, where the file says so."""
+        found: dict[str, dict[str, Context]] = {system: {} for system in self.systems}
+        for row in self.document["evaluations"]:
+            if "contexts" in row:
+                shown = [
+                    ContextPassage(c["document_id"], c["text"], c.get("origin", "retrieved"))
+                    for c in row["contexts"]
+                ]
+                setting = str(row.get("setting") or "recorded")
+                context = Context(row["task_id"], setting, tuple(shown))
+                found[row["model_id"]][row["task_id"]] = context
+        return found
+
+    @cached_property
+    def ratings(self) -> list[Rating]:
+        """Everything that is said of the answers; a rating that is no number is left out."""
+        return [
+            Rating(row["task_id"], row["model_id"], metric, rater, float(value))
+            for row in self.document["evaluations"]
+            for metric, given in row["annotations"].items()
+            for rater, said in given.items()
+            if (value := _number(said.get("value"))) is not None
+        ]
+
+    def scores(self, system: str, metric: str) -> list[Score]:
+        """Return a metric's scores of a system: of several raters, their mean.
+
+        An answer without a value has the status and reason that the file gives, or is a failure.
+        """
+        values: dict[str, list[float]] = {}
+        for rating in self.ratings:
+            if (rating.system, rating.metric) == (system, metric):
+                values.setdefault(rating.query_id, []).append(rating.value)
+        return [
+            _score(row, metric, values.get(row["task_id"], []))
+            for row in self.document["evaluations"]
+            if row["model_id"] == system
+        ]
+
+
+def read_inspection(path: Path) -> Inspection:
+    """Return a file of InspectorRAGet, plain or `.gz`.
+
+    Raises `DatasetError` where a part is missing, or an evaluation names a task or system that is
+    not there.
+    """
+    held = json_document(path)
+    if type(held) is not dict or not all(type(held.get(part)) is list for part in _PARTS):
+        raise DatasetError(
+            f"{path} is no InspectorRAGet file: expected a JSON object with the lists "
+            f"{', '.join(_PARTS)}"
+        )
+    try:
+        _check(held)
+    except FieldError as error:
+        raise DatasetError(f"{path}: {error}") from error
+    return Inspection(held)
+
+
+def write_inspection(inspection: Inspection, path: Path) -> Path:
+    """Write a file of InspectorRAGet and return it; raise `DatasetError` where it is there."""
+    content = orjson.dumps(inspection.document, option=orjson.OPT_INDENT_2)
+    return write_lines({path: [content]})[0]
+
+
+def _check(held: Mapping[str, Any]) -> None:
+    systems = {model.get("model_id") for model in map(as_object, held["models"])}
+    for metric in map(as_object, held["metrics"]):
+        if not {"name", "author"} <= metric.keys():
+            raise FieldError(f"a metric needs 'name' and 'author', found {show(metric)}")
+    tasks = {task.get("task_id") for task in map(as_object, held["tasks"])}
+    seen = set()
+    for number, row in enumerate(map(as_object, held["evaluations"]), start=1):
+        with within(f"evaluation {number}"):
+            place = (take_text(dict(row), "task_id"), take_text(dict(row), "model_id"))
+            take_text(dict(row), "model_response")
+            as_object(row.get("annotations"))
+            if place[0] not in tasks:
+                raise FieldError(f"there is no task {place[0]!r}")
+            if place[1] not in systems:
+                raise FieldError(
+                    f"there is no model {place[1]!r}; there are {show(held['models'])}"
+                )
+            if place in seen:
+                raise FieldError(f"a second answer of {place[1]!r} to task {place[0]!r}; keep one")
+            seen.add(place)
+
+
+def _turn(task: dict[str, Any]) -> Turn:
+    try:
+        return task_turn(task, "keep")
+    except FieldError as error:
+        raise DatasetError(f"task {show(task.get('task_id'))}: {error}") from error
+
+
+def _document(row: dict[str, Any]) -> Passage:
+    held = dict(row)
+    title = take_text(held, "title", optional=True)
+    text = without_title(take_text(held, "text", optional=True), title)
+    return Passage(take_text(held, "document_id"), text, title)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _score(row: Mapping[str, Any], metric: str, values: list[float]) -> Score:
+    query_id = row["task_id"]
+    if values:
+        return Score(query_id, metric, sum(values) / len(values))
+    status, reason = (row.get("unscored") or {}).get(metric) or ("failed", "the file has no value")
+    kind: Status = "not_applicable" if status == "not_applicable" else "failed"
+    return Score(query_id, metric, None, kind, str(reason))

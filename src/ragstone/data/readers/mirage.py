@@ -1,0 +1,223 @@
+"""MIRAGE's files: queries, a pool of five passages a query, and the one chosen as its oracle.
+
+As published with the code: `dataset.json`, `doc_pool.json` and `oracle.json`. As copied to the hub:
+one row a query, in JSON lines or Parquet, with `doc_pool` (a struct of four lists) and `oracle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal
+
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.qrels import report_dangling
+from ragstone.data.readers.rows import (
+    FieldError,
+    Ids,
+    as_object,
+    find_file,
+    json_document,
+    json_rows,
+    listed,
+    read_bytes,
+    reading,
+    show,
+    take_id,
+    take_labels,
+    take_question,
+    take_text,
+    take_texts,
+)
+from ragstone.data.table_builder import passages, qrels, queries
+from ragstone.errors import DatasetError
+
+_POOL_FIELDS: Final = ("mapped_id", "doc_name", "doc_chunk", "support")
+_PARQUET_MARK: Final = b"PAR1"
+_HUB_ENDS: Final = (".parquet", ".jsonl", ".jsonl.gz")
+
+
+@dataclass(frozen=True)
+class MirageReader:
+    """Reads MIRAGE from its folder, or from its hub copy (a file, or a folder of Parquet files).
+
+    The pool of a query is its five rows. Row n of query q (from 1) is the passage "q#n", with the
+    label `mapped_id`. A row with support 1 has relevance 1, the oracle 2 (first among the gold),
+    one with support 0 has 0: judged, and not relevant. Without `doc_pool` the set has queries
+    alone.
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str | Path
+    dangling_qrels: Literal["error", "drop"] = "error"
+    """What becomes of pool rows and oracles whose query, or whose pool row, is not there."""
+
+    def read(self) -> Dataset:
+        """Return the data set; raise `DatasetError` with the place where it is malformed."""
+        path = Path(self.path)
+        files = _hub_files(path)
+        tables = _Tables()
+        if files:
+            _read_hub(files, tables)
+        else:
+            _read_folder(path if path.is_dir() else path.parent, tables)
+        if not tables.query_ids:
+            raise DatasetError(f"{path} holds no query; a data set needs queries")
+        name = path.parent.name if path.name.startswith("dataset.json") else path.name.split(".")[0]
+        return tables.finish(name or path.resolve().name, path, self.dangling_qrels)
+
+
+@dataclass
+class _Tables:
+    """What is read so far; oracles are matched to their pool rows when all is read."""
+
+    queries: Any = field(default_factory=queries)
+    passages: Any = field(default_factory=passages)
+    query_ids: Ids = field(default_factory=Ids)
+    judged: dict[str, list[tuple[str, str, int]]] = field(default_factory=dict)
+    """Query id -> (passage id, text, support) of its pool."""
+    oracles: dict[str, str] = field(default_factory=dict)
+    """Query id -> text of the oracle passage."""
+
+    def add_query(self, row: dict[str, Any], place: str) -> str:
+        query_id, text = take_id(row, "query_id"), take_question(row, "query")
+        self.query_ids.add(query_id, place)
+        answers = take_texts(row, "answer") or []
+        self.queries.add((query_id, text, answers, "", "", take_labels(row)))
+        return query_id
+
+    def add_pool_row(self, row: dict[str, Any]) -> None:
+        mapped_id, text = take_id(row, "mapped_id"), take_text(row, "doc_chunk")
+        title, support = take_text(row, "doc_name", optional=True), row.pop("support", None)
+        if support not in (0, 1):
+            raise FieldError(f"the field 'support' must be 0 or 1, found {show(support)}")
+        pool = self.judged.setdefault(mapped_id, [])
+        passage_id = f"{mapped_id}#{len(pool) + 1}"
+        pool.append((passage_id, text, int(support)))
+        labels = take_labels({"mapped_id": mapped_id, **row})
+        self.passages.add((passage_id, text, title, title, labels))
+
+    def add_oracle(self, query_id: str, row: dict[str, Any]) -> None:
+        self.oracles[query_id] = take_text(row, "doc_chunk")
+
+    def finish(self, name: str, path: Path, dangling: Literal["error", "drop"]) -> Dataset:
+        known, judgements, stray = self.query_ids.all(), qrels(), []
+        for query_id, pool in self.judged.items():
+            if query_id not in known:
+                stray.append(f"pool of query {query_id!r} (no such query)")
+                continue
+            best = self._oracle_of(query_id, pool)
+            if query_id in self.oracles and best is None:
+                stray.append(f"oracle of query {query_id!r} (not in its pool)")
+            for passage_id, _, support in pool:
+                judgements.add((query_id, passage_id, 2 if passage_id == best else support))
+        stray += [f"oracle of query {q!r} (no pool)" for q in self.oracles if q not in self.judged]
+        if stray:
+            report_dangling(
+                f"{path}: {len(stray):,} without a counterpart: {listed(stray)}", dangling
+            )
+        return Dataset(
+            name, self.queries.finish(), Corpus(self.passages.finish()), judgements.finish()
+        )
+
+    def _oracle_of(self, query_id: str, pool: list[tuple[str, str, int]]) -> str | None:
+        chosen = self.oracles.get(query_id)
+        same = [(support, passage_id) for passage_id, text, support in pool if text == chosen]
+        # Where a text stands twice in a pool, the row marked as supporting is meant.
+        return max(same, key=lambda found: found[0])[1] if same else None
+
+
+def _read_folder(folder: Path, tables: _Tables) -> None:
+    dataset = find_file(folder, "dataset.json")
+    if dataset is None:
+        raise DatasetError(
+            f"{folder} holds no dataset.json (or .gz), and no hub copy "
+            f"(a .parquet or .jsonl file with one row a query)"
+        )
+    for place, row in _items(dataset):
+        with reading(dataset, place):
+            tables.add_query(as_object(row), f"{dataset.name}, {place}")
+    pool, oracle = find_file(folder, "doc_pool.json"), find_file(folder, "oracle.json")
+    if pool is None:
+        return
+    for place, row in _items(pool):
+        with reading(pool, place):
+            tables.add_pool_row(as_object(row))
+    if oracle is None:
+        return
+    for query_id, row in _oracles(oracle):
+        with reading(oracle, f"query {query_id!r}"):
+            tables.add_oracle(query_id, as_object(row))
+
+
+def _items(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield place and item of a JSON file that holds one list."""
+    held = json_document(path)
+    if type(held) is not list:
+        raise DatasetError(f"{path}: expected a JSON list of rows, found {show(held)}")
+    return ((f"row {number}", row) for number, row in enumerate(held, start=1))
+
+
+def _oracles(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield query id and row of `oracle.json`, an object of rows."""
+    held = json_document(path)
+    if type(held) is not dict:
+        raise DatasetError(
+            f"{path}: expected a JSON object from query id to a row of the pool, found {show(held)}"
+        )
+    return iter(held.items())
+
+
+def _hub_files(path: Path) -> list[Path]:
+    """Return the files of a hub copy: the one named, or all Parquet files below a folder."""
+    if path.is_file():
+        return [path] if path.name.endswith(_HUB_ENDS) else []
+    if not path.is_dir():
+        raise DatasetError(f"{path}: no such file or folder")
+    return [] if find_file(path, "dataset.json") else sorted(path.rglob("*.parquet"))
+
+
+def _read_hub(files: list[Path], tables: _Tables) -> None:
+    for path in files:
+        rows = _parquet_rows(path) if path.suffix == ".parquet" else json_rows(path)
+        for number, row in rows:
+            with reading(path, number if path.suffix != ".parquet" else f"row {number}"):
+                pool, oracle = row.pop("doc_pool", None), row.pop("oracle", None)
+                query_id = tables.add_query(row, f"{path.name}, row {number}")
+                for member in _pool_rows(pool):
+                    tables.add_pool_row(
+                        {**member, "mapped_id": member.get("mapped_id") or query_id}
+                    )
+                if oracle is not None:
+                    tables.add_oracle(query_id, as_object(oracle))
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    from arro3.io import read_parquet
+
+    content = read_bytes(path)
+    if not (content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)):
+        # Asked before reading: the reader aborts on a file that is cut off.
+        raise DatasetError(f"{path} is not a whole Parquet file; get the file again")
+    batches = read_parquet(str(path))
+    rows = (row for batch in batches for row in batch.to_struct_array().to_pylist())
+    yield from enumerate(rows, start=1)
+
+
+def _pool_rows(pool: Any) -> list[dict[str, Any]]:
+    """Return the rows of a hub pool: a struct of lists of one length, or a list of structs."""
+    if pool is None:
+        return []
+    if type(pool) is list:
+        return [as_object(row) for row in pool]
+    columns = as_object(pool)
+    lists = [value for value in columns.values() if type(value) is list]
+    if len(lists) < len(columns) or len({len(held) for held in lists}) > 1:
+        raise FieldError(
+            f"the field 'doc_pool' must hold lists of one length: {', '.join(_POOL_FIELDS)}; "
+            f"found {show(pool)}"
+        )
+    return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]

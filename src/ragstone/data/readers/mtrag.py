@@ -1,0 +1,328 @@
+"""mtRAG as released: conversations or generation tasks, retrieval tasks, and the corpora.
+
+A folder holds some of these, each plain or gzipped:
+
+    conversations/*.json, *.jsonl    whole conversations
+    tasks/*.jsonl                    generation tasks, one a turn (`generation_tasks/` as well)
+    queries/DOMAIN_rewrite.jsonl     queries rewritten to stand alone
+    qrels/*DOMAIN.tsv                relevance of passages to tasks
+    corpus/DOMAIN.jsonl              passages (`corpora/` as well)
+
+A single file of conversations or of tasks (MTRAGEval's too) is read as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+import orjson
+
+from ragstone.core.schemas import queries_to_table, rows
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag_turns import (
+    Irregular,
+    Turn,
+    conversation_turns,
+    domain_of,
+    task_turn,
+    without_title,
+)
+from ragstone.data.readers.qrels import Known, read_qrels, report_dangling
+from ragstone.data.readers.rows import (
+    FieldError,
+    Ids,
+    json_rows,
+    lines,
+    listed,
+    read_bytes,
+    reading,
+    show,
+    take_id,
+    take_labels,
+    take_question,
+    take_text,
+)
+from ragstone.data.table_builder import passages, qrels
+from ragstone.errors import DatasetError
+from ragstone.types import Label, Query
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+_ENDS: Final = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+_TAG: Final = re.compile(r"^\|(?:user|agent)\|: ?", re.MULTILINE)
+_WORD: Final = re.compile(r"\w+")
+_FUNCTION_WORDS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """a about an and any are as at be been by can could did do does for from had has have he
+        her his how i if in is it its many me much my no not of on one or our she should so some
+        than that the their them there these they this those to was we were what when where which
+        who whom why will with would you your""",
+    )
+)
+
+
+@dataclass(frozen=True)
+class MtragReader:
+    """Reads mtRAG: every turn is a query, with its history and its labels.
+
+    Labels: `conversation`, `turn`, `domain`, `collection`, `answerability`, `question_type` (any
+    number), `multi_turn` (from turn 2 on), `gold_passages` (how many) and, where there is a
+    rewrite, `standalone`: false where the rewrite brings in a word of an earlier user turn. (Which
+    turns mtRAG's authors call stand-alone is not in their release.)
+
+    Args:
+        path: the folder, or one file.
+        domains: only these, such as `clapnq` or `clapnq+fiqa`; all where empty.
+        source: which of the folder's files the turns are read from; tasks where there are both.
+        irregular: what becomes of a conversation in which the agent speaks first, or someone
+            twice in a row: an error, or kept as it is.
+        dangling_qrels: what becomes of qrels that name a turn or passage that is not there.
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str | Path
+    domains: str = ""
+    source: Literal["auto", "conversations", "tasks"] = "auto"
+    irregular: Irregular = "error"
+    dangling_qrels: Literal["error", "drop"] = "error"
+
+    def read(self) -> Dataset:
+        """Return the data set; raise `DatasetError` naming conversation and turn, or line."""
+        path = Path(self.path)
+        if path.is_file():
+            turns, folder = list(self._turns([path])), None
+        elif path.is_dir():
+            turns, folder = list(self._turns(self._sources(path))), path
+        else:
+            raise DatasetError(f"{path}: no such file or folder")
+        wanted = self._wanted(turns)
+        turns = [turn for turn in turns if wanted is None or turn.labels.get("domain") in wanted]
+        rewrites = _rewrites(folder) if folder else {}
+        corpus = _corpus(folder, wanted) or _inline(turns)
+        judged = self._judged(folder, wanted, turns, corpus)
+        gold = Counter(row["query_id"] for row in rows(judged) if row["relevance"] > 0)
+        made = [
+            _query(turn, rewrites.get(turn.query_id) or turn.rewrite, gold[turn.query_id])
+            for turn in turns
+        ]
+        name = path.name.split(".")[0] + (f"-{self.domains}" if self.domains else "")
+        return Dataset(name, queries_to_table(made), corpus, judged)
+
+    def _sources(self, folder: Path) -> list[Path]:
+        tasks = _files(folder, "tasks", "generation_tasks")
+        conversations = _files(folder, "conversations")
+        chosen = conversations if self.source == "conversations" else tasks
+        if self.source == "auto":
+            chosen = tasks or conversations
+        if not chosen:
+            raise DatasetError(
+                f"{folder} holds no {self.source.replace('auto', 'tasks or conversations')}; "
+                f"looked for the folders tasks and conversations with .json or .jsonl files"
+            )
+        return chosen
+
+    def _turns(self, paths: Sequence[Path]) -> Iterator[Turn]:
+        ids, found = Ids(), False
+        names = _conversation_ids(paths[0].parent.parent)
+        for path in paths:
+            for place, row in document_rows(path):
+                with reading(path, place):
+                    for turn in self._row_turns(row, place, names):
+                        ids.add(turn.query_id, f"{path.name}, {place}")
+                        found = True
+                        yield turn
+        if not found:
+            raise DatasetError(f"{paths[0]} holds no turn; a data set needs queries")
+
+    def _row_turns(
+        self, row: dict[str, Any], place: str, names: dict[tuple[str, str], str]
+    ) -> Iterable[Turn]:
+        if "messages" not in row:
+            return [task_turn(row, self.irregular)]
+        given = row.get("conversation_id") or row.get("id")
+        number = str(row.get("conversation_file") or place.rpartition(" ")[2])
+        known = names.get((_domain(row), number))
+        return conversation_turns(
+            row, str(given or known or f"{_domain(row) or 'conversation'}-{number}"), self.irregular
+        )
+
+    def _wanted(self, turns: Sequence[Turn]) -> frozenset[Label] | None:
+        if not self.domains:
+            return None
+        wanted = frozenset(part.strip() for part in self.domains.split("+"))
+        known = {str(turn.labels.get("domain", "")) for turn in turns}
+        absent = sorted(wanted - known)
+        if absent:
+            raise DatasetError(
+                f"{self.path} has no domain {absent[0]!r}; there are {listed(sorted(known))}"
+            )
+        return frozenset[Label](wanted)
+
+    def _judged(
+        self,
+        folder: Path | None,
+        wanted: frozenset[Label] | None,
+        turns: list[Turn],
+        corpus: Corpus,
+    ) -> Table:
+        """Return the QRELS: the files' where there are any, else what stands beside the turns."""
+        # Without any corpus, what is relevant can still be scored against runs.
+        passage_ids = set(corpus.passage_ids) if len(corpus) else None
+        known = Known({turn.query_id for turn in turns}, passage_ids)
+        files = _of_domains(_files(folder, "qrels", ends=(".tsv", ".tsv.gz")), wanted)
+        if files:
+            builder = qrels()
+            for path in files:
+                table = read_qrels(path, known, dangling=self.dangling_qrels)
+                for row in rows(table):
+                    builder.add(tuple(row.values()))
+            return builder.finish()
+        builder, stray = qrels(), []
+        for turn in turns:
+            for passage_id in dict.fromkeys(turn.gold):
+                if passage_ids is None or passage_id in passage_ids:
+                    builder.add((turn.query_id, passage_id, 1))
+                else:
+                    stray.append(f"{passage_id!r} (task {turn.query_id})")
+        if stray:
+            told = f"{self.path}: {len(stray):,} relevant passages are not in the corpus"
+            report_dangling(f"{told}: {listed(stray)}", self.dangling_qrels)
+        return builder.finish()
+
+
+def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield place and object of JSON lines, or of a JSON list; NaN, which is not JSON, is null."""
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        for number, line in lines(path):
+            held = _loads(line, f"{path}, line {number}")
+            yield f"line {number}", _object(held, f"{path}, line {number}")
+        return
+    held = _loads(read_bytes(path), str(path))
+    if type(held) is not list:
+        raise DatasetError(f"{path}: expected a JSON list of conversations or tasks")
+    for number, row in enumerate(held, start=1):
+        yield f"row {number}", _object(row, f"{path}, row {number}")
+
+
+def _loads(content: bytes, where: str) -> Any:
+    try:
+        if b"NaN" in content:
+            return json.loads(content, parse_constant=lambda _: None)
+        return orjson.loads(content)
+    except ValueError as error:
+        raise DatasetError(f"{where}: not valid JSON: {error}") from error
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if type(value) is not dict:
+        raise DatasetError(f"{where}: expected a JSON object, found {show(value)}")
+    return value
+
+
+def _files(folder: Path | None, *names: str, ends: tuple[str, ...] = _ENDS) -> list[Path]:
+    """Return the files of the first of these folders that is there."""
+    for name in names if folder else ():
+        inner = Path(folder or "", name)
+        if inner.is_dir():
+            return sorted(p for p in inner.rglob("*") if p.name.endswith(ends))
+    return []
+
+
+def _of_domains(paths: Iterable[Path], wanted: frozenset[Label] | None) -> list[Path]:
+    return [p for p in paths if wanted is None or any(str(domain) in p.name for domain in wanted)]
+
+
+def _domain(row: dict[str, Any]) -> str:
+    return domain_of(str(row.get("Collection") or row.get("collection") or row.get("domain") or ""))
+
+
+def _conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
+    """Return (domain, conversation_file) -> id of the conversation, which stands in tasks alone."""
+    found = {}
+    for path in _files(folder, "tasks", "generation_tasks"):
+        for _, row in document_rows(path):
+            if row.get("conversation_file") and row.get("conversation_id"):
+                found[_domain(row), str(row["conversation_file"])] = str(row["conversation_id"])
+    return found
+
+
+def _rewrites(folder: Path) -> dict[str, str]:
+    found = {}
+    for path in _files(folder, "queries", "retrieval_tasks"):
+        if "rewrite" in path.name:
+            for number, row in json_rows(path):
+                with reading(path, number):
+                    query_id = take_id(row)
+                    found[query_id] = without_tags(take_question(row, "text"))
+    return found
+
+
+def without_tags(text: str) -> str:
+    r"""Return a text without mtRAG's speaker tags at the beginnings of lines.
+
+    >>> without_tags("|user|: Who?\n|user|: And when?")
+    'Who?\nAnd when?'
+    """
+    return _TAG.sub("", text)
+
+
+def _query(turn: Turn, rewrite: str, gold: int) -> Query:
+    labels: dict[str, Label] = {**turn.labels, "gold_passages": gold}
+    if rewrite:
+        labels["standalone"] = is_standalone(turn, rewrite)
+    return Query(
+        turn.query_id, turn.text, turn.gold_answers, turn.history, rewrite=rewrite, labels=labels
+    )
+
+
+def is_standalone(turn: Turn, rewrite: str) -> bool:
+    """Say whether a turn can be understood alone, as far as its rewrite shows.
+
+    It cannot where the rewrite has a word, other than a function word, that an earlier user turn
+    has and the turn itself has not. The agent's words do not count: answers are long, and share
+    words with anything.
+    """
+    earlier = " ".join(message.text for message in turn.history if message.role == "user")
+    return not (_words(rewrite) - _words(turn.text)) & _words(earlier)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower())) - _FUNCTION_WORDS
+
+
+def _corpus(folder: Path | None, wanted: frozenset[Label] | None) -> Corpus | None:
+    files = _of_domains(_files(folder, "corpus", "corpora"), wanted)
+    if not files:
+        return None
+    builder, seen = passages(), set[str]()
+    for path in files:
+        domain = path.name.split(".")[0]
+        for number, row in json_rows(path):
+            with reading(path, number):
+                passage_id, title = take_id(row), take_text(row, "title", optional=True)
+                if passage_id in seen:
+                    raise FieldError(f"the _id {passage_id!r} stands there already")
+                seen.add(passage_id)
+                text = without_title(take_text(row, "text"), title)
+                row.pop("from", None)
+                document_id = take_text(row, "document", optional=True)
+                labels = take_labels({"domain": domain, **row})
+                builder.add((passage_id, text, title, document_id, labels))
+    return Corpus(builder.finish())
+
+
+def _inline(turns: Sequence[Turn]) -> Corpus:
+    """Return the corpus of the passages that stand beside the turns, each once."""
+    found = {p.passage_id: p for turn in reversed(turns) for p in turn.passages}
+    ordered = dict.fromkeys(p.passage_id for turn in turns for p in turn.passages)
+    return Corpus.from_passages([found[passage_id] for passage_id in ordered])

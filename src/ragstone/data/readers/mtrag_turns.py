@@ -1,0 +1,304 @@
+"""mtRAG's rows: a conversation becomes its turns, and so does a generation task (one turn).
+
+A *task* is what Katsis et al. (mtRAG, 2025, section 4.4) call a turn with all that was said before
+it: its user message is the query, the messages before it are the history, the agent's message
+after it is the gold answer. Every fault names the conversation and the turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from ragstone.core.schemas import labels_from_json
+from ragstone.data.readers.rows import (
+    FieldError,
+    as_object,
+    show,
+    take_labels,
+    take_list,
+    take_text,
+    take_texts,
+    within,
+)
+from ragstone.types import Label, Message, Passage, Role
+
+Irregular: TypeAlias = Literal["error", "keep"]
+"""What becomes of a conversation that does not alternate user, agent, user, agent."""
+
+SEPARATOR: Final = "<::>"
+"""Stands between conversation and turn in mtRAG's task ids; its sample file writes `::`."""
+
+_SPEAKERS: Final[Mapping[str, Role]] = {"user": "user", "agent": "agent", "assistant": "agent"}
+_TASK_ID: Final = re.compile(r"(?P<conversation>.+)(?:<::>|::)(?P<turn>\d+)", re.DOTALL)
+_DOMAIN: Final = re.compile(r"mt-rag-(?:ibm)?([a-z]+)(?:-beir)?-elser-.*")
+_DIMENSIONS: Final = {
+    "Question Type": "question_type",
+    "Multi-Turn": "multi_turn",
+    "Answerability": "answerability",
+    "answerability": "answerability",
+}
+"""mtRAG's dimensions of a turn -> labels."""
+_PLACES: Final = frozenset({"conversation_id", "turn", "Turn"})
+ABSENT: Final = frozenset({"", "n/a"})
+"""Values that say that a dimension does not apply."""
+_OWN: Final = frozenset(
+    {
+        *("task_id", "conversation_id", "turn", "Turn", "task_type", "dataset", "input", "targets"),
+        *("author", "editor", "reviewer", "status", "id"),
+        *("contexts", "enrichments", "Collection", "collection", "domain", "qrels", "predictions"),
+        *("rewrite", "labels", "messages", "speaker", "text", "timestamp"),
+        *_DIMENSIONS,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation: what is asked, after what, and what is known about it."""
+
+    query_id: str
+    conversation: str
+    number: int
+    """From 1, in the conversation."""
+    text: str
+    history: tuple[Message, ...]
+    gold_answers: tuple[str, ...]
+    labels: Mapping[str, Label]
+    gold: tuple[str, ...]
+    """Ids of the passages that the annotators call relevant."""
+    passages: tuple[Passage, ...]
+    """Passages whose texts stand beside the turn."""
+    rewrite: str = ""
+
+
+def domain_of(collection: str) -> str:
+    """Return mtRAG's short name of a collection's domain, or the collection's own name.
+
+    >>> domain_of("mt-rag-ibmcloud-elser-512-100-20240502"), domain_of("my-set")
+    ('cloud', 'my-set')
+    """
+    match = _DOMAIN.fullmatch(collection)
+    return match[1] if match else collection
+
+
+def split_task_id(task_id: str) -> tuple[str, int]:
+    """Return conversation and turn of a task id; the last separator counts.
+
+    >>> split_task_id("a::b<::>3")
+    ('a::b', 3)
+    """
+    match = _TASK_ID.fullmatch(task_id)
+    if match is None:
+        raise FieldError(
+            f"the task_id {task_id!r} names no turn; write conversation{SEPARATOR}turn, such as "
+            f"'c1{SEPARATOR}3'"
+        )
+    return match["conversation"], int(match["turn"])
+
+
+def conversation_turns(
+    row: dict[str, Any], conversation: str, irregular: Irregular
+) -> Iterator[Turn]:
+    """Yield the turns of one conversation, each with all that was said before it."""
+    with within(f"conversation {conversation!r}"):
+        rows = [as_object(message) for message in take_list(row, "messages")]
+        spoken = list(_spoken(rows, irregular))
+        shared = {**_shared_labels(row, conversation), **_rest(row)}
+        voted = any(_votes(context) for said in rows for context in said.get("contexts") or ())
+    number = 0
+    for place, said in enumerate(spoken):
+        if said.role != "user":
+            continue
+        number += 1
+        answer = spoken[place + 1] if place + 1 < len(spoken) else None
+        answered = answer is not None and answer.role == "agent"
+        with within(f"conversation {conversation!r}, turn {number}"):
+            source = rows[place + 1] if answered else {}
+            shown = [as_object(context) for context in source.get("contexts") or ()]
+            found = [_passage(context) for context in shown]
+            labels = {**shared, **_dimensions(rows[place]), **_rest(rows[place]), "turn": number}
+        yield Turn(
+            str(rows[place].get("task_id") or f"{conversation}{SEPARATOR}{number}"),
+            conversation,
+            number,
+            said.text,
+            tuple(spoken[:place]),
+            _answers(answer, source) if answer is not None and answered else (),
+            _with_original(labels, source),
+            # Synthetic conversations have no votes: what the agent was given is what is relevant.
+            tuple(
+                passage.passage_id
+                for passage, context in zip(found, shown, strict=True)
+                if not voted or _is_relevant(context)
+            ),
+            tuple(passage for passage in found if passage.text),
+            take_text(dict(rows[place]), "rewrite", optional=True),
+        )
+
+
+def _answers(said: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the agent said, or the acceptable answers where they stand beside it."""
+    listed = take_texts(dict(row), "answers")
+    return (said.text,) if listed is None else tuple(listed)
+
+
+def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
+    """Return the turn that a generation task is about.
+
+    A task whose id and fields name no turn is a query of its own: it gets no label of the two.
+    """
+    task_id = take_text(dict(row), "task_id")
+    placed = SEPARATOR in task_id or not row.keys().isdisjoint(_PLACES)
+    conversation, number = split_task_id(task_id) if placed else (task_id, 1)
+    where = f"conversation {conversation!r}, turn {number}" if placed else f"task {task_id!r}"
+    with within(where):
+        if placed:
+            _check_place(row, conversation, number)
+        spoken = list(_spoken([as_object(m) for m in take_list(dict(row), "input")], irregular))
+        if not spoken or spoken[-1].role != "user":
+            raise FieldError("the field 'input' must end with what the user says")
+        passages = [_passage(as_object(context)) for context in row.get("contexts") or ()]
+        listed = row.get("qrels")
+        labels = {**_shared_labels(row, conversation), **_dimensions(row), "turn": number}
+        kept = {k: v for k, v in labels.items() if placed or k not in ("conversation", "turn")}
+        return Turn(
+            task_id,
+            conversation,
+            number,
+            spoken[-1].text,
+            tuple(spoken[:-1]),
+            tuple(take_text(as_object(dict(t)), "text") for t in row.get("targets") or ()),
+            {**kept, **_rest(row)},
+            tuple(listed if listed is not None else [p.passage_id for p in passages]),
+            tuple(passage for passage in passages if passage.text),
+            take_text(dict(row), "rewrite", optional=True),
+        )
+
+
+def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Message]:
+    """Yield who said what, refusing what is no dialogue."""
+    turn, before = 0, ""
+    for row in rows:
+        role = _SPEAKERS.get(str(row.get("speaker")))
+        turn += role == "user"
+        with within(f"turn {max(turn, 1)}"):
+            if role is None:
+                raise FieldError(
+                    f"the field 'speaker' must be 'user' or 'agent', found "
+                    f"{show(row.get('speaker'))}"
+                )
+            text = take_text(dict(row), "text")
+            if not text.strip():
+                raise FieldError(f"what the {role} says is empty; fill it or take the turn out")
+            if irregular == "error" and (role == before or (role == "agent" and not turn)):
+                raise FieldError(
+                    f"{_irregularity(role, turn)}; mend the conversation, or read it as it is "
+                    f"with irregular: keep"
+                )
+        before = role
+        yield Message(role, text)
+
+
+def _irregularity(role: str, turn: int) -> str:
+    if role == "agent" and not turn:
+        return "the agent speaks before the user has said anything"
+    return f"the {role} speaks twice in a row"
+
+
+def _check_place(row: Mapping[str, Any], conversation: str, number: int) -> None:
+    """Refuse a task whose fields say another conversation or turn than its id."""
+    for name, expected in (("conversation_id", conversation), ("turn", number), ("Turn", number)):
+        found = row.get(name)
+        if found is not None and str(found) != str(expected):
+            raise FieldError(
+                f"the field {name!r} says {show(found)}, the task_id says {expected!r}"
+            )
+
+
+def _shared_labels(row: Mapping[str, Any], conversation: str) -> dict[str, Label]:
+    collection = row.get("Collection") or row.get("collection") or _collection(row)
+    labels: dict[str, Label] = {"conversation": conversation}
+    if collection and collection != (row.get("labels") or {}).get("domain"):
+        labels |= {"collection": str(collection), "domain": domain_of(str(collection))}
+    elif isinstance(row.get("domain"), str):
+        labels["domain"] = domain_of(row["domain"])
+    return labels
+
+
+def _collection(row: Mapping[str, Any]) -> str:
+    """Return the collection that a conversation was held over."""
+    collection = (row.get("retriever") or {}).get("collection") or {}
+    return str(collection.get("name") or row.get("domain") or "")
+
+
+def _dimensions(row: Mapping[str, Any]) -> dict[str, Label]:
+    """Return answerability, question types and multi-turn type; what is not said is no label."""
+    given = {**row, **(row.get("enrichments") or {})}
+    labels: dict[str, Label] = {}
+    for name, label in _DIMENSIONS.items():
+        value = given.get(name)
+        listed = [value] if isinstance(value, str) else value or []
+        if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+            raise FieldError(f"the dimension {name!r} must be a list of texts, found {show(value)}")
+        values = tuple(plain for item in listed if (plain := plain_value(item)) not in ABSENT)
+        if values:
+            labels[label] = values if label == "question_type" else values[0]
+    return labels
+
+
+def plain_value(value: str) -> str:
+    """Return a dimension's value as a label has it.
+
+    >>> plain_value("Follow Up"), plain_value("ANSWERABLE")
+    ('follow-up', 'answerable')
+    """
+    return value.strip().lower().replace(" ", "-")
+
+
+def _rest(row: Mapping[str, Any]) -> dict[str, Label]:
+    """Return the further fields that are plain, and those of `labels`: they are labels too."""
+    plain = {
+        name: value
+        for name, value in row.items()
+        if name not in _OWN and isinstance(value, str | int | float | bool)
+    }
+    given = row.get("labels") or {}
+    return plain | labels_from_json(take_labels(dict(as_object(given))))
+
+
+def _with_original(labels: dict[str, Label], agent: Mapping[str, Any]) -> dict[str, Label]:
+    original = agent.get("original_text")
+    return {**labels, "original_response": original} if isinstance(original, str) else labels
+
+
+def _passage(context: Mapping[str, Any]) -> Passage:
+    held = dict(context)
+    title = take_text(held, "title", optional=True)
+    text = without_title(take_text(held, "text", optional=True), title)
+    return Passage(take_text(held, "document_id"), text, title)
+
+
+def without_title(text: str, title: str) -> str:
+    r"""Return a passage's text without the title line that mtRAG puts before it.
+
+    >>> without_title("Moon\nIt is round.", "Moon"), without_title("\nIt is round.", "")
+    ('It is round.', 'It is round.')
+    """
+    return text.removeprefix(f"{title}\n")
+
+
+def _is_relevant(context: Mapping[str, Any]) -> bool:
+    """Say whether the last annotator to vote called the passage relevant.
+
+    This rule gives mtRAG's published qrels for all of its 777 retrieval tasks; counting any "yes"
+    gives those of 702.
+    """
+    last = max(_votes(context), key=lambda vote: vote.get("timestamp") or 0, default=None)
+    return last is not None and str(last.get("value")).lower() == "yes"
+
+
+def _votes(context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(((context.get("feedback") or {}).get("relevant") or {}).values())

@@ -1,0 +1,348 @@
+"""Parquet corpora, queries and qrels, read batch by batch: millions of passages stay Arrow."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal, Protocol
+
+from arro3.core import Array, DataType, RecordBatch
+
+from ragstone.core.schemas import CORPUS
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.folder import judged_only, query_row
+from ragstone.data.readers.parquet_columns import (
+    CORPUS_FIELDS,
+    QREL_FIELDS,
+    QUERY_FIELDS,
+    Opened,
+    RowError,
+    batches,
+    check_columns,
+    check_ids,
+    check_labels,
+    find_columns,
+    rows,
+    texts,
+)
+from ragstone.data.readers.qrels import Judgement, Known, collect_qrels, read_qrels
+from ragstone.data.readers.rows import FieldError, Ids, show, take_labels
+from ragstone.data.table_builder import Pieces, qrels, queries
+from ragstone.errors import ConfigError, DatasetError, did_you_mean
+
+if TYPE_CHECKING:
+    from arro3.core import Schema, Table
+
+_LOG: Final = logging.getLogger(__name__)
+_USUAL: Final = ("{}.parquet", "{}-*.parquet", "{}/*.parquet")
+_SPLIT: Final = ("qrels/{}.parquet", "qrels/{}-*.parquet", "qrels/{}.tsv")
+
+
+class Files(Protocol):
+    """Where the files of a data set are: a folder here, a repository on a hub."""
+
+    @property
+    def title(self) -> str:
+        """What errors and reports call it."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the paths of all files, sorted, with `/` between folders."""
+        ...
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file for reading and seeking."""
+        ...
+
+    def path(self, name: str) -> Path:
+        """Return where a file is on this machine."""
+        ...
+
+
+@dataclass(frozen=True)
+class FolderFiles:
+    """The files of a folder."""
+
+    folder: Path
+
+    @property
+    def title(self) -> str:
+        """The folder's name."""
+        return self.folder.resolve().name
+
+    def names(self) -> list[str]:
+        """Return the paths of all files."""
+        found = (path for path in self.folder.rglob("*") if path.is_file())
+        return sorted(path.relative_to(self.folder).as_posix() for path in found)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file."""
+        return self.path(name).open("rb")
+
+    def path(self, name: str) -> Path:
+        """Return where a file is."""
+        return self.folder / name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Which files and columns hold what; empty patterns and mappings mean the usual names.
+
+    Args:
+        corpus: pattern of the files of passages, where they are called otherwise.
+        queries: the same for queries.
+        qrels: the same for judgements.
+        split: which qrels are read; only the queries judged in them are kept.
+        corpus_columns: field (passage_id, text, title, document_id) -> column.
+        query_columns: field (query_id, text, gold_answers, rewrite, history) -> column.
+        qrel_columns: field (query_id, passage_id, relevance) -> column.
+        labels: columns of the corpus that become labels of the passages.
+        limit: read so many passages from the beginning, and say so in the name; 0 reads all.
+        dangling_qrels: what becomes of qrels that name a query or passage that is not there.
+    """
+
+    corpus: str = ""
+    queries: str = ""
+    qrels: str = ""
+    split: str = "test"
+    corpus_columns: Mapping[str, str] = field(default_factory=dict)
+    query_columns: Mapping[str, str] = field(default_factory=dict)
+    qrel_columns: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    limit: int = 0
+    dangling_qrels: Literal["error", "drop"] = "error"
+
+    def __post_init__(self) -> None:
+        """Check names and ranges."""
+        check_columns(self.corpus_columns, CORPUS_FIELDS, "corpus_columns")
+        check_columns(self.query_columns, QUERY_FIELDS, "query_columns")
+        check_columns(self.qrel_columns, QREL_FIELDS, "qrel_columns")
+        if self.limit < 0:
+            raise ConfigError(f"limit must be 0 (all passages) or more, found {self.limit}")
+
+
+@dataclass(frozen=True)
+class ParquetReader(Layout):
+    """Reads a folder of Parquet files: `corpus`, `queries` and `qrels`, each one file or several.
+
+    Found by their names: `corpus.parquet`, `corpus-*.parquet` or `corpus/*.parquet`, queries the
+    same way; `qrels/<split>*.parquet`, `qrels/<split>.tsv`, or qrels like the others. Queries are
+    required. Further columns of queries become labels.
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str | Path
+
+    def read(self) -> Dataset:
+        """Return the data set; raise `DatasetError` with file and row where it is malformed."""
+        folder = Path(self.path)
+        if not folder.is_dir():
+            raise DatasetError(f"{folder} is not a folder; it should hold queries.parquet")
+        return read_layout(FolderFiles(folder), self)
+
+
+def read_layout(files: Files, layout: Layout) -> Dataset:
+    """Return the data set that some files hold."""
+    names = files.names()
+    corpus_names = _find(names, "corpus", layout.corpus)
+    query_names = _find(names, "queries", layout.queries)
+    if not query_names:
+        raise DatasetError(
+            f"{files.title} has no Parquet file of queries: looked for "
+            f"{', '.join(p.format('queries') for p in _USUAL)}; found "
+            f"{', '.join(names[:8]) or 'nothing'}; name them with queries: PATTERN"
+        )
+    with ExitStack() as stack:
+        corpus, passage_ids, is_cut = _read_corpus(_opened(files, corpus_names, stack), layout)
+        asked, query_ids = _read_queries(_opened(files, query_names, stack), layout)
+        known = Known(query_ids.all(), passage_ids if corpus_names else None)
+        judged, is_split = _read_qrels(files, names, layout, known, stack, is_cut=is_cut)
+    name = f"{files.title}, first {layout.limit:,} passages" if is_cut else files.title
+    dataset = Dataset(name, asked, Corpus(corpus), judged)
+    return judged_only(dataset) if is_split or (is_cut and judged.num_rows) else dataset
+
+
+def _find(names: Sequence[str], what: str, pattern: str) -> list[str]:
+    """Return the files of one table, in order; raise where a pattern that was given finds none."""
+    if pattern:
+        found = [name for name in names if fnmatch(name, pattern)]
+        if not found:
+            raise DatasetError(f"no file matches {what}: {pattern!r}{did_you_mean(pattern, names)}")
+        return found
+    for usual in _USUAL:
+        found = [name for name in names if fnmatch(name, usual.format(what))]
+        if found:
+            return found
+    return []
+
+
+def _opened(files: Files, names: Sequence[str], stack: ExitStack) -> Iterator[Opened]:
+    """Yield the files, each opened when its turn comes."""
+    for name in names:
+        yield Opened(f"{files.title}/{name}", stack.enter_context(files.open(name)))
+
+
+def _read_corpus(files: Iterable[Opened], layout: Layout) -> tuple[Table, set[str], bool]:
+    """Return the CORPUS table, its ids, and whether there are more passages than the limit."""
+    pieces = Pieces(CORPUS)
+    seen: set[str] = set()
+    for opened in files:
+        columns: dict[str, str] = {}
+        for first, batch in batches(opened):
+            columns = columns or _corpus_columns(batch.schema, opened.name, layout)
+            room = layout.limit - len(seen) if layout.limit else batch.num_rows
+            kept = batch.slice(0, room) if room < batch.num_rows else batch
+            with _placed(opened.name, first):
+                pieces.add(_passages(kept, columns, layout.labels, seen))
+            if room < batch.num_rows:
+                return pieces.finish(), seen, True
+    return pieces.finish(), seen, False
+
+
+@contextmanager
+def _placed(name: str, first: int) -> Iterator[None]:
+    """Add the file, and the row of the file, to what is wrong with a batch within the block."""
+    try:
+        yield
+    except RowError as error:
+        raise DatasetError(f"{name}, row {first + error.place}: {error}") from error
+    except FieldError as error:
+        raise DatasetError(f"{name}: {error}") from error
+
+
+def _corpus_columns(schema: Schema, name: str, layout: Layout) -> dict[str, str]:
+    for label in layout.labels:
+        if label not in schema.names:
+            raise DatasetError(
+                f"{name} has no column {label!r} for labels{did_you_mean(label, schema.names)}"
+            )
+    return find_columns(schema, layout.corpus_columns, CORPUS_FIELDS, name, "corpus_columns")
+
+
+def _passages(
+    batch: RecordBatch, columns: Mapping[str, str], labels: Sequence[str], seen: set[str]
+) -> RecordBatch:
+    """Return some rows as the CORPUS schema has them, and add their ids to those seen."""
+    ids = texts(batch, columns["passage_id"], ids=True)
+    _add_once(list(ids.to_pylist()), columns["passage_id"], seen)
+    held = [
+        ids,
+        texts(batch, columns["text"]),
+        _optional(batch, columns.get("title")),
+        _optional(batch, columns.get("document_id"), ids=True),
+        _labels(batch, labels),
+    ]
+    return RecordBatch.from_arrays(held, schema=CORPUS)
+
+
+def _add_once(ids: Sequence[str], column: str, seen: set[str]) -> None:
+    check_ids(ids, column)
+    new = set(ids)
+    if len(new) < len(ids) or not seen.isdisjoint(new):
+        before = set[str]()
+        for place, passage_id in enumerate(ids):
+            if passage_id in seen or passage_id in before:
+                raise RowError(place, f"the id {passage_id!r} stands in an earlier row already")
+            before.add(passage_id)
+    seen |= new
+
+
+def _optional(batch: RecordBatch, column: str | None, *, ids: bool = False) -> Array:
+    if column is None:
+        return Array([""] * batch.num_rows, type=DataType.string())
+    return texts(batch, column, ids=ids, optional=True)
+
+
+def _labels(batch: RecordBatch, names: Sequence[str]) -> Array:
+    if not names:
+        return _optional(batch, None)
+    held = batch.select(list(names)).to_struct_array().to_pylist()
+    return Array([_labels_of(row) for row in held], type=DataType.string())
+
+
+def _labels_of(row: dict[str, Any]) -> str:
+    check_labels(row)
+    return take_labels(row)
+
+
+def _read_queries(files: Iterable[Opened], layout: Layout) -> tuple[Table, Ids]:
+    builder, seen = queries(), Ids()
+    for name, number, row in rows(files, layout.query_columns, QUERY_FIELDS, "query_columns"):
+        query_id, answers = row.pop("query_id"), row.pop("gold_answers", None)
+        written = str(query_id) if type(query_id) is int else query_id
+        try:
+            check_labels(row)
+            made = query_row({**row, "_id": written, "answers": answers})
+            seen.add(made[0], f"{name}, row {number}")
+        except FieldError as error:
+            raise DatasetError(f"{name}, row {number}: {error}") from error
+        builder.add(made)
+    if not seen:
+        raise DatasetError("the files of queries hold no query; a data set needs queries")
+    return builder.finish(), seen
+
+
+def _read_qrels(
+    files: Files,
+    names: Sequence[str],
+    layout: Layout,
+    known: Known,
+    stack: ExitStack,
+    *,
+    is_cut: bool,
+) -> tuple[Table, bool]:
+    """Return the QRELS table, and whether it is one split of several."""
+    patterns = [] if layout.qrels else [pattern.format(layout.split) for pattern in _SPLIT]
+    split = next((found for p in patterns if (found := [n for n in names if fnmatch(n, p)])), [])
+    found = split or _find(names, "qrels", layout.qrels)
+    if not split and not layout.qrels and any(name.startswith("qrels/") for name in names):
+        there = [name for name in names if name.startswith("qrels/")]
+        raise DatasetError(
+            f"{files.title} has no qrels of the split {layout.split!r}; set `split`, or qrels: "
+            f"PATTERN, for one of: {', '.join(there)}"
+        )
+    if not found:
+        return qrels().finish(), False
+    if found[0].endswith(".tsv"):
+        table = read_qrels(
+            files.path(found[0]), known, dangling="drop" if is_cut else layout.dangling_qrels
+        )
+        return table, bool(split)
+    judged = _judgements(_opened(files, found, stack), layout)
+    shown = judged if not is_cut else _within(judged, known)
+    table = collect_qrels(shown, f"{files.title}/{found[0]}", known, dangling=layout.dangling_qrels)
+    return table, bool(split)
+
+
+def _within(judged: Iterable[Judgement], known: Known) -> Iterator[Judgement]:
+    """Leave out judgements of passages beyond the limit, and say how many."""
+    left_out = 0
+    for one in judged:
+        if known.passage_ids is None or one[2] in known.passage_ids:
+            yield one
+        else:
+            left_out += 1
+    if left_out:
+        _LOG.warning(
+            "%s judgements name passages beyond the limit, and are left out", f"{left_out:,}"
+        )
+
+
+def _judgements(files: Iterable[Opened], layout: Layout) -> Iterator[Judgement]:
+    for name, number, row in rows(files, layout.qrel_columns, QREL_FIELDS, "qrel_columns"):
+        grade, place = row["relevance"], f"row {number}"
+        pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
+        if not all(type(v) is str and v for v in pair):
+            raise DatasetError(f"{name}, {place}: ids must be text or whole numbers, found {pair}")
+        if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also what is not finite
+            raise DatasetError(
+                f"{name}, {place}: the relevance must be a whole number such as 0, 1 or 2, found "
+                f"{show(grade)}"
+            )
+        yield place, pair[0], pair[1], int(grade)

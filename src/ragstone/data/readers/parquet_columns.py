@@ -1,0 +1,200 @@
+"""Parquet files as batches of Arrow columns: which column is meant, of what kind, without nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import orjson
+from arro3.core import Array, DataType, RecordBatch
+
+from ragstone.data.readers.rows import BREAKS, FieldError, show
+from ragstone.errors import ConfigError, DatasetError, did_you_mean
+
+if TYPE_CHECKING:
+    from arro3.core import Schema
+
+BATCH_ROWS: Final = 8192
+_MARK: Final = b"PAR1"
+_SHORTEST: Final = 12
+"""Bytes of a Parquet file without content: mark, length of the footer, mark."""
+
+Fields = Mapping[str, tuple[str, ...]]
+"""Field -> the names under which its column is known, the usual one first."""
+
+CORPUS_FIELDS: Final[Fields] = {
+    "passage_id": ("_id", "id", "passage_id", "corpus-id", "doc_id", "docid", "pid"),
+    "text": ("text", "passage", "contents", "content"),
+    "title": ("title",),
+    "document_id": ("document", "document_id"),
+}
+QUERY_FIELDS: Final[Fields] = {
+    "query_id": ("_id", "id", "query_id", "query-id", "qid"),
+    "text": ("text", "query", "question"),
+    "gold_answers": ("answers", "gold_answers", "answer"),
+    "rewrite": ("rewrite",),
+    "history": ("history",),
+}
+QREL_FIELDS: Final[Fields] = {
+    "query_id": ("query-id", "query_id", "qid"),
+    "passage_id": ("corpus-id", "passage_id", "doc_id", "docid", "pid"),
+    "relevance": ("score", "relevance", "label", "grade"),
+}
+NEEDED: Final = frozenset({"passage_id", "query_id", "text", "relevance"})
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A Parquet file, and what errors call it."""
+
+    name: str
+    file: BinaryIO
+
+
+def check_columns(mapping: Mapping[str, str], fields: Fields, key: str) -> None:
+    """Raise `ConfigError` where a mapping names a field that there is not."""
+    for field in mapping:
+        if field not in fields:
+            raise ConfigError(f"{key}: unknown field {field!r}{did_you_mean(field, fields)}")
+
+
+def batches(opened: Opened) -> Iterator[tuple[int, RecordBatch]]:
+    """Yield the rows of a file in batches, each with the number of its first row, from 1.
+
+    No more than a batch and the pages it was read from are in memory at a time.
+    """
+    from arro3.io import read_parquet
+
+    first = 1
+    with _whole(opened):
+        reader = read_parquet(opened.file, batch_size=BATCH_ROWS)
+        for batch in reader:
+            yield first, batch
+            first += batch.num_rows
+
+
+@contextmanager
+def _whole(opened: Opened) -> Iterator[None]:
+    """Turn what the reader makes of a damaged file into a `DatasetError`."""
+    told = f"{opened.name} is not a whole Parquet file; get the file again"
+    # Asked before reading: the reader panics on a file that is cut off.
+    size = opened.file.seek(0, 2)
+    opened.file.seek(0)
+    marked = size >= _SHORTEST and opened.file.read(4) == _MARK
+    opened.file.seek(max(0, size - 4))
+    if not marked or opened.file.read(4) != _MARK:
+        raise DatasetError(told)
+    opened.file.seek(0)
+    try:
+        yield
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        kind = type(error)
+        if kind.__name__ == "PanicException" or kind.__module__.startswith("arro3"):
+            raise DatasetError(f"{told} ({error})") from error
+        raise
+
+
+def find_columns(
+    schema: Schema, mapping: Mapping[str, str], fields: Fields, name: str, key: str
+) -> dict[str, str]:
+    """Return field -> column; raise `DatasetError` where one that is needed is not there.
+
+    Args:
+        schema: of the file.
+        mapping: what the user says: field -> column.
+        fields: those of the table.
+        name: of the file, for errors.
+        key: of the mapping, for errors.
+    """
+    found: dict[str, str] = {}
+    for field, known in fields.items():
+        column = mapping.get(field) or next((c for c in known if c in schema.names), known[0])
+        if column in schema.names:
+            found[field] = column
+        elif field in mapping or field in NEEDED:
+            looked = repr(column) if field in mapping else " or ".join(map(repr, known))
+            hint = did_you_mean(column, schema.names).partition(" Known: ")[0].removesuffix(".")
+            raise DatasetError(
+                f"{name} has no column {looked} for {field}{hint}; it has: "
+                f"{', '.join(schema.names) or 'none'}; say which it is with "
+                f"{key}: {{{field}: COLUMN}}"
+            )
+    return found
+
+
+def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool = False) -> Array:
+    """Return a column as text. Raises `FieldError`, with the row in the batch, where it is not.
+
+    Args:
+        batch: some rows.
+        column: one of its columns.
+        ids: whole numbers are taken too; every value must be one line, and not empty.
+        optional: a null becomes the empty text; elsewhere it is an error.
+    """
+    array = batch.column(column)
+    array = array if isinstance(array, Array) else Array.from_arrow(array)
+    kind = array.type.value_type if DataType.is_dictionary(array.type) else array.type
+    is_text = kind is not None and (
+        DataType.is_string(kind) or DataType.is_large_string(kind) or DataType.is_string_view(kind)
+    )
+    if not is_text and not (ids and kind is not None and DataType.is_integer(kind)):
+        wanted = "text or whole numbers" if ids else "text"
+        raise FieldError(f"the column {column!r} must hold {wanted}, found {array.type}")
+    array = array.cast(DataType.string())
+    if array.null_count and not optional:
+        place = list(array.to_pylist()).index(None)
+        raise RowError(place, f"the column {column!r} is null")
+    if array.null_count:
+        array = Array([value or "" for value in array.to_pylist()], type=DataType.string())
+    return array
+
+
+class RowError(FieldError):
+    """A fault of one row of a batch, counted from 0."""
+
+    def __init__(self, place: int, told: str) -> None:
+        super().__init__(told)
+        self.place = place
+
+
+def check_ids(values: Sequence[str], column: str) -> None:
+    """Raise `RowError` for an id that is empty or not on one line, as qrels need them."""
+    joined = "".join(values)
+    if not any(mark in joined for mark in BREAKS) and all(map(str.strip, values)):
+        return
+    for place, value in enumerate(values):
+        if not value.strip() or BREAKS.intersection(value):
+            raise RowError(
+                place,
+                f"the column {column!r} must be text on one line, without tabs and not empty, "
+                f"found {show(value)}",
+            )
+
+
+def check_labels(row: Mapping[str, Any]) -> None:
+    """Raise `FieldError` where a value has no form in JSON, as images and decimals have none."""
+    for column, value in row.items():
+        try:
+            orjson.dumps(value)
+        except TypeError as error:
+            raise FieldError(
+                f"no label can be made of the column {column!r} ({type(value).__name__}); "
+                f"write the file without it"
+            ) from error
+
+
+def rows(
+    files: Iterable[Opened], mapping: Mapping[str, str], fields: Fields, key: str
+) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield file, number from 1 and values of each row, its columns under the fields' names."""
+    for opened in files:
+        columns: dict[str, str] = {}
+        for first, batch in batches(opened):
+            columns = columns or find_columns(batch.schema, mapping, fields, opened.name, key)
+            renamed = {column: field for field, column in columns.items()}
+            for number, row in enumerate(batch.to_struct_array().to_pylist(), start=first):
+                yield opened.name, number, {renamed.get(c, c): v for c, v in row.items()}

@@ -1,0 +1,301 @@
+"""Files of data sets, read line by line: every fault names the file, the line and the value."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NoReturn
+
+import orjson
+
+from ragstone.core.schemas import labels_to_json
+from ragstone.errors import DatasetError
+
+_BOM: Final = b"\xef\xbb\xbf"
+_SHOWN: Final = 60
+BREAKS: Final = frozenset("\t\r\n")
+"""What an id must not hold: qrels and runs have one line a row, and tabs between columns."""
+_UNREADABLE: Final = (OSError, EOFError, zlib.error)
+
+
+class FieldError(ValueError):
+    """A field of one row is missing or of the wrong type; the reader adds file and line."""
+
+
+def show(value: object) -> str:
+    """Return a value as an error message shows it: its repr, cut where it is long.
+
+    >>> show("Lisbon")
+    "'Lisbon'"
+    """
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def find_file(folder: Path, *names: str) -> Path | None:
+    """Return the one file of these names in the folder, plain or `.gz`; None where there is none.
+
+    Raises `DatasetError` where there are several: which one was meant cannot be known.
+    """
+    written = [folder / (name + tail) for name in names for tail in ("", ".gz")]
+    found = [path for path in written if path.is_file()]
+    if len(found) > 1:
+        both = " and ".join(path.name for path in found)
+        raise DatasetError(
+            f"{folder} holds {both}, which say the same thing twice; keep one of them"
+        )
+    return found[0] if found else None
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a plain or `.gz` file for reading bytes."""
+    try:
+        if path.suffix == ".gz":
+            return io.BufferedReader(gzip.open(path), 1 << 18)
+        return path.open("rb", 1 << 18)
+    except OSError as error:
+        _unreadable(path, error)
+
+
+def _unreadable(path: Path, error: BaseException) -> NoReturn:
+    if isinstance(error, FileNotFoundError):
+        raise DatasetError(f"{path}: no such file") from error
+    what = "is not a whole gzip file" if path.suffix == ".gz" else "cannot be read"
+    raise DatasetError(f"{path} {what}: {error}; write or copy the file again") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return all bytes of a plain or `.gz` file, without a byte order mark."""
+    try:
+        with open_bytes(path) as file:
+            return file.read().removeprefix(_BOM)
+    except _UNREADABLE as error:
+        _unreadable(path, error)
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield line number (from 1) and bytes of each line that is not blank."""
+    try:
+        with open_bytes(path) as file:
+            for number, line in enumerate(file, start=1):
+                if not line.isspace():
+                    yield number, line.removeprefix(_BOM) if number == 1 else line
+    except _UNREADABLE as error:
+        _unreadable(path, error)
+
+
+def text_of(path: Path, number: int, line: bytes) -> str:
+    """Return a line as text; raise `DatasetError` with the byte where it is not UTF-8."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{path}, line {number}: not UTF-8 at byte {error.start + 1} of the line "
+            f"(0x{line[error.start]:02x}, {error.reason}); save the file as UTF-8, "
+            f"for example with iconv -f LATIN1 -t UTF-8"
+        ) from error
+
+
+def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and object of each line of a JSON lines file."""
+    for number, line in lines(path):
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            text = text_of(path, number, line).strip()
+            raise DatasetError(
+                f"{path}, line {number}: not valid JSON ({error.msg} at column {error.colno}), "
+                f"found {show(text)}; each line must be one JSON object"
+            ) from error
+        if type(row) is not dict:
+            raise DatasetError(
+                f"{path}, line {number}: expected a JSON object, found {show(row)}; "
+                f'each line must be one object such as {{"_id": "1", "text": "..."}}'
+            )
+        yield number, row
+
+
+def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and fields of each line: an object of JSON, or id and text of a `.tsv`."""
+    if not path.name.removesuffix(".gz").endswith(".tsv"):
+        yield from json_rows(path)
+        return
+    for number, line in lines(path):
+        row_id, tab, text = text_of(path, number, line).rstrip("\r\n").partition("\t")
+        if not tab:
+            raise DatasetError(
+                f"{path}, line {number}: expected an id, a tab and a text, found {show(row_id)}"
+            )
+        yield number, {"_id": row_id, "text": text}
+
+
+def json_document(path: Path) -> Any:
+    """Return the content of a JSON file."""
+    content = read_bytes(path)
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        for number, line in enumerate(content.split(b"\n"), start=1):
+            text_of(path, number, line)
+        raise DatasetError(
+            f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}); "
+            f"correct the file or get it again"
+        ) from error
+
+
+def take_text(row: dict[str, Any], name: str, *, optional: bool = False) -> str:
+    """Take a field of text out of a row; an optional one may be absent or null: the empty text."""
+    value = row.pop(name, None)
+    if type(value) is str:
+        return value
+    if value is None and optional:
+        return ""
+    if value is None:
+        there = ", ".join(map(repr, row)) or "none"
+        raise FieldError(f"the field {name!r} is missing; the other fields are {there}")
+    raise FieldError(f"the field {name!r} must be text, found {show(value)}{_quoted(value)}")
+
+
+def _quoted(value: object) -> str:
+    return f'; write it as "{value}"' if type(value) in (int, float) else ""
+
+
+def take_id(row: dict[str, Any], name: str = "_id") -> str:
+    """Take an id out of a row: text on one line, neither empty nor with tabs, as qrels need it."""
+    value = take_text(row, name)
+    if not value.strip() or BREAKS.intersection(value):
+        raise FieldError(
+            f"the field {name!r} must be text on one line, without tabs and not empty, "
+            f"found {show(value)}"
+        )
+    return value
+
+
+def take_texts(row: dict[str, Any], name: str) -> list[str] | None:
+    """Take a list of texts, or one text, out of a row; None where it is absent or null."""
+    value = row.pop(name, None)
+    if value is None:
+        return None
+    if type(value) is str:
+        return [value]
+    if type(value) is not list:
+        raise FieldError(f"the field {name!r} must be a list of texts, found {show(value)}")
+    for item in value:
+        if type(item) is not str:
+            raise FieldError(f"the field {name!r} must hold texts only, found {show(item)}")
+    return value
+
+
+def take_list(row: dict[str, Any], name: str, *, optional: bool = False) -> list[Any]:
+    """Take a list out of a row; an optional one may be absent or null: the empty list."""
+    value = row.pop(name, None)
+    if type(value) is list:
+        return value
+    if value is None and optional:
+        return []
+    raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return the value, which must be a JSON object."""
+    if type(value) is not dict:
+        raise FieldError(f"expected a JSON object, found {show(value)}")
+    return value
+
+
+def take_question(row: dict[str, Any], name: str) -> str:
+    """Take the text of a query out of a row; it must not be empty."""
+    text = take_text(row, name)
+    if not text.strip():
+        raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
+    return text
+
+
+def take_labels(row: dict[str, Any]) -> str:
+    r"""Return what is left of a row as labels in JSON.
+
+    Values of the kinds of `ragstone.types.Label` stay as they are. An object `metadata` (BEIR's) is
+    flattened; a null is no label; anything else is kept as the text of its JSON.
+
+    >>> take_labels({"domain": "law", "metadata": {"year": 1999, "ref": {"a": 1}}, "note": None})
+    '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
+    """
+    if not row:
+        return ""
+    inner = row.pop("metadata", None)
+    if type(inner) is dict:
+        row = {**{(f"metadata.{k}" if k in row else k): v for k, v in inner.items()}, **row}
+    elif inner is not None:
+        row["metadata"] = inner
+    return labels_to_json({name: _label(v) for name, v in row.items() if v is not None})
+
+
+def _label(value: Any) -> Any:
+    if type(value) is list and all(type(item) is str for item in value):
+        return value
+    if type(value) in (list, dict):
+        return orjson.dumps(value).decode()
+    return value
+
+
+def row_error(path: Path, place: int | str, error: FieldError) -> DatasetError:
+    """Return a row's fault with its file and its line, or another place, where it was found."""
+    line = f"line {place}" if isinstance(place, int) else place
+    return DatasetError(f"{path}, {line}: {error}")
+
+
+@contextmanager
+def reading(path: Path, place: int | str) -> Iterator[None]:
+    """Add file and place to what is wrong with a field within the block."""
+    try:
+        yield
+    except FieldError as error:
+        raise row_error(path, place, error) from error
+
+
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """Add a place, such as "turn 3", to what is wrong with a field within the block."""
+    try:
+        yield
+    except FieldError as error:
+        raise FieldError(f"{place}: {error}") from error
+
+
+class Ids:
+    """The ids seen so far and where, so that the second of two can name the first."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        """Return the number of ids."""
+        return len(self._places)
+
+    def add(self, row_id: str, place: str) -> None:
+        """Note an id; raise `FieldError` where it was seen before."""
+        if row_id in self._places:
+            raise FieldError(
+                f"the query id {row_id!r} stands in {self._places[row_id]} already; "
+                f"give each query its own"
+            )
+        self._places[row_id] = place
+
+    def all(self) -> AbstractSet[str]:
+        """Return the ids."""
+        return self._places.keys()
+
+
+def listed(values: Sequence[str], limit: int = 5) -> str:
+    """Return the first few of some texts, and how many more there are.
+
+    >>> listed(["'a'", "'b'", "'c'"], limit=2)
+    "'a', 'b' and 1 more"
+    """
+    head = ", ".join(values[:limit])
+    return head if len(values) <= limit else f"{head} and {len(values) - limit:,} more"

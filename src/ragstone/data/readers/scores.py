@@ -1,0 +1,132 @@
+"""Files of scores, one line per query and metric, and files that say which queries belong together.
+
+`ragstone score --per-query` and `ragstone rank --per-query` write the former; any other program
+can.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any, Final, cast, get_args
+
+from ragstone.data.readers.rows import (
+    FieldError,
+    json_rows,
+    lines,
+    reading,
+    take_id,
+    take_text,
+    text_of,
+)
+from ragstone.errors import ConfigError, DatasetError, did_you_mean
+from ragstone.types import Query, Score, Status
+
+CLUSTER_LABELS: Final = ("conversation", "document")
+"""Labels whose queries stand or fall together, the most usual first."""
+
+
+def read_scores(path: Path) -> list[Score]:
+    """Return the scores of a JSON lines file: `query_id`, `metric`, `value`, `status`, `reason`.
+
+    `value` is a finite number (true and false count as 1 and 0) or null; without `status` a number
+    is scored and a null failed.
+
+    Raises:
+        DatasetError: no such file, a malformed line, or two values for one query and metric.
+    """
+    found: dict[tuple[str, str], Score] = {}
+    for number, row in json_rows(path):
+        with reading(path, number):
+            score = _score(row)
+            if found.setdefault((score.query_id, score.metric), score) is not score:
+                raise FieldError(
+                    f"query {score.query_id!r} has a second value for {score.metric}; keep one"
+                )
+    if not found:
+        raise DatasetError(f"{path} holds no score; each line needs query_id, metric and value")
+    return list(found.values())
+
+
+def _score(row: dict[str, Any]) -> Score:
+    query_id, metric = take_id(row, "query_id"), take_text(row, "metric")
+    if "value" not in row:
+        raise FieldError("the field 'value' is missing; write null where there is no value")
+    value = row.pop("value")
+    if value is not None and (type(value) not in (int, float, bool) or not math.isfinite(value)):
+        raise FieldError(f"the field 'value' must be a finite number or null, found {value!r}")
+    status = row.pop("status", None) or ("failed" if value is None else "scored")
+    if status not in get_args(Status) or (status == "scored") != (value is not None):
+        raise FieldError(
+            f"status {status!r} with value {value!r}: 'scored' has a value, 'failed' and "
+            "'not_applicable' have none"
+        )
+    reason = take_text(row, "reason", optional=True)
+    number = None if value is None else float(value)
+    return Score(query_id, metric, number, cast("Status", status), reason)
+
+
+def read_clusters(path: Path) -> dict[str, str]:
+    """Return query id -> cluster of a file with one query a line.
+
+    Either two fields with a tab between them, or JSON objects with `query_id` and `cluster`.
+
+    Raises:
+        DatasetError: no such file, a malformed line, or a query in two clusters.
+    """
+    is_json = path.suffix in (".jsonl", ".json") or path.name.endswith(".jsonl.gz")
+    found: dict[str, str] = {}
+    for number, query_id, cluster in _json_clusters(path) if is_json else _tab_clusters(path):
+        if found.setdefault(query_id, cluster) != cluster:
+            raise DatasetError(
+                f"{path}, line {number}: query {query_id!r} is in cluster {found[query_id]!r} "
+                f"already, found {cluster!r}"
+            )
+    return found
+
+
+def _json_clusters(path: Path) -> Iterable[tuple[int, str, str]]:
+    for number, row in json_rows(path):
+        with reading(path, number):
+            yield number, take_id(row, "query_id"), take_text(row, "cluster")
+
+
+def _tab_clusters(path: Path) -> Iterable[tuple[int, str, str]]:
+    for number, line in lines(path):
+        fields = text_of(path, number, line).rstrip("\r\n").split("\t")
+        if len(fields) != 2 or not all(fields):  # noqa: PLR2004 - query id and cluster
+            raise DatasetError(
+                f"{path}, line {number}: expected a query id, a tab and a cluster, found {fields}"
+            )
+        yield number, fields[0], fields[1]
+
+
+def clusters_by_id(query_ids: Collection[str]) -> dict[str, str]:
+    """Return query id -> conversation where every id is of the form conversation::turn.
+
+    >>> clusters_by_id(["c1::1", "c1::2"]), clusters_by_id(["c1::1", "q2"])
+    ({'c1::1': 'c1', 'c1::2': 'c1'}, {})
+    """
+    if not all("::" in query_id for query_id in query_ids):
+        return {}
+    return {query_id: query_id.rpartition("::")[0] for query_id in query_ids}
+
+
+def clusters_by_label(queries: Iterable[Query], label: str = "") -> tuple[str, dict[str, str]]:
+    """Return a label, and query id -> its value for the queries that carry it.
+
+    Without `label`: the first of `CLUSTER_LABELS` that any query carries, or ("", {}).
+
+    Raises:
+        ConfigError: no query carries the label.
+
+    >>> clusters_by_label([Query("a", "When?", labels={"conversation": "c1", "turn": 2})])
+    ('conversation', {'a': 'c1'})
+    """
+    held = list(queries)
+    known = {name for query in held for name in query.labels}
+    if label and label not in known:
+        raise ConfigError(f"no query has the label {label!r}{did_you_mean(label, known)}")
+    chosen = label or next((name for name in CLUSTER_LABELS if name in known), "")
+    return chosen, {q.query_id: str(q.labels[chosen]) for q in held if chosen in q.labels}

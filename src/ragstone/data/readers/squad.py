@@ -1,0 +1,118 @@
+"""SQuAD-form JSON: articles of paragraphs with questions (v1.1, v2 and the many sets like them)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.rows import (
+    Ids,
+    as_object,
+    json_document,
+    listed,
+    reading,
+    show,
+    take_id,
+    take_labels,
+    take_list,
+    take_question,
+    take_text,
+    within,
+)
+from ragstone.data.table_builder import passages, qrels, queries
+from ragstone.errors import DatasetError
+
+
+@dataclass(frozen=True)
+class SquadReader:
+    """Reads one SQuAD-form file, plain or `.gz`: each paragraph is a passage.
+
+    A passage's id is "<article>-<paragraph>", both counted from 1, so that the translations of one
+    set share their ids. Paragraphs of the same text are one passage. A question's paragraph has
+    relevance 1; that of an impossible question (v2) has 0: judged, and no answer in it.
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str | Path
+
+    def read(self) -> Dataset:
+        """Return the data set; raise `DatasetError` with the place where it is malformed."""
+        path = _one_file(Path(self.path))
+        document = json_document(path)
+        tables = _Tables()
+        if type(document) is not dict or type(document.get("data")) is not list:
+            raise DatasetError(
+                f"{path} is not of the SQuAD form: expected an object with a list 'data' of "
+                f"articles, found {show(document)}"
+            )
+        for number, article in enumerate(document["data"], start=1):
+            with reading(path, f"article {number}"):
+                tables.add_article(as_object(article), number)
+        if not tables.query_ids:
+            raise DatasetError(f"{path} holds no question; a data set needs queries")
+        return tables.finish(path.name.removesuffix(".gz").removesuffix(".json"))
+
+
+def _one_file(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = sorted(file for file in path.iterdir() if file.name.endswith((".json", ".json.gz")))
+    if len(found) != 1:
+        names = listed([file.name for file in found], 20) or "none"
+        raise DatasetError(
+            f"{path} must hold one .json file (or .json.gz), found {names}; name one"
+        )
+    return found[0]
+
+
+class _Tables:
+    """The three tables of a set while it is read."""
+
+    def __init__(self) -> None:
+        self.passages, self.queries, self.qrels = passages(), queries(), qrels()
+        self.query_ids = Ids()
+        self._id_of_text: dict[str, str] = {}
+
+    def add_article(self, article: dict[str, Any], number: int) -> None:
+        title = take_text(article, "title", optional=True)
+        for place, paragraph in enumerate(take_list(article, "paragraphs"), start=1):
+            with within(f"paragraph {place}"):
+                self._add_paragraph({**article, **as_object(paragraph)}, title, (number, place))
+
+    def _add_paragraph(self, paragraph: dict[str, Any], title: str, at: tuple[int, int]) -> None:
+        text, questions = take_text(paragraph, "context"), take_list(paragraph, "qas")
+        passage_id = self._id_of_text.setdefault(text, f"{at[0]}-{at[1]}")
+        if passage_id == f"{at[0]}-{at[1]}":
+            # Titles are written as in Wikipedia's addresses.
+            shown, document_id = title.replace("_", " "), title or str(at[0])
+            self.passages.add((passage_id, text, shown, document_id, take_labels(paragraph)))
+        for place, question in enumerate(questions, start=1):
+            with within(f"question {place}"):
+                where = f"article {at[0]}, paragraph {at[1]}, question {place}"
+                self._add_question(as_object(question), passage_id, where)
+
+    def _add_question(self, row: dict[str, Any], passage_id: str, place: str) -> None:
+        query_id, text = take_id(row, "id"), take_question(row, "question")
+        self.query_ids.add(query_id, place)
+        impossible = row.pop("is_impossible", None)
+        if impossible is not None:
+            row.setdefault("answerability", "unanswerable" if impossible else "answerable")
+        answers = [] if impossible else list(dict.fromkeys(_answers(row)))
+        row.pop("answers", None)
+        self.queries.add((query_id, text, answers, "", "", take_labels(row)))
+        self.qrels.add((query_id, passage_id, 0 if impossible else 1))
+
+    def finish(self, name: str) -> Dataset:
+        corpus = Corpus(self.passages.finish())
+        return Dataset(name, self.queries.finish(), corpus, self.qrels.finish())
+
+
+def _answers(row: dict[str, Any]) -> Iterator[str]:
+    for place, answer in enumerate(take_list(row, "answers", optional=True), start=1):
+        with within(f"answer {place}"):
+            yield take_text(as_object(answer), "text")

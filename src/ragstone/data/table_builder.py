@@ -1,0 +1,97 @@
+"""Arrow tables built row by row, without ever holding more than a batch of rows as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from arro3.core import Table
+
+from ragstone.core.schemas import CORPUS, QRELS, QUERIES, to_table
+
+if TYPE_CHECKING:
+    from arro3.core import RecordBatch, Schema
+
+BATCH_ROWS: Final = 20_000
+"""Rows held as Python objects before they become Arrow: 20,000 passages are some 30 MB."""
+BATCH_CHARACTERS: Final = 1 << 26
+"""Text held that way: rows may be whole books."""
+PIECE_BYTES: Final = 1 << 28
+"""Where a piece of a table ends: far below the 2 GB of text that one Arrow column holds, and what
+is copied at a time while batches are joined."""
+
+
+class Pieces:
+    """Joins batches into a table of few pieces: small ones become one, and none is too large."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._pieces: list[RecordBatch] = []
+        self._open: list[RecordBatch] = []
+        self._bytes = 0
+
+    def add(self, batch: RecordBatch) -> None:
+        """Add some rows."""
+        size = int(batch.nbytes)
+        if self._bytes + size > PIECE_BYTES:
+            self._close()
+        self._open.append(batch)
+        self._bytes += size
+
+    def _close(self) -> None:
+        if self._open:
+            # Few pieces are read faster than many batches, and hold no spare room at their ends.
+            joined = Table.from_batches(self._open, schema=self.schema).combine_chunks()
+            self._pieces.extend(joined.to_batches())
+        self._open, self._bytes = [], 0
+
+    def finish(self) -> Table:
+        """Return the table of all rows."""
+        self._close()
+        if not self._pieces:
+            return to_table(self.schema, dict.fromkeys(self.schema.names, ()))
+        return Table.from_batches(self._pieces, schema=self.schema)
+
+
+class TableBuilder:
+    """Collects rows of a schema, given as tuples in the schema's order."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._rows: list[Sequence[Any]] = []
+        self._characters = 0
+        self._pieces = Pieces(schema)
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Add one row."""
+        self._rows.append(row)
+        self._characters += sum([len(value) for value in row if type(value) is str])
+        if len(self._rows) >= BATCH_ROWS or self._characters >= BATCH_CHARACTERS:
+            self._flush()
+
+    def _flush(self) -> None:
+        columns = dict(zip(self.schema.names, zip(*self._rows, strict=True), strict=True))
+        for batch in to_table(self.schema, columns).to_batches():
+            self._pieces.add(batch)
+        self._rows, self._characters = [], 0
+
+    def finish(self) -> Table:
+        """Return the table of all rows."""
+        if self._rows:
+            self._flush()
+        return self._pieces.finish()
+
+
+def passages() -> TableBuilder:
+    """Collect passages: (passage_id, text, title, document_id, labels as JSON)."""
+    return TableBuilder(CORPUS)
+
+
+def queries() -> TableBuilder:
+    """Collect queries: (query_id, text, gold answers, history as JSON, rewrite, labels as JSON)."""
+    return TableBuilder(QUERIES)
+
+
+def qrels() -> TableBuilder:
+    """Collect judgements: (query_id, passage_id, relevance)."""
+    return TableBuilder(QRELS)

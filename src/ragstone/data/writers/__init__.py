@@ -1,0 +1,1 @@
+"""Writers of data sets, one file per format."""

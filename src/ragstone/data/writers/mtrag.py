@@ -1,0 +1,313 @@
+"""Writing mtRAG's forms: conversations, retrieval tasks, and MTRAGEval's tasks A, B and C.
+
+`ragstone.data.readers.mtrag` reads all of it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import orjson
+
+from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag_turns import ABSENT, domain_of, plain_value
+from ragstone.data.writers.folder import write_lines
+from ragstone.errors import DatasetError
+from ragstone.types import Context, Label, Message, Passage, Prediction, Query, Ranking
+
+TaskForm: TypeAlias = Literal["a", "b", "c"]
+"""MTRAGEval: a is retrieval, b answering from gold passages, c both."""
+
+MOST_CONTEXTS: Final = 10
+"""Passages that MTRAGEval takes of a ranking."""
+
+_TAG: Final = "|user|: "
+_MANY: Final = "question_type"
+_DERIVED: Final = frozenset({"standalone", "gold_passages"})
+"""Labels that the reader works out again."""
+_DIMENSIONS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    _MANY: ("Question Type", lambda text: "-".join(map(str.capitalize, text.split("-")))),
+    "multi_turn": ("Multi-Turn", str.capitalize),
+    "answerability": ("Answerability", str.upper),
+}
+"""Label -> mtRAG's name of it, and how its values are written."""
+_PLACED: Final = frozenset({"conversation", "turn", "collection"})
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a system returned, by query id: what it found, was shown, and answered."""
+
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    contexts: Mapping[str, Context] = field(default_factory=dict)
+    predictions: Mapping[str, Prediction] = field(default_factory=dict)
+
+
+def write_mtrag(dataset: Dataset, folder: Path) -> list[Path]:
+    """Write conversations, retrieval tasks in three query forms with qrels, and the corpora.
+
+    The folder is what `MtragReader` reads. Raises `DatasetError` where a turn of a conversation is
+    lacking, or where one of the files is there already.
+    """
+    files: dict[Path, Iterable[bytes]] = {
+        folder / "conversations/conversations.jsonl": map(_line, conversation_rows(dataset))
+    }
+    for domain, queries in _by_domain(dataset).items():
+        relevant = [query for query in queries if _gold(dataset, query.query_id)]
+        for form, texts in query_forms(relevant).items():
+            rows = ({"_id": q.query_id, "text": t} for q, t in zip(relevant, texts, strict=True))
+            files[folder / f"queries/{domain}_{form}.jsonl"] = map(_line, rows)
+        files[folder / f"qrels/{domain}.tsv"] = _judgements(dataset, queries)
+    for domain, passages in _passages_by_domain(dataset).items():
+        files[folder / f"corpus/{domain}.jsonl"] = map(_line, map(_corpus_row, passages))
+    return write_lines(files)
+
+
+def query_forms(queries: Sequence[Query]) -> dict[str, list[str]]:
+    """Return mtRAG's three query files: last turn, all user turns, rewrite, with speaker tags."""
+    said = [[*(m.text for m in q.history if m.role == "user"), q.text] for q in queries]
+    return {
+        "lastturn": [_TAG + query.text for query in queries],
+        "questions": ["\n".join(_TAG + text for text in texts) for texts in said],
+        "rewrite": [_TAG + (query.rewrite or query.text) for query in queries],
+    }
+
+
+def write_tasks(
+    dataset: Dataset, path: Path, form: TaskForm, submitted: Submission | None = None
+) -> Path:
+    """Write MTRAGEval's tasks, one a query: as input, or with what a system returned for them.
+
+    Form a has the ranking's first ten passages as contexts, b the gold ones, c those shown.
+    Raises `DatasetError` where the file is there already.
+    """
+    held = submitted or Submission()
+    rows = (_task(dataset, query, form, held) for query in dataset.queries)
+    return write_lines({path: map(_line, rows)})[0]
+
+
+def conversation_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Yield one row per conversation, in the form in which mtRAG publishes them."""
+    turns: dict[str, list[Query]] = {}
+    for query in dataset.queries:
+        if "conversation" not in query.labels:
+            raise DatasetError(
+                f"query {query.query_id!r} is no turn of a conversation; --to mtrag takes "
+                f"conversations only, --to mtrageval any queries"
+            )
+        turns.setdefault(str(query.labels["conversation"]), []).append(query)
+    for conversation, queries in turns.items():
+        yield {
+            "conversation_id": conversation,
+            "Collection": str(queries[0].labels.get("collection") or ""),
+            "messages": list(_messages(dataset, conversation, queries)),
+        }
+
+
+def _messages(
+    dataset: Dataset, conversation: str, queries: Sequence[Query]
+) -> Iterator[dict[str, Any]]:
+    for number, query in enumerate(queries, start=1):
+        if query.labels.get("turn") != number:
+            raise DatasetError(
+                f"conversation {conversation!r}: turn {number} is lacking (found turn "
+                f"{query.labels.get('turn')}); a conversation is written whole"
+            )
+        labels = published_labels(query)
+        others = labels.pop("labels", {})
+        said = {
+            "speaker": "user",
+            "text": query.text,
+            "task_id": query.query_id,
+            "enrichments": labels,
+        }
+        rewrite = {"rewrite": query.rewrite} if query.rewrite else {}
+        yield {**said, **rewrite, **({"labels": others} if others else {})}
+        following = queries[number].history if number < len(queries) else ()
+        text = _answer(query, following)
+        if text:
+            differing = () if query.gold_answers == (text,) else query.gold_answers
+            yield {
+                "speaker": "agent",
+                "text": text,
+                **({"answers": differing} if differing or not query.gold_answers else {}),
+                "contexts": [
+                    {**_shown(passage), "feedback": {"relevant": {"qrels": {"value": "yes"}}}}
+                    for passage in _gold(dataset, query.query_id)
+                ],
+            }
+
+
+def _answer(query: Query, following: Sequence[Message]) -> str:
+    """Return what the agent said: as the next turn's history has it, else the gold answer."""
+    place = len(query.history) + 1
+    if len(following) > place:
+        return following[place].text
+    return query.gold_answers[0] if query.gold_answers else ""
+
+
+def _task(dataset: Dataset, query: Query, form: TaskForm, held: Submission) -> dict[str, Any]:
+    contexts = {
+        "a": _ranked(dataset, held.rankings.get(query.query_id)),
+        "b": _gold_contexts(dataset, query.query_id),
+        "c": _shown_contexts(held.contexts.get(query.query_id), held.rankings.get(query.query_id)),
+    }
+    row = {
+        **task_row(query),
+        "contexts": list(contexts[form]),
+        "targets": [{"speaker": "agent", "text": text} for text in query.gold_answers],
+    }
+    prediction = held.predictions.get(query.query_id)
+    if form == "a" or prediction is None:
+        return row
+    return {**row, "predictions": [predicted(prediction)]}
+
+
+def task_row(query: Query) -> dict[str, Any]:
+    """Return the fields of a task that say what is asked: id, input, labels."""
+    said = [*query.history, Message("user", query.text)]
+    placed = {"conversation_id": query.labels["conversation"]} if _is_turn(query) else {}
+    return {
+        **placed,
+        "task_id": query.query_id,
+        "task_type": "rag",
+        "Collection": _collection(query),
+        "input": [{"speaker": message.role, "text": message.text} for message in said],
+        **published_labels(query),
+        **({"rewrite": query.rewrite} if query.rewrite else {}),
+        **({"turn": query.labels["turn"]} if _is_turn(query) else {}),
+    }
+
+
+def _is_turn(query: Query) -> bool:
+    return {"conversation", "turn"} <= query.labels.keys()
+
+
+def predicted(prediction: Prediction) -> dict[str, Any]:
+    """Return a prediction as MTRAGEval has it; a failure has an empty text and its reason."""
+    if prediction.answer is None:
+        return {"text": "", "failed": prediction.reason}
+    return {"text": prediction.answer}
+
+
+def published_labels(query: Query) -> dict[str, Any]:
+    """Return labels under mtRAG's names where it has one, and the others as `labels`."""
+    found: dict[str, Any] = {}
+    others: dict[str, Label] = {}
+    for name, value in query.labels.items():
+        if name in _PLACED or (name == "domain" and _says_domain(query)):
+            continue
+        if _is_dimension(name, value):
+            title, written = _DIMENSIONS[name]
+            found[title] = [written(str(text)) for text in _listed(value)]
+        elif name not in _DERIVED:
+            others[name] = value
+    return {**found, "labels": others} if others else found
+
+
+def _says_domain(query: Query) -> bool:
+    """Say whether the domain can be told from the collection's name."""
+    return domain_of(str(query.labels.get("collection", ""))) == query.labels.get("domain")
+
+
+def _is_dimension(name: str, value: Label) -> bool:
+    """Say whether a label comes back as it is when it is read under mtRAG's name."""
+    values = _listed(value)
+    return (
+        name in _DIMENSIONS
+        and isinstance(value, tuple) == (name == _MANY)
+        and len(values) > 0
+        and all(isinstance(v, str) and v == plain_value(v) and v not in ABSENT for v in values)
+    )
+
+
+def _listed(value: Label) -> Sequence[str | float]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _collection(query: Query) -> str:
+    return str(query.labels.get("collection") or query.labels.get("domain") or "")
+
+
+def _ranked(dataset: Dataset, ranking: Ranking | None) -> Iterator[dict[str, Any]]:
+    for place in list(ranking or ())[:MOST_CONTEXTS]:
+        yield {**_shown(dataset.corpus[place.passage_id]), "score": place.score}
+
+
+def _gold_contexts(dataset: Dataset, query_id: str) -> Iterator[dict[str, Any]]:
+    grades = dataset.qrels.get(query_id, {})
+    for passage in _gold(dataset, query_id):
+        yield {**_shown(passage), "score": grades[passage.passage_id]}
+
+
+def _shown_contexts(context: Context | None, ranking: Ranking | None) -> Iterator[dict[str, Any]]:
+    scores = {place.passage_id: place.score for place in ranking or ()}
+    for rank, passage in enumerate(context.passages if context else (), start=1):
+        yield {
+            "document_id": passage.passage_id,
+            "text": passage.text,
+            # MTRAGEval's checker wants a score of every passage, gold ones too.
+            "score": scores.get(passage.passage_id, 1 / rank),
+            "origin": passage.origin,
+        }
+
+
+def _gold(dataset: Dataset, query_id: str) -> list[Passage]:
+    grades = dataset.qrels.get(query_id, {})
+    return [dataset.corpus[passage_id] for passage_id, grade in grades.items() if grade > 0]
+
+
+def _shown(passage: Passage) -> dict[str, Any]:
+    return {
+        "document_id": passage.passage_id,
+        "text": with_title(passage),
+        "title": passage.title,
+    }
+
+
+def with_title(passage: Passage) -> str:
+    """Return a passage's text below its title line, as mtRAG writes it.
+
+    Without a title there is no line, except before a text that begins with an empty one.
+    """
+    titled = passage.title or passage.text.startswith("\n")
+    return f"{passage.title}\n{passage.text}" if titled else passage.text
+
+
+def _by_domain(dataset: Dataset) -> dict[str, list[Query]]:
+    found: dict[str, list[Query]] = {}
+    for query in dataset.queries:
+        found.setdefault(str(query.labels.get("domain", "all")), []).append(query)
+    return found
+
+
+def _passages_by_domain(dataset: Dataset) -> dict[str, list[Passage]]:
+    found: dict[str, list[Passage]] = {}
+    for passage in dataset.corpus:
+        found.setdefault(str(passage.labels.get("domain", "all")), []).append(passage)
+    return found
+
+
+def _corpus_row(passage: Passage) -> dict[str, Any]:
+    labels = {name: value for name, value in passage.labels.items() if name != "domain"}
+    return {
+        "_id": passage.passage_id,
+        "title": passage.title,
+        "text": with_title(passage),
+        **({"document": passage.document_id} if passage.document_id else {}),
+        **labels,
+    }
+
+
+def _judgements(dataset: Dataset, queries: Sequence[Query]) -> Iterator[bytes]:
+    yield b"query-id\tcorpus-id\tscore\n"
+    for query in queries:
+        for passage_id, grade in dataset.qrels.get(query.query_id, {}).items():
+            yield f"{query.query_id}\t{passage_id}\t{grade}\n".encode()
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)

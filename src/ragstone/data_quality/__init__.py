@@ -1,0 +1,58 @@
+"""The data doctor: what is wrong with a data set, and what its scores cannot tell.
+
+    for finding in check(read_leniently("../my-set")):
+        print(finding.severity, finding.what)
+
+A check is a function from a `Subject` to its findings; `CHECKS` is the table of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from ragstone.core.progress import track
+from ragstone.data_quality.answers import check_in_passage, check_in_query, check_short
+from ragstone.data_quality.balance import check_ceiling, check_labels
+from ragstone.data_quality.checked_dataset import Subject
+from ragstone.data_quality.duplicates import check_passages, check_queries
+from ragstone.data_quality.finding import SEVERITIES, Finding, Severity
+from ragstone.data_quality.integrity import check_judgements, check_rows
+from ragstone.data_quality.languages import check_languages
+from ragstone.data_quality.leakage import check_splits, check_unanswerable
+from ragstone.data_quality.lenient_reader import read_leniently, subject_of
+from ragstone.data_quality.texts import check_encoding, check_sizes
+
+__all__ = ["CHECKS", "Finding", "Severity", "Subject", "check", "read_leniently", "subject_of"]
+
+CHECKS: Final[Mapping[str, Callable[[Subject], Iterator[Finding]]]] = {
+    "rows": check_rows,
+    "judgements": check_judgements,
+    "texts": check_sizes,
+    "encoding": check_encoding,
+    "languages": check_languages,
+    "duplicate passages": check_passages,
+    "duplicate queries": check_queries,
+    "answers in passages": check_in_passage,
+    "short answers": check_short,
+    "answers in queries": check_in_query,
+    "splits": check_splits,
+    "unanswerable": check_unanswerable,
+    "labels": check_labels,
+    "ceiling": check_ceiling,
+}
+"""Name -> check, in the order in which findings of one severity are told."""
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Return all findings, errors first.
+
+    >>> [finding.severity for finding in check(read_leniently("sample"))].count("error")
+    0
+    """
+    found = [
+        finding
+        for look in track(CHECKS.values(), "Checking", len(CHECKS))
+        for finding in look(subject)
+    ]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))

@@ -1,0 +1,120 @@
+"""What bounds every score: how the labels are spread, and how far a perfect ranking could get."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ragstone.data_quality.finding import Finding, first
+
+if TYPE_CHECKING:
+    from ragstone.data_quality.checked_dataset import Subject
+
+_MOST_VALUES, _LEAST_QUERIES = 20, 20
+_LOPSIDED: Final = 0.9
+_RARE: Final = 30
+_PLACES: Final = frozenset({"conversation", "turn"})
+CUTS: Final = (1, 3, 5, 10)
+_NEARLY: Final = 0.995
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """What a ranking with all relevant passages on top reaches at a cut, mean over queries."""
+
+    k: int
+    precision: float
+    recall: float
+    f1: float
+
+
+def ceilings(relevant: Sequence[int], cuts: Sequence[int] = CUTS) -> list[Ceiling]:
+    """Return the ceilings for queries with so many relevant passages each.
+
+    >>> [(c.k, c.precision, c.recall) for c in ceilings([1, 3], [1, 5])]
+    [(1, 1.0, 0.6666666666666666), (5, 0.4, 1.0)]
+    """
+    found = []
+    for k in cuts:
+        pairs = [(min(n, k) / k, min(n, k) / n) for n in relevant]
+        total = len(pairs)
+        precision, recall = (math.fsum(p[side] for p in pairs) / total for side in (0, 1))
+        f1 = math.fsum(2 * p * r / (p + r) for p, r in pairs) / total
+        found.append(Ceiling(k, precision, recall, f1))
+    return found
+
+
+def check_ceiling(subject: Subject) -> Iterator[Finding]:
+    """Say how much a perfect ranking could reach."""
+    relevant = [len(found) for found in subject.gold.values() if found]
+    if not relevant:
+        return
+    found = ceilings(relevant)
+    short = [c for c in found if min(c.precision, c.recall, c.f1) < _NEARLY]
+    if short:
+        told = [
+            f"P@{c.k} {c.precision:.3f}, R@{c.k} {c.recall:.3f}, F1@{c.k} {c.f1:.3f}" for c in found
+        ]
+        yield Finding(
+            "ceiling/ranking",
+            "note",
+            f"a perfect ranking of the {len(relevant):,} judged queries reaches P@5 "
+            f"{found[2].precision:.3f} and R@1 {found[0].recall:.3f} "
+            f"({sum(relevant) / len(relevant):.2f} relevant passages a query)",
+            len(relevant),
+            len(subject.queries),
+            "read precision and F1 against these, or use nDCG and recall at a larger k",
+            first(told),
+        )
+
+
+def check_labels(subject: Subject) -> Iterator[Finding]:
+    """Find labels of which nearly all queries have one value, and values that are rare."""
+    rare: dict[str, Counter[str]] = {}
+    for name, counts in label_counts(subject).items():
+        total = counts.total()
+        if not 1 < len(counts) <= _MOST_VALUES or total < _LEAST_QUERIES:
+            continue
+        value, most = counts.most_common(1)[0]
+        if most >= _LOPSIDED * total:
+            yield Finding(
+                f"labels/{name}",
+                "warning",
+                f"{most / total:.0%} of the queries have {name} = {value} ({_mix(counts)})",
+                most,
+                total,
+                "the mean is that of the largest group: read scores per label, or sample evenly",
+            )
+        few = Counter({v: n for v, n in counts.items() if n < _RARE})
+        if few:
+            rare[name] = few
+    if rare:
+        yield Finding(
+            "labels/rare",
+            "note",
+            f"{sum(map(len, rare.values())):,} values of {len(rare):,} labels have fewer than "
+            f"{_RARE} queries",
+            sum(counts.total() for counts in rare.values()),
+            len(subject.queries),
+            "intervals of so small groups are wide: ask for more queries of these values",
+            first([f"{name}: {_mix(counts)}" for name, counts in rare.items()]),
+        )
+
+
+def _mix(counts: Counter[str]) -> str:
+    return ", ".join(f"{value} {n:,}" for value, n in counts.most_common(8))
+
+
+def label_counts(subject: Subject) -> Mapping[str, Counter[str]]:
+    """Return label -> value -> queries; a list counts once for each of its items."""
+    found: dict[str, Counter[str]] = {}
+    for query in subject.queries:
+        for name, value in query.labels.items():
+            if isinstance(value, float):
+                continue
+            values = value if isinstance(value, tuple) else (value,)
+            found.setdefault(name, Counter()).update(str(v).lower() for v in set(values))
+    return {name: counts for name, counts in sorted(found.items()) if name not in _PLACES}

@@ -1,0 +1,111 @@
+"""What the doctor looks at: a data set as far as it could be read, and what could not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from ragstone.data.table_builder import BATCH_ROWS
+
+if TYPE_CHECKING:
+    from ragstone.data.dataset import Dataset
+    from ragstone.types import Query
+
+_ANSWERABLE: Final = frozenset({"answerable", "partial", "true", "yes", "1"})
+_UNANSWERABLE: Final = frozenset({"unanswerable", "false", "no", "0"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A line that could not be taken as it is."""
+
+    kind: str
+    """`malformed`, `not-utf-8`, `repeated-id`, `repeated-judgement` or `conflicting-grades`."""
+    place: str
+    """File and line."""
+    told: str
+    line: str = ""
+    """The line itself, where one line is at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dangling:
+    """A judgement that names a query or a passage that is not there."""
+
+    place: str
+    query_id: str
+    passage_id: str
+    no_query: bool
+    no_passage: bool
+    line: str = ""
+    """As it stands in the file."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A data set read leniently."""
+
+    dataset: Dataset
+    faults: tuple[Fault, ...] = ()
+    dangling: tuple[Dangling, ...] = ()
+    splits: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Split -> query ids, where the set has splits; the other side of `--against` is one too."""
+    others: tuple[Query, ...] = ()
+    """Queries of another set, in which none of this one's should be."""
+
+    @cached_property
+    def queries(self) -> list[Query]:
+        """The queries in order."""
+        return self.dataset.queries
+
+    @cached_property
+    def passage_ids(self) -> list[str]:
+        """Ids of the passages in order."""
+        return self.dataset.corpus.passage_ids
+
+    @cached_property
+    def gold(self) -> dict[str, list[str]]:
+        """Query id -> ids of its relevant passages that are in the corpus, best grade first."""
+        held = self.dataset.corpus
+        return {
+            query_id: [
+                passage_id
+                for passage_id, grade in sorted(grades.items(), key=lambda pair: -pair[1])
+                if grade > 0 and passage_id in held
+            ]
+            for query_id, grades in self.dataset.qrels.items()
+        }
+
+    @cached_property
+    def unanswerable(self) -> set[str]:
+        """Ids of the queries that are labelled as having no answer in the corpus."""
+        return {query.query_id for query in self.queries if is_unanswerable(query)}
+
+    @cached_property
+    def expecting(self) -> list[Query]:
+        """The queries that a passage should answer: not labelled as something else."""
+        return [query for query in self.queries if _answerability(query) <= _ANSWERABLE]
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield id and text (with title) of every passage, without holding them all."""
+        corpus = self.dataset.corpus
+        for start in range(0, len(corpus), BATCH_ROWS):
+            ids = self.passage_ids[start : start + BATCH_ROWS]
+            yield from zip(ids, corpus.full_texts(start, start + BATCH_ROWS), strict=True)
+
+
+def is_unanswerable(query: Query) -> bool:
+    """Say whether a query's labels call it unanswerable.
+
+    >>> from ragstone.types import Query
+    >>> is_unanswerable(Query("q", "Who?", labels={"answerability": "UNANSWERABLE"}))
+    True
+    """
+    return bool(_answerability(query) & _UNANSWERABLE)
+
+
+def _answerability(query: Query) -> set[str]:
+    label = query.labels.get("answerability", query.labels.get("answerable", ()))
+    return {str(value).lower() for value in (label if isinstance(label, tuple) else (label,))}

@@ -1,0 +1,143 @@
+"""Duplicates and near-duplicates among passages and queries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ragstone.data_quality.finding import Finding, first, shown
+from ragstone.data_quality.shingles import character_shingles, near_pairs, word_shingles
+
+if TYPE_CHECKING:
+    from ragstone.data_quality.checked_dataset import Subject
+    from ragstone.types import Query
+
+LEAST: Final = 0.8
+"""Jaccard similarity from which on two texts are near-duplicates."""
+_DIGITS: Final = re.compile(r"\d+")
+
+
+def squeezed(text: str) -> str:
+    r"""Return a text in lower case with one blank for each white space.
+
+    >>> squeezed("Who  is\nIT? ")
+    'who is it?'
+    """
+    return " ".join(text.lower().split())
+
+
+def said(query: Query) -> str:
+    """Return all that a query says: turns of different conversations may share their last text."""
+    return squeezed(" ".join([*(m.text for m in query.history), query.text]))
+
+
+def groups(texts: Mapping[str, str]) -> list[list[str]]:
+    """Return the groups of ids of equal texts, the first id of each first; empty texts are none.
+
+    >>> groups({"a": "x", "b": "y", "c": "x", "d": ""})
+    [['a', 'c']]
+    """
+    found: dict[str, list[str]] = {}
+    for text_id, text in texts.items():
+        if text:
+            found.setdefault(text, []).append(text_id)
+    return [ids for ids in found.values() if len(ids) > 1]
+
+
+def check_passages(subject: Subject) -> Iterator[Finding]:
+    """Find passages with one text, and passages that are nearly the same."""
+    texts = {passage_id: squeezed(text) for passage_id, text in subject.texts()}
+    same = groups(texts)
+    if same:
+        extra = sum(len(ids) - 1 for ids in same)
+        yield Finding(
+            "duplicates/passages",
+            "warning",
+            f"{extra:,} passages repeat the text of another one ({len(same):,} different texts)",
+            extra,
+            len(texts),
+            "a ranking fills up with copies, and only the one that is judged counts: keep one of "
+            "each (`--fix` does, and moves the judgements to it)",
+            first([f"{' = '.join(ids[:4])}: {texts[ids[0]]}" for ids in same]),
+        )
+    yield from _near_passages(subject, texts, same)
+
+
+def _near_passages(
+    subject: Subject, texts: Mapping[str, str], same: Sequence[Sequence[str]]
+) -> Iterator[Finding]:
+    copies = {passage_id for ids in same for passage_id in ids[1:]}
+    ids = [passage_id for passage_id in texts if passage_id not in copies]
+    pairs = near_pairs(word_shingles(texts[i] for i in ids), LEAST)
+    if not pairs:
+        return
+    judged = {passage_id for found in subject.gold.values() for passage_id in found}
+    touching = sum(ids[p.first] in judged or ids[p.second] in judged for p in pairs)
+    concerned = {place for p in pairs for place in (p.first, p.second)}
+    yield Finding(
+        "near-duplicates/passages",
+        "warning" if touching else "note",
+        f"{len(pairs):,} pairs of passages share {LEAST:.0%} or more of their runs of five words; "
+        f"{touching:,} of the pairs hold a gold passage",
+        len(concerned),
+        len(texts),
+        "the twin of a gold passage answers as well and counts as a miss: judge both, or keep one",
+        first([f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f})" for p in pairs]),
+    )
+
+
+def check_queries(subject: Subject) -> Iterator[Finding]:
+    """Find queries that are asked twice, with the same or with other answers, or nearly so."""
+    queries = {query.query_id: query for query in subject.queries}
+    texts = {query_id: said(query) for query_id, query in queries.items()}
+    same = groups(texts)
+    split = [ids for ids in same if len({expects(subject, queries[i]) for i in ids}) > 1]
+    if same:
+        extra = sum(len(ids) - 1 for ids in same)
+        yield Finding(
+            "duplicates/queries",
+            "warning",
+            f"{extra:,} queries ask what another one asks, word for word; {len(split):,} of the "
+            f"{len(same):,} groups expect different answers or passages",
+            extra,
+            len(texts),
+            "a query that stands twice counts twice and makes intervals too narrow; where the "
+            "expectations differ, merge them (`--fix` keeps one of those that expect the same)",
+            first([f"{' = '.join(ids[:4])}: {texts[ids[0]]}" for ids in (split or same)]),
+        )
+    # Turns share their history; that they resemble each other is no news.
+    left_out = {query_id for ids in same for query_id in ids[1:]}
+    left_out |= {query_id for query_id, query in queries.items() if query.history}
+    yield from _near_queries(texts, left_out)
+
+
+def expects(subject: Subject, query: Query) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what tells two queries of one text apart: their answers and their gold passages."""
+    answers = frozenset(squeezed(answer) for answer in query.gold_answers)
+    return answers, frozenset(subject.gold.get(query.query_id, ()))
+
+
+def _near_queries(texts: Mapping[str, str], left_out: set[str]) -> Iterator[Finding]:
+    ids = [query_id for query_id in texts if query_id not in left_out]
+    pairs = [
+        pair
+        for pair in near_pairs(character_shingles(texts[i] for i in ids), LEAST)
+        # "Season 6" and "season 7" are two questions.
+        if _DIGITS.findall(texts[ids[pair.first]]) == _DIGITS.findall(texts[ids[pair.second]])
+    ]
+    if pairs:
+        shows = [
+            f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f}): {shown(texts[ids[p.first]])}"
+            for p in pairs
+        ]
+        yield Finding(
+            "near-duplicates/queries",
+            "note",
+            f"{len(pairs):,} pairs of queries share {LEAST:.0%} or more of their runs of four "
+            "characters",
+            len({place for p in pairs for place in (p.first, p.second)}),
+            len(texts),
+            "near-copies are not independent: give them one `conversation` or cluster, or keep one",
+            first(shows),
+        )

@@ -1,0 +1,166 @@
+"""Leakage: queries that are in two splits, and unanswerable ones that look answerable."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ragstone.components.metrics.match import occurs
+from ragstone.data_quality.duplicates import LEAST, said
+from ragstone.data_quality.finding import Finding, first, shown
+from ragstone.data_quality.shingles import character_shingles, near_pairs
+from ragstone.text.normalise import ENGLISH, pieces
+from ragstone.types import Search
+
+if TYPE_CHECKING:
+    from ragstone.data_quality.checked_dataset import Subject
+    from ragstone.types import Query
+
+_LEAST_WORDS: Final = 4
+_TOP: Final = 10
+_QUESTION_WORDS: Final = frozenset(
+    re.findall(
+        r"\w+", "what who when where which why how did does do many much can could there i you it"
+    )
+)
+
+
+def check_splits(subject: Subject) -> Iterator[Finding]:
+    """Find queries of one split that are asked, word for word or nearly, in another one."""
+    by_id = {query.query_id: query for query in subject.queries}
+    sides = {
+        name: [by_id[query_id] for query_id in sorted(ids) if query_id in by_id]
+        for name, ids in subject.splits.items()
+    }
+    pairs = list(itertools.combinations(sides, 2))
+    for one, other in pairs:
+        yield from _shared(subject, f"{one}, {other}", sides[one], sides[other])
+    if subject.others:
+        yield from _shared(subject, "this set, the other one", subject.queries, subject.others)
+
+
+def _shared(
+    subject: Subject, name: str, ours: list[Query], theirs: list[Query] | tuple[Query, ...]
+) -> Iterator[Finding]:
+    texts = [said(query) for query in (*ours, *theirs)]
+    met: dict[int, tuple[int, float]] = {}
+    for pair in near_pairs(character_shingles(texts), LEAST):
+        if pair.first < len(ours) <= pair.second:
+            met.setdefault(pair.first, (pair.second - len(ours), pair.similarity))
+    exact = sum(texts[a] == texts[b + len(ours)] for a, (b, _) in met.items())
+    if met:
+        yield Finding(
+            "leakage/splits",
+            "error",
+            f"{len(met):,} of {len(ours):,} queries are in the other split too ({name}), "
+            f"{exact:,} of them word for word",
+            len(met),
+            len(ours),
+            "a system tuned on one split has seen the other: take them out of one of the two",
+            first(
+                [
+                    f"{ours[a].query_id} ~ {theirs[b].query_id} ({s:.2f}): {ours[a].text}"
+                    for a, (b, s) in met.items()
+                ]
+            ),
+        )
+    gold = [{p for q in side for p in subject.gold.get(q.query_id, ())} for side in (ours, theirs)]
+    both = gold[0] & gold[1]
+    if both:
+        yield Finding(
+            "leakage/passages",
+            "note",
+            f"{len(both):,} passages are gold in two splits ({name})",
+            len(both),
+            len(gold[0]),
+            "what was learnt from a passage helps with another question about it; split by "
+            "document where that matters",
+            first(sorted(both)),
+        )
+
+
+def check_unanswerable(subject: Subject) -> Iterator[Finding]:
+    """Find unanswerable queries that are judged, asked elsewhere, or answered by a passage."""
+    held = [query for query in subject.queries if query.query_id in subject.unanswerable]
+    if not held:
+        return
+    judged = [q for q in held if subject.gold.get(q.query_id)]
+    if judged:
+        yield _looks_answerable(
+            "judged", "error", held, judged, "have a relevant passage by the qrels"
+        )
+    answered = {
+        said(q): q.query_id for q in subject.queries if q.query_id not in subject.unanswerable
+    }
+    twice = [q for q in held if said(q) in answered]
+    if twice:
+        yield _looks_answerable(
+            "asked", "error", held, twice, "are asked word for word by an answerable query"
+        )
+    yield from _in_corpus(subject, held)
+
+
+def _looks_answerable(
+    name: str, severity: str, held: list[Query], found: list[Query], why: str
+) -> Finding:
+    return Finding(
+        f"unanswerable/{name}",
+        "error" if severity == "error" else "warning" if severity == "warning" else "note",
+        f"{len(found):,} of {len(held):,} unanswerable queries {why}",
+        len(found),
+        len(held),
+        "a system that answers them is marked wrong: look at each, and correct the label or the "
+        "judgement",
+        first([f"{q.query_id}: {q.text}" for q in found]),
+    )
+
+
+def _in_corpus(subject: Subject, held: list[Query]) -> Iterator[Finding]:
+    """Look among the ten best passages by BM25 for the answer, or for all that the query says."""
+    from ragstone.components.retrievers.bm25 import BM25
+
+    corpus = subject.dataset.corpus
+    if not len(corpus):
+        return
+    searches = [Search(q.query_id, q.rewrite or q.text) for q in held]
+    answered, covered = [], []
+    for query, ranking in zip(held, BM25(top_k=_TOP).retrieve(searches, corpus), strict=True):
+        texts = {place.passage_id: corpus[place.passage_id].full_text for place in ranking}
+        answers = [a for a in query.gold_answers if a.strip()]
+        hit = next((i for i, text in texts.items() if answers and occurs(text, answers)), "")
+        if hit:
+            answered.append(f"{query.query_id}: {shown(answers[0], 40)!r} in {hit}")
+        elif whole := _covering(query.rewrite or query.text, texts):
+            covered.append(f"{query.query_id}: {shown(query.text, 70)} ({whole})")
+    if answered:
+        yield Finding(
+            "unanswerable/answer-in-corpus",
+            "warning",
+            f"{len(answered):,} of {len(held):,} unanswerable queries have a gold answer that a "
+            "passage holds",
+            len(answered),
+            len(held),
+            "look whether the passage answers the query; if so, judge it and correct the label",
+            first(answered),
+        )
+    if covered:
+        yield Finding(
+            "unanswerable/covered",
+            "note",
+            f"{len(covered):,} of {len(held):,} unanswerable queries have a passage that holds "
+            "every content word of theirs",
+            len(covered),
+            len(held),
+            "the words are there, the answer perhaps not: read these before you trust refusals",
+            first(covered),
+        )
+
+
+def _covering(text: str, passages: dict[str, str]) -> str:
+    """Return the id of the first passage that holds all content words; empty where none does."""
+    wanted = set(pieces(text)) - ENGLISH - _QUESTION_WORDS
+    if len(wanted) < _LEAST_WORDS:
+        return ""
+    return next((i for i, held in passages.items() if wanted <= set(pieces(held))), "")

@@ -1,0 +1,175 @@
+"""A cleaned copy of a data set, and a log of every change; the original is never touched.
+
+Changed is only what has one right answer: what a reader would refuse, what is empty, copies, and
+damage that can be undone. Everything else is for a person to decide.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from ragstone.core.schemas import queries_to_table, rows
+from ragstone.data.corpus import Corpus
+from ragstone.data.dataset import Dataset
+from ragstone.data.table_builder import qrels
+from ragstone.data.writers.folder import write_dataset
+from ragstone.data_quality.duplicates import expects, groups, said, squeezed
+from ragstone.data_quality.texts import CONTROLS, repaired
+from ragstone.errors import DatasetError
+from ragstone.types import Passage, Query
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+    from ragstone.data_quality.checked_dataset import Subject
+
+LOG: Final = "changes.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs between the original and the cleaned copy."""
+
+    action: str
+    """`drop`, `merge` or `repair`."""
+    kind: str
+    """`row`, `judgement`, `passage`, `query` or `answer`."""
+    row_id: str
+    why: str
+    before: str = ""
+    """What stood there: the whole line of a row or judgement, else the text."""
+    after: str = ""
+
+
+@dataclass
+class _Cleaning:
+    changes: list[Change] = field(default_factory=list)
+
+    def note(self, action: str, kind: str, row_id: str, why: str, *texts: str) -> None:
+        self.changes.append(Change(action, kind, row_id, why, *texts))
+
+    def text(self, kind: str, row_id: str, text: str) -> str:
+        """Return a text repaired."""
+        after = CONTROLS.sub("", repaired(text))
+        if after != text:
+            self.note("repair", kind, row_id, "encoding", text, after)
+        return after
+
+
+def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]:
+    """Write a cleaned copy and `changes.jsonl` into a folder; return how often what was done.
+
+    Raises:
+        DatasetError: the folder is that of the data set, or holds one already.
+    """
+    here = Path(source) if source else None
+    if here is not None and here.exists() and target.resolve() in (here.resolve(), *_parents(here)):
+        raise DatasetError(
+            f"the cleaned copy cannot be written into {target}: the data set itself is there; "
+            f"choose another folder"
+        )
+    log = target / LOG
+    if log.exists():
+        raise DatasetError(f"{log} is there already; choose another folder, or remove it")
+    dataset, changes = cleaned(subject)
+    write_dataset(dataset, target)
+    log.write_bytes(b"".join(orjson.dumps(asdict(c)) + b"\n" for c in changes))
+    return Counter(f"{change.action} {change.kind}" for change in changes)
+
+
+def _parents(path: Path) -> list[Path]:
+    return [path.resolve().parent] if path.is_file() else []
+
+
+def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
+    """Return the cleaned data set, and what was changed."""
+    cleaning = _Cleaning()
+    for fault in subject.faults:
+        if fault.kind != "not-utf-8":
+            cleaning.note("drop", "row", fault.place, f"{fault.kind}: {fault.told}", fault.line)
+    for lost in subject.dangling:
+        what = "query" if lost.no_query else "passage"
+        pair = f"{lost.query_id} {lost.passage_id}"
+        cleaning.note("drop", "judgement", pair, f"no such {what} ({lost.place})", lost.line)
+    passages, moved = _passages(subject, cleaning)
+    queries = _queries(subject, cleaning)
+    judged = _judgements(subject, moved, {q.query_id for q in queries}, cleaning)
+    dataset = subject.dataset
+    made = Dataset(dataset.name, queries_to_table(queries), Corpus.from_passages(passages), judged)
+    return made, cleaning.changes
+
+
+def _passages(subject: Subject, cleaning: _Cleaning) -> tuple[list[Passage], dict[str, str]]:
+    """Return the passages to keep, and the new id of those that are not; empty: none."""
+    copies = {
+        copy: ids[0]
+        for ids in groups({i: squeezed(text) for i, text in subject.texts()})
+        for copy in ids[1:]
+    }
+    kept, moved = [], dict(copies)
+    for passage in subject.dataset.corpus:
+        passage_id = passage.passage_id
+        if not passage.text.strip():
+            moved[passage_id] = ""
+            cleaning.note("drop", "passage", passage_id, "empty text", passage.text)
+        elif passage_id in copies:
+            why = f"the text of {copies[passage_id]}"
+            cleaning.note("merge", "passage", passage_id, why, passage.text)
+        else:
+            text = cleaning.text("passage", passage_id, passage.text)
+            kept.append(replace(passage, text=text, title=CONTROLS.sub("", passage.title)))
+    return kept, moved
+
+
+def _queries(subject: Subject, cleaning: _Cleaning) -> list[Query]:
+    kept: list[Query] = []
+    seen: dict[tuple[object, ...], str] = {}
+    for query in subject.queries:
+        what = (said(query), *expects(subject, query))
+        if what in seen:
+            why = f"asks what {seen[what]} asks"
+            cleaning.note("drop", "query", query.query_id, why, query.text)
+            continue
+        seen[what] = query.query_id
+        text = cleaning.text("query", query.query_id, query.text)
+        kept.append(replace(query, text=text, gold_answers=_answers(query, cleaning)))
+    return kept
+
+
+def _answers(query: Query, cleaning: _Cleaning) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for answer in query.gold_answers:
+        if not answer.strip():
+            cleaning.note("drop", "answer", query.query_id, "empty", answer)
+        elif answer in found:
+            cleaning.note("drop", "answer", query.query_id, "stands twice", answer)
+        else:
+            found[cleaning.text("answer", query.query_id, answer)] = None
+    return tuple(found)
+
+
+def _judgements(
+    subject: Subject, moved: Mapping[str, str], query_ids: set[str], cleaning: _Cleaning
+) -> Table:
+    grades: dict[tuple[str, str], int] = {}
+    for row in rows(subject.dataset.qrel_table):
+        query_id, passage_id = row["query_id"], row["passage_id"]
+        new = moved.get(passage_id, passage_id)
+        if not new or query_id not in query_ids:
+            why = "its passage was dropped" if not new else "its query was dropped"
+            line = f"{query_id}\t{passage_id}\t{row['relevance']}"
+            cleaning.note("drop", "judgement", f"{query_id} {passage_id}", why, line)
+            continue
+        if new != passage_id:
+            cleaning.note("repair", "judgement", query_id, "merged passage", passage_id, new)
+        grades[query_id, new] = max(row["relevance"], grades.get((query_id, new), 0))
+    builder = qrels()
+    for (query_id, passage_id), grade in grades.items():
+        builder.add((query_id, passage_id, grade))
+    return builder.finish()

@@ -1,0 +1,147 @@
+"""Near-duplicates by MinHash (Broder, 1997) and banded buckets, in numpy.
+
+A text is the set of its shingles: runs of words, or of characters for short texts. 64 minima a text
+estimate the Jaccard similarity of two sets; texts that share a band of 4 minima become candidates,
+and every candidate is then measured exactly. A pair of similarity 0.8 is missed with a probability
+of 0.0002, one of 0.5 becomes a candidate with 0.64.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.text.normalise import UNSPACED_CHARACTER
+
+_WORD: Final = re.compile(r"\w+")
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_MINIMA, _BAND = 64, 4
+_MOST_IN_BUCKET: Final = 60
+"""Texts of one bucket compared pairwise; beyond, each is compared with the first alone."""
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts by position, the earlier one first, and the Jaccard similarity of their sets."""
+
+    first: int
+    second: int
+    similarity: float
+
+
+@dataclass(frozen=True)
+class ShingleSets:
+    """The distinct shingles of every text, sorted, one after the other."""
+
+    hashes: Hashes
+    starts: NDArray[np.int64]
+    """Where each text's shingles begin; one more than there are texts."""
+
+    def of(self, place: int) -> Hashes:
+        """Return the shingles of one text."""
+        return self.hashes[self.starts[place] : self.starts[place + 1]]
+
+
+def word_shingles(texts: Iterable[str], size: int = 5) -> ShingleSets:
+    """Return the sets of runs of `size` words; a shorter text is one run.
+
+    Case and punctuation do not count; a script without spaces gives a word a character.
+    """
+    known: dict[str, int] = {}
+    return _sets(
+        (_numbered(_WORD.findall(_spaced(text.lower())), known) for text in texts), size=size
+    )
+
+
+def character_shingles(texts: Iterable[str], size: int = 4) -> ShingleSets:
+    """Return the sets of runs of `size` characters of the words, with one blank between them."""
+    joined = (" ".join(_WORD.findall(text.lower())) for text in texts)
+    codes = (np.array(list(map(ord, text)), np.uint64) for text in joined)
+    return _sets(map(_mixed, codes), size=size)
+
+
+def _spaced(text: str) -> str:
+    return text if text.isascii() else UNSPACED_CHARACTER.sub(r" \g<0> ", text)
+
+
+def _numbered(words: Sequence[str], known: dict[str, int]) -> Hashes:
+    return _mixed(np.array([known.setdefault(w, len(known) + 1) for w in words], np.uint64))
+
+
+def _sets(sequences: Iterable[Hashes], size: int) -> ShingleSets:
+    found, starts = [], [0]
+    for sequence in sequences:
+        hashes = np.unique(_runs(sequence, size)) if len(sequence) else sequence
+        found.append(hashes)
+        starts.append(starts[-1] + len(hashes))
+    empty = np.zeros(0, np.uint64)
+    return ShingleSets(np.concatenate(found) if found else empty, np.array(starts, np.int64))
+
+
+def _runs(sequence: Hashes, size: int) -> Hashes:
+    """Hash every run of `size` items; 64-bit arithmetic wraps round, as a hash wants it."""
+    length = max(len(sequence) - size + 1, 1)
+    hashed = np.zeros(length, np.uint64)
+    for offset in range(min(size, len(sequence))):
+        hashed = (hashed ^ sequence[offset : offset + length]) * _MIX
+    return _mixed(hashed)
+
+
+def _mixed(values: Hashes) -> Hashes:
+    mixed = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return np.asarray(mixed ^ (mixed >> np.uint64(27)))
+
+
+def near_pairs(sets: ShingleSets, least: float) -> list[Pair]:
+    """Return the pairs of texts whose similarity is `least` or more, most similar first.
+
+    Texts without a shingle are in no pair.
+
+    >>> texts = ["one two three four five six", "ONE two three, four five six!", "seven eight"]
+    >>> near_pairs(word_shingles(texts), 0.8)
+    [Pair(first=0, second=1, similarity=1.0)]
+    """
+    candidates = sorted({pair for bucket in _buckets(sets) for pair in _within(bucket)})
+    found = [Pair(a, b, _jaccard(sets.of(a), sets.of(b))) for a, b in candidates]
+    kept = [pair for pair in found if pair.similarity >= least]
+    return sorted(kept, key=lambda pair: (-pair.similarity, pair.first, pair.second))
+
+
+def _buckets(sets: ShingleSets) -> Iterator[list[int]]:
+    """Yield the positions of texts that share a band of minima."""
+    filled = np.flatnonzero(np.diff(sets.starts))
+    if len(filled) < 2:  # noqa: PLR2004 - a pair is two
+        return
+    generator = np.random.default_rng(0)
+    for _ in range(_MINIMA // _BAND):
+        band = np.zeros(len(filled), np.uint64)
+        for _ in range(_BAND):
+            odd, salt = generator.integers(1 << 62, size=2).astype(np.uint64)
+            # The shingles are mixed well already: a product alone orders them anew.
+            shuffled = (sets.hashes ^ salt) * (odd * np.uint64(2) + np.uint64(1))
+            minima = np.minimum.reduceat(shuffled, sets.starts[filled])
+            band = (band ^ _mixed(minima)) * _MIX
+        order = np.argsort(band, kind="stable")
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(band[order])) + 1, [len(order)]])
+        for place in np.flatnonzero(np.diff(starts) > 1):
+            yield [int(i) for i in filled[order[starts[place] : starts[place + 1]]]]
+
+
+def _within(bucket: list[int]) -> Iterator[tuple[int, int]]:
+    if len(bucket) > _MOST_IN_BUCKET:
+        yield from ((bucket[0], other) for other in bucket[1:])
+        return
+    for place, one in enumerate(bucket):
+        yield from ((one, other) for other in bucket[place + 1 :])
+
+
+def _jaccard(a: Hashes, b: Hashes) -> float:
+    shared = len(np.intersect1d(a, b, assume_unique=True))
+    return shared / (len(a) + len(b) - shared)

@@ -1,0 +1,1 @@
+"""Evaluation of existing runs, answers, systems and judges, without an experiment."""

@@ -1,0 +1,288 @@
+"""Systems side by side: what differs, whether that is more than chance, and what would tell.
+
+The function is `ragstone.compare`; this module has another name, as an imported module would take
+the function's place in the package.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from arro3.core import Table
+
+from ragstone.core.schemas import table_to_scores
+from ragstone.data.readers.scores import clusters_by_id, read_scores
+from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
+from ragstone.statistics.paired import Correction, Difference, adjust, paired_difference
+from ragstone.statistics.rank_stability import RankStability, rank_stability
+from ragstone.statistics.significance import Family, Pair, judge
+from ragstone.statistics.summary import Summary, summarise
+from ragstone.types import Score
+
+Scores: TypeAlias = Iterable[Score] | Table | Path | str
+"""Scores in hand, a SCORES table, or a file of scores."""
+_Column: TypeAlias = dict[str, Score]
+_Gap: TypeAlias = tuple[str, str, Difference]
+"""A pair of systems and the difference of the second from the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """All systems under one metric, on the queries for which every one of them has a value."""
+
+    metric: str
+    n: int
+    """Queries compared."""
+    left_out: int
+    """Queries that some system has a value or a failure for, and some system has no value for."""
+    absent: Mapping[str, int]
+    """System -> how many of those queries it says nothing about."""
+    summaries: Mapping[str, Summary]
+    """System -> mean over the queries compared, in the order given; `failed` and
+    `not_applicable` are those of the queries left out."""
+    pairs: tuple[Pair, ...]
+    """Empty where no query is left to compare."""
+    ranks: tuple[RankStability, ...]
+    """Best first; of three systems or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Some systems under some metrics."""
+
+    systems: tuple[str, ...]
+    metrics: tuple[MetricComparison, ...]
+    not_shared: Mapping[str, tuple[str, ...]]
+    """Metric -> the systems that lack it; such metrics are not compared."""
+    confidence: float
+    correction: Correction
+    tests: int
+    """How many p values were corrected together."""
+    clustered: bool
+
+    def __getitem__(self, metric: str) -> MetricComparison:
+        """Return one metric's comparison."""
+        found = {held.metric: held for held in self.metrics}
+        if metric not in found:
+            raise UnknownMetric(f"no comparison for {metric!r}{did_you_mean(metric, found)}")
+        return found[metric]
+
+
+def compare(
+    *scores: Scores,
+    names: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    clusters: Mapping[str, Hashable] | None = None,
+    baseline: str | None = None,
+    correction: Correction = "holm",
+    confidence: float = 0.95,
+    lower_is_better: Iterable[str] = (),
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two systems or more on the queries that all of them have, metric by metric.
+
+    Args:
+        scores: one per system: scores, a SCORES table, or the path of a file of scores.
+        names: the systems' names; without them the files' stems, or A, B, ...
+        metrics: which ones, in which order; without them every one that all systems have.
+        clusters: query id -> conversation or source document. Whole clusters are drawn and change
+            sign together; a query that it lacks is a cluster of its own. Without it the part of
+            the id before "::", where all ids have one: the turns of a conversation; {} for none.
+        baseline: the system that the others are compared with; without it every pair is.
+        correction: of the p values for being many, over all pairs and metrics together.
+        confidence: of the intervals; a difference is significant where its corrected p is at most
+            1 less this. Intervals are not corrected.
+        lower_is_better: metrics such as latency, for the verdicts and ranks.
+        resamples: of the leaderboard, for the stability of ranks.
+        seed: of those resamples.
+
+    Raises:
+        ConfigError: fewer than two systems, a name given twice, an unknown baseline or metric.
+        DatasetError: no metric in common, a value that is not finite, a query with two values, or
+            clusters that name none of the queries.
+
+    >>> old = [Score(str(i), "EM", float(i % 4 == 0)) for i in range(40)]
+    >>> new = [Score(str(i), "EM", float(i % 2 == 0)) for i in range(40)]
+    >>> compare(old, new, names=["old", "new"])["EM"].pairs[0].verdict
+    'new is better than old by 0.2500 [0.1250, 0.4000], p=0.002'
+    """
+    systems = _names(scores, names, baseline)
+    tables = {name: _by_metric(given, name) for name, given in zip(systems, scores, strict=True)}
+    shared, not_shared = _shared_metrics(tables, metrics)
+    if clusters is None:
+        clusters = clusters_by_id({q for held in tables.values() for c in held.values() for q in c})
+    settings = _Settings(clusters, baseline, confidence, set(lower_is_better), resamples, seed)
+    found = [
+        _compare_metric(metric, {name: held[metric] for name, held in tables.items()}, settings)
+        for metric in shared
+    ]
+    return Comparison(
+        systems=systems,
+        metrics=tuple(_judged(found, correction, settings)),
+        not_shared=not_shared,
+        confidence=confidence,
+        correction=correction,
+        tests=sum(len(gaps) for _, gaps in found),
+        clustered=bool(clusters),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    clusters: Mapping[str, Hashable]
+    baseline: str | None
+    confidence: float
+    lower_is_better: set[str]
+    resamples: int
+    seed: int
+
+
+def _names(
+    scores: Sequence[Scores], names: Sequence[str] | None, baseline: str | None
+) -> tuple[str, ...]:
+    if len(scores) < 2:  # noqa: PLR2004 - a comparison has two sides
+        raise ConfigError(f"a comparison needs at least two systems, found {len(scores)}")
+    given = names or [
+        Path(one).name.split(".")[0] if isinstance(one, Path | str) else chr(ord("A") + place % 26)
+        for place, one in enumerate(scores)
+    ]
+    twice = [name for name, count in Counter(given).items() if count > 1]
+    if len(given) != len(scores) or twice:
+        raise ConfigError(
+            f"{len(scores)} systems need as many different names, found {', '.join(given)}; name "
+            "each one: names=[...], or NAME=FILE on the command line"
+        )
+    if baseline is not None and baseline not in given:
+        raise ConfigError(f"unknown baseline {baseline!r}{did_you_mean(baseline, given)}")
+    return tuple(given)
+
+
+def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:
+    """Return metric -> query id -> score of one system."""
+    if isinstance(scores, Path | str):
+        held: Iterable[Score] = read_scores(Path(scores))
+    else:
+        held = table_to_scores(scores) if isinstance(scores, Table) else scores
+    columns: dict[str, _Column] = {}
+    for score in held:
+        column = columns.setdefault(score.metric, {})
+        if column.setdefault(score.query_id, score) is not score:
+            raise DatasetError(
+                f"{name}: query {score.query_id!r} has a second value for {score.metric}; keep one"
+            )
+    return columns
+
+
+def _shared_metrics(
+    tables: Mapping[str, Mapping[str, _Column]], wanted: Sequence[str] | None
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    every = list(dict.fromkeys(metric for held in tables.values() for metric in held))
+    unknown = [metric for metric in wanted or () if metric not in every]
+    if unknown:
+        raise UnknownMetric(f"no system has {unknown[0]!r}{did_you_mean(unknown[0], every)}")
+    lacking = {m: tuple(name for name, held in tables.items() if m not in held) for m in every}
+    shared = [metric for metric in wanted or every if not lacking[metric]]
+    if not shared:
+        has = "; ".join(f"{name} has {', '.join(held) or 'none'}" for name, held in tables.items())
+        raise DatasetError(f"no metric that all systems have: {has}")
+    return shared, {m: names for m, names in lacking.items() if names and m in (wanted or every)}
+
+
+def _compare_metric(
+    metric: str, columns: Mapping[str, _Column], settings: _Settings
+) -> tuple[MetricComparison, list[_Gap]]:
+    every = list(dict.fromkeys(query_id for column in columns.values() for query_id in column))
+    common = [q for q in every if all(_value(column, q) is not None for column in columns.values())]
+    clusters = [settings.clusters.get(q, ("", q)) for q in common] if settings.clusters else None
+    values = {
+        name: [cast("float", column[q].value) for q in common] for name, column in columns.items()
+    }
+    if settings.clusters and common and not any(q in settings.clusters for q in common):
+        raise DatasetError(
+            f"the clusters name none of the queries of {metric}: such as {common[0]!r} among the "
+            f"scores, {next(iter(settings.clusters))!r} among the clusters"
+        )
+    out = set(every).difference(common)
+    found = MetricComparison(
+        metric=metric,
+        n=len(common),
+        left_out=len(out),
+        absent={name: len(out.difference(column)) for name, column in columns.items()},
+        summaries={
+            name: summarise(
+                values[name],
+                clusters=clusters,
+                confidence=settings.confidence,
+                failed=_count(column, "failed"),
+                not_applicable=_count(column, "not_applicable"),
+            )
+            for name, column in columns.items()
+        },
+        pairs=(),
+        ranks=_ranks(metric, values, clusters, settings) if common else (),
+    )
+    return found, _gaps(values, clusters, settings) if common else []
+
+
+def _value(column: _Column, query_id: str) -> float | None:
+    score = column.get(query_id)
+    return None if score is None else score.value
+
+
+def _count(column: _Column, status: str) -> int:
+    return sum(score.status == status for score in column.values())
+
+
+def _gaps(
+    values: Mapping[str, Sequence[float]], clusters: Sequence[Hashable] | None, settings: _Settings
+) -> list[_Gap]:
+    base, confidence = settings.baseline, settings.confidence
+    chosen = list(combinations(values, 2))
+    if base is not None:
+        chosen = [(base, name) for name in values if name != base]
+    return [
+        (a, b, paired_difference(values[a], values[b], clusters=clusters, confidence=confidence))
+        for a, b in chosen
+    ]
+
+
+def _ranks(
+    metric: str,
+    values: Mapping[str, Sequence[float]],
+    clusters: Sequence[Hashable] | None,
+    settings: _Settings,
+) -> tuple[RankStability, ...]:
+    if len(values) < 3:  # noqa: PLR2004 - of two systems the pair says it all
+        return ()
+    board = rank_stability(
+        values,
+        clusters=clusters,
+        higher_is_better=metric not in settings.lower_is_better,
+        confidence=settings.confidence,
+        resamples=settings.resamples,
+        seed=settings.seed,
+    )
+    return tuple(board)
+
+
+def _judged(
+    found: Sequence[tuple[MetricComparison, list[_Gap]]],
+    correction: Correction,
+    settings: _Settings,
+) -> Iterable[MetricComparison]:
+    """Yield the comparisons with their pairs, p corrected over all of them."""
+    p_values = [gap.p for _, gaps in found for _, _, gap in gaps]
+    family = Family(1 - settings.confidence, len(p_values), correction)
+    adjusted = iter(adjust(p_values, correction))
+    for one, gaps in found:
+        lower = one.metric in settings.lower_is_better
+        pairs = [
+            judge(a, b, gap, next(adjusted), family, lower_is_better=lower) for a, b, gap in gaps
+        ]
+        yield replace(one, pairs=tuple(pairs))

@@ -1,0 +1,305 @@
+"""Answers that people have graded, in five public layouts: what a judge is checked against."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from ragstone.components.judges.verdict import Item
+from ragstone.data.readers.rows import json_rows
+from ragstone.errors import ConfigError, DatasetError, did_you_mean
+from ragstone.types import Message, Query
+
+MTRAG_RATINGS: Final = ("faithfulness", "appropriateness", "naturalness", "completeness")
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """An item and what people say of it."""
+
+    item: Item
+    value: float
+    """From 0 to 1, all raters together."""
+    label: str = ""
+    """The verdict in the words of a judge, where people chose one of a few."""
+    raters: tuple[float, ...] = ()
+    """Each rater's value."""
+    system: str = ""
+    """Whose answer it is."""
+    cluster: str = ""
+    """Items that stand and fall together: answers to one question, turns of one conversation."""
+
+
+@dataclass(frozen=True)
+class HumanSet:
+    """Graded answers, and which judge they can check."""
+
+    name: str
+    items: tuple[Labelled, ...]
+    judge: str
+    """The judge whose question people were asked."""
+    question: str
+    """What they were asked."""
+    values: Mapping[str, tuple[float | None, ...]]
+    """Further values that came with the data, such as the scores of published metrics."""
+
+    def sample(self, limit: int, seed: int) -> HumanSet:
+        """Return a random part of the set, the same for the same seed."""
+        import numpy as np
+
+        if limit >= len(self.items):
+            return self
+        drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
+        held = {name: tuple(column[i] for i in drawn) for name, column in self.values.items()}
+        items = tuple(self.items[i] for i in drawn)
+        return HumanSet(self.name, items, self.judge, self.question, held)
+
+
+def read_human_set(written: str, **options: str) -> HumanSet:
+    """Return the graded answers of a folder.
+
+    Args:
+        written: a folder whose layout is known by its files, or `layout:folder`.
+        options: of the layout: `language` for truthfulqa (en, es), `rating` for mtrag.
+
+    Raises:
+        ConfigError: no such layout, or an option it does not take.
+        DatasetError: a file is missing or malformed, or holds no grades.
+    """
+    name, colon, path = written.partition(":")
+    if not colon:
+        name, path = _layout(Path(written)), written
+    if name not in READERS:
+        raise ConfigError(f"unknown layout {name!r}{did_you_mean(name, READERS)}")
+    try:
+        return READERS[name](Path(path), **options)
+    except TypeError as error:
+        raise ConfigError(f"{name} takes other options than {sorted(options)}") from error
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error}") from error
+    except (KeyError, ValueError, IndexError) as error:
+        raise DatasetError(f"{path} is not laid out as {name} is: {error!r}") from error
+
+
+def read_truthfulqa(path: Path, language: str = "en") -> HumanSet:
+    """Read 300 answers of models a language, judged true or not (TruthfulQA, multilingual)."""
+    file = path / f"human_judgements.{language}.csv"
+    if not file.exists():
+        raise DatasetError(f"there is no {file}; languages are en and es")
+    items = []
+    with file.open(encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows):
+            question, _, system = row["id"].partition("__")
+            gold = tuple(filter(None, row["correct_answers"].split("\n")))
+            answer = row["model_answer"].strip().removeprefix("A:").strip()
+            item = Item(Query(row["id"], row["question"], gold), answer)
+            true = row["truthfulness"].strip().casefold() == "yes"
+            items.append(_chosen(item, {True: "yes", False: "no"}[true], system, question))
+    return HumanSet("truthfulqa", tuple(items), "equivalence", "is the answer true?", {})
+
+
+def read_begin(path: Path) -> HumanSet:
+    """Read responses that people call fully attributable to their knowledge or not (BEGIN dev)."""
+    items = []
+    for name in ("wow", "cmu"):
+        with _open(path / f"begin_dev_{name}.tsv.gz") as rows:
+            reader = csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE)
+            for number, row in enumerate(reader):
+                query = Query(f"{name}-{number}", row["message"], labels={"source": name})
+                item = Item(query, row["response"], (row["knowledge"],))
+                label = "yes" if row["begin_label"] == "Fully attributable" else "no"
+                items.append(_chosen(item, label, row["model_name"], row["knowledge"]))
+    question = "does the knowledge bear out all of the response?"
+    return HumanSet("begin", tuple(items), "RL_F", question, {})
+
+
+def read_ragchecker(path: Path) -> HumanSet:
+    """Read pairs of answers with two people's preferences, -2 to 2 (RAGChecker's meta-evaluation).
+
+    The answer is model 2's, the other one model 1's; `values` holds RAGChecker's own difference.
+    """
+    held = _json(path / "human_labeled_data.json.gz")
+    own = {row["instance_id"]: row for row in _json(path / "baseline_ragchecker.json.gz")}
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in held:
+        found.setdefault(row["instance_id"], []).append(row)
+    items, differences = [], []
+    for number, rows in found.items():
+        first = rows[0]
+        query = Query(
+            f"{number}", first["query"], (first["gt_answer"],), labels={"domain": first["dataset"]}
+        )
+        item = Item(query, first["model2"]["response"], other=first["model1"]["response"])
+        raters = tuple((row["overall_label"] + 2) / 4 for row in rows)
+        mean = statistics.fmean(raters)
+        label = "tie" if mean == 0.5 else "win" if mean > 0.5 else "loss"  # noqa: PLR2004 - the middle of the scale
+        system, other = (first[one]["model_name"] for one in ("model2", "model1"))
+        items.append(Labelled(item, mean, label, raters, f"{system} / {other}", first["query"]))
+        one, two = (own[number][m]["ragchecker"]["overall_label"] for m in ("model1", "model2"))
+        differences.append(two - one)
+    return HumanSet(
+        "ragchecker",
+        tuple(items),
+        "pairwise",
+        "which answer is better?",
+        {"RAGChecker": tuple(differences)},
+    )
+
+
+def read_nq_open(path: Path) -> HumanSet:
+    """Read predictions that people called right or wrong (EfficientQA dev, where it has them).
+
+    The fields are def_correct_predictions, poss_correct_predictions (0.5) and
+    def_incorrect_predictions.
+    """
+    grades = {
+        "def_correct_predictions": 1.0,
+        "poss_correct_predictions": 0.5,
+        "def_incorrect_predictions": 0.0,
+    }
+    items = []
+    files = [path] if path.is_file() else sorted(path.glob("*efficientqa*.jsonl*"))
+    for file in files:
+        for number, row in json_rows(file):
+            query = Query(str(number), row["question"], tuple(row["answer"]))
+            for field, value in grades.items():
+                for place, answer in enumerate(row.get(field) or ()):
+                    query_id = f"{number}-{field}-{place}"
+                    item = Item(Query(query_id, query.text, query.gold_answers), answer)
+                    label = {1.0: "yes", 0.0: "no"}.get(value, "")
+                    items.append(Labelled(item, value, label, cluster=str(number)))
+    if not items:
+        raise DatasetError(
+            f"{path} holds no verdicts of people: none of its lines has the fields "
+            f"{', '.join(grades)}, which the full release of EfficientQA dev carries"
+        )
+    return HumanSet("nq_open", tuple(items), "equivalence", "is the prediction right?", {})
+
+
+def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
+    """Read mtRAG's human evaluations: 159 tasks, three answers each, two or three raters.
+
+    Args:
+        path: the data set's folder, or its `human_evaluations`.
+        rating: faithfulness, appropriateness, naturalness, completeness, or `win-rate`.
+    """
+    file = next(path.rglob("reference_subset_with_human_evaluations.json.gz"), None)
+    if file is None:
+        raise DatasetError(f"{path} holds no reference_subset_with_human_evaluations.json.gz")
+    allowed = (*MTRAG_RATINGS, "win-rate")
+    if rating not in allowed:
+        raise ConfigError(f"unknown rating {rating!r}{did_you_mean(rating, allowed)}")
+    held = _json(file)
+    tasks = {task["task_id"]: task for task in held["tasks"]}
+    texts = {one["document_id"]: one["text"] for one in held["documents"]}
+    items = [
+        _mtrag_item(row, tasks[row["task_id"]], texts, rating)
+        for row in held["evaluations"]
+        if row["annotations"].get(rating)
+    ]
+    columns = {
+        name: tuple(
+            _stored(row, field) for row in held["evaluations"] if row["annotations"].get(rating)
+        )
+        for name, field in MTRAG_METRICS.items()
+    }
+    judge = "RL_F" if rating == "faithfulness" else "RB_llm"
+    return HumanSet("mtrag", tuple(items), judge, f"people's {rating}", columns)
+
+
+MTRAG_METRICS: Final = {
+    "RL_F": "rl_f",
+    "RB_llm": "rb_llm",
+    "RB_agg": "rb_agg",
+    "Bert-KPrec": "Bert-KPrec",
+    "Bert-Rec": "Bert-Rec",
+    "ROUGE-L": "RougeL",
+    "not declined wrongly": "conditional_idk",
+}
+
+
+def _mtrag_item(
+    row: Mapping[str, Any], task: Mapping[str, Any], texts: Mapping[str, str], rating: str
+) -> Labelled:
+    *before, last = task["input"]
+    conversation = row["task_id"].partition("<::>")[0]
+    query = Query(
+        row["task_id"],
+        last["text"],
+        tuple(target["text"] for target in task["targets"]),
+        tuple(Message(one["speaker"], one["text"]) for one in before),
+        labels={
+            "answerability": task["Answerability"][0],
+            "conversation": conversation,
+            "collection": task["Collection"],
+        },
+    )
+    shown = tuple(texts[c["document_id"]] for c in task["contexts"] if c["document_id"] in texts)
+    given = [float(one["value"]) for one in row["annotations"][rating].values()]
+    raters = tuple(v / 100 if rating == "win-rate" else (v - 1) / 3 for v in given)
+    item = Item(query, row["model_response"], shown)
+    return Labelled(item, statistics.fmean(raters), "", raters, row["model_id"], conversation)
+
+
+def _stored(row: Mapping[str, Any], field: str) -> float | None:
+    held = list(row["annotations"].get(field, {}).values())
+    return float(held[0]["value"]) if held else None
+
+
+def majority(labels: Sequence[str]) -> str:
+    """Return the commonest label, or "" where two share the place.
+
+    >>> majority(["yes", "no", "yes"]), majority(["yes", "no"])
+    ('yes', '')
+    """
+    counts = Counter(labels).most_common(2)
+    tied = len(counts) > 1 and counts[0][1] == counts[1][1]
+    return "" if tied or not counts else counts[0][0]
+
+
+def _chosen(item: Item, label: str, system: str, cluster: str) -> Labelled:
+    value = float(label == "yes")
+    return Labelled(item, value, label, (value,), system, cluster)
+
+
+def _layout(path: Path) -> str:
+    signs = {
+        "truthfulqa": "human_judgements.*.csv",
+        "ragchecker": "human_labeled_data.json.gz",
+        "begin": "begin_dev_*.tsv.gz",
+        "nq_open": "*efficientqa*.jsonl*",
+        "mtrag": "**/reference_subset_with_human_evaluations.json.gz",
+    }
+    for name, sign in signs.items():
+        if path.is_dir() and next(path.glob(sign), None) is not None:
+            return name
+    raise DatasetError(
+        f"{path} holds none of the graded sets that are known by their files: "
+        f"{', '.join(f'{name} ({sign})' for name, sign in signs.items())}"
+    )
+
+
+def _open(file: Path) -> IO[str]:
+    return gzip.open(file, "rt", encoding="utf-8", newline="")
+
+
+def _json(file: Path) -> Any:
+    with gzip.open(file, "rt", encoding="utf-8") as held:
+        return json.load(held)
+
+
+READERS: Final[Mapping[str, Callable[..., HumanSet]]] = {
+    "truthfulqa": read_truthfulqa,
+    "ragchecker": read_ragchecker,
+    "begin": read_begin,
+    "nq_open": read_nq_open,
+    "mtrag": read_mtrag,
+}
+"""Layout -> its reader."""

@@ -1,0 +1,124 @@
+"""A judge's check as text for the terminal, and as plain data for machines."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+from ragstone.evaluation.judge_check import JudgeCheck
+from ragstone.evaluation.prompt_injection import Steering
+from ragstone.statistics.agreement import Agreement
+from ragstone.statistics.auc import AUC
+from ragstone.statistics.correlation import Correlation
+from ragstone.statistics.proportions import Proportion
+
+
+def check_text(found: JudgeCheck) -> str:
+    """Return a check for people."""
+    models = ", ".join(found.models) or "several"
+    head = (
+        f"{found.judge} by {models} on {found.data}: {found.quality.parsed.n} items asked about"
+        + (f", {found.not_asked} that need no judge" if found.not_asked else "")
+        + (f", {found.calls_failed} whose calls failed" if found.calls_failed else "")
+        + f"\npeople were asked: {found.question}"
+    )
+    table = tabulate(_rows(found), tablefmt="plain", disable_numparse=True)
+    confusion = _confusion(found.quality.confusion)
+    verdicts = [
+        f"{'FIT  ' if use.fit else 'UNFIT'} to {use.use}: {use.reason}" for use in found.uses
+    ]
+    parts = [head, table, *([confusion] if confusion else []), "\n".join(verdicts)]
+    return "\n\n".join(parts)
+
+
+def check_document(found: JudgeCheck) -> dict[str, Any]:
+    """Return a check as plain data: every number with its interval, unrounded."""
+    held = dataclasses.asdict(dataclasses.replace(found, verdicts=()))
+    held.pop("verdicts")
+    informed = found.quality.accuracy.informed if found.quality.accuracy else None
+    return {
+        **held,
+        "informed": informed,
+        "per_item": dataclasses.asdict(found.per_item),
+    }
+
+
+def steering_text(found: Steering) -> str:
+    """Return what an attack achieved, as one line."""
+    share = _share(found.steered) or "no item left to raise: all had the best verdict"
+    return f"steered by a {found.attack} in the answer: {share}; silenced: {found.silenced}"
+
+
+def _rows(found: JudgeCheck) -> list[list[str]]:
+    quality = found.quality
+    rows = [
+        ["verdict read", _share(quality.parsed)],
+        ["  at once", _share(found.read_at_once)],
+        *[[f"  unscored: {reason}", str(count)] for reason, count in found.unscored.items()],
+        ["same when asked again", _share(found.repeatable)],
+        ["same in both orders", _share(found.order_consistent)],
+        ["prefers the first place", _number(found.first_preferred)],
+    ]
+    if quality.accuracy is not None:
+        rows += [
+            ["right where people say yes", _share(quality.accuracy.true_yes)],
+            ["right where people say no", _share(quality.accuracy.true_no)],
+        ]
+    rows += [
+        ["kappa with people", _value(quality.kappa)],
+        ["rank correlation with people", _value(quality.correlation)],
+        ["AUC", _value(quality.discrimination)],
+        ["people among themselves: alpha", _value(quality.ceiling)],
+        ["  one rater with the others", _number(quality.ceiling_correlation)],
+        ["bias (judge less people)", _summary(quality.bias)],
+        ["taste for long answers", _value(quality.length_bias)],
+        ["  for its own model's answers", _summary(quality.self_preference)],
+        ["cost of an item", _cost(found)],
+    ]
+    return [row for row in rows if row[1]]
+
+
+def _cost(found: JudgeCheck) -> str:
+    each = found.per_item
+    calls = found.cost.calls / max(1, found.quality.parsed.n)
+    return (
+        f"{calls:.2f} calls, {each.tokens_in} tokens in, {each.tokens_out} out, "
+        f"{each.seconds:.1f} s"
+    )
+
+
+def _share(found: Proportion | None) -> str:
+    if found is None or found.value is None:
+        return ""
+    return f"{found.count} of {found.n} = {found.value:.1%}{_interval(found.interval, '.1%')}"
+
+
+def _value(found: Agreement | Correlation | AUC | None) -> str:
+    if found is None or found.value is None:
+        return ""
+    return f"{found.value:.2f}{_interval(found.interval, '.2f')}"
+
+
+def _summary(found: Any) -> str:
+    if found is None or found.mean is None:
+        return ""
+    return f"{found.mean:+.2f}{_interval(found.interval, '.2f')}"
+
+
+def _interval(held: Sequence[float] | None, form: str) -> str:
+    return "" if held is None else f" [{held[0]:{form}}, {held[1]:{form}}]"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _confusion(held: Mapping[str, Mapping[str, int]]) -> str:
+    if not held:
+        return ""
+    said = sorted({judge for row in held.values() for judge in row})
+    rows = [[people, *(str(row.get(judge, 0)) for judge in said)] for people, row in held.items()]
+    return tabulate(rows, headers=["people \\ judge", *said], disable_numparse=True)

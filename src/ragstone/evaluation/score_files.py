@@ -1,0 +1,303 @@
+"""Metrics over files or mappings in hand, each mean with its n, what is lacking and an interval.
+
+>>> print(evaluate_answers({"q1": "It is Paris."}, {"q1": ["Paris"], "q2": ["1912"]}, ["Match"]))
+metric    mean    interval          n    missing    failed    n/a
+--------  ------  ----------------  ---  ---------  --------  -----
+Match     0.5000  [0.0000, 1.0000]  2    1          0         0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from ragstone.components.metrics.base import RankingMetric
+from ragstone.components.metrics.document_level import rank_documents
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.ranking_batch import rank_judged
+from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.core.schemas import columns
+from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.statistics.summary import Summary, summarise
+from ragstone.types import Prediction, Query, Ranking
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+    from ragstone.components.metrics.base import AnswerMetric
+    from ragstone.types import Context
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The means of some metrics, and the scores of the single queries beneath them."""
+
+    summaries: Mapping[str, Summary]
+    """Metric name -> mean, n, missing, failed, not applicable, interval."""
+    table: Table
+    """One row per query and metric, of `ragstone.core.schemas.SCORES`."""
+    missing: tuple[str, ...] = ()
+    """Queries that the run or the answers lack; they count 0."""
+    extra: tuple[str, ...] = ()
+    """Queries that nothing is known of; they are left out."""
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    """Mean that a perfect ranking would reach, where that is below 1."""
+
+    def __getitem__(self, metric: str) -> Summary:
+        """Return the summary of a metric, by any of its spellings."""
+        name = str(parse_metric(metric))
+        if name not in self.summaries:
+            raise ConfigError(f"{name} was not asked for; there are {', '.join(self.summaries)}")
+        return self.summaries[name]
+
+    def document(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
+        """Return the summaries as plain data: mean, n, missing, failed, interval; unrounded.
+
+        `asked` says under which other name each metric was asked for; that name is then the key,
+        and the metric's own stands beside its values.
+        """
+        found = {}
+        for name, summary in self.summaries.items():
+            key = (asked or {}).get(name, name)
+            found[key] = {
+                "mean": summary.mean,
+                "n": summary.n,
+                "missing": summary.missing,
+                "failed": summary.failed,
+                "interval": None if summary.interval is None else list(summary.interval),
+                **({"metric": name} if key != name else {}),
+            }
+        return found
+
+    def __str__(self) -> str:
+        """Return the summaries as a table, with a column of ceilings where there are any."""
+        from tabulate import tabulate
+
+        heads = ["metric", "mean", "interval", "n", "missing", "failed", "n/a"]
+        rows = [[name, *_cells(summary)] for name, summary in self.summaries.items()]
+        if self.ceilings:
+            heads.append("ceiling")
+            rows = [[*row, _number(self.ceilings.get(row[0]))] for row in rows]
+        return tabulate(rows, headers=heads, disable_numparse=True)
+
+    @cached_property
+    def scores(self) -> dict[str, dict[str, float | None]]:
+        """Metric -> query id -> value."""
+        found: dict[str, dict[str, float | None]] = {}
+        held = columns(self.table)
+        for query_id, metric, value in zip(
+            held["query_id"], held["metric"], held["value"], strict=True
+        ):
+            found.setdefault(metric, {})[query_id] = value
+        return found
+
+
+def _cells(summary: Summary) -> list[str]:
+    low_high = summary.interval
+    interval = "-" if low_high is None else f"[{low_high[0]:.4f}, {low_high[1]:.4f}]"
+    counts = (summary.n, summary.missing, summary.failed, summary.not_applicable)
+    return [_number(summary.mean), interval, *(f"{count:,}" for count in counts)]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def evaluate_run(
+    qrels: Mapping[str, Mapping[str, int]],
+    run: Mapping[str, Ranking | Mapping[str, float]],
+    metrics: Sequence[str | RankingMetric],
+    *,
+    document_of: Callable[[str], str] | None = None,
+    variant: Literal["corrected", "paper"] = "corrected",
+    clusters: Mapping[str, str] | None = None,
+) -> Evaluation:
+    """Return the means of ranking metrics over all queries that the qrels judge.
+
+    Args:
+        qrels: query id -> passage id -> grade; 1 or more is relevant.
+        run: query id -> ranking, or passage id -> score. A judged query that it lacks counts 0.
+        metrics: names such as "nDCG@10".
+        document_of: passage id -> document id, where the qrels judge documents.
+        variant: how documents are ranked, see `ragstone.components.metrics.document_level`.
+        clusters: query id -> what it stands or falls with; by default the part of the id before
+            "::", where all ids have one: the turns of a conversation.
+
+    Raises:
+        ConfigError: an unknown metric, or one of answers.
+        DatasetError: no query has a relevant passage, or a score is not a finite number.
+
+    >>> found = evaluate_run({"q1": {"p1": 1}, "q2": {"p9": 1}}, {"q1": {"p1": 2.5}}, ["R@5"])
+    >>> found["R@5"].mean, found["R@5"].missing, found.missing
+    (0.5, 1, ('q2',))
+    """
+    parsed = [parse_metric(m) if isinstance(m, str) else m for m in metrics]
+    if document_of is not None:
+        held = {q: r if isinstance(r, Ranking) else _ranking(r) for q, r in run.items()}
+        run = rank_documents(held, document_of, "bergen" if variant == "paper" else "corrected")
+    judged = [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
+    if not judged:
+        raise DatasetError(
+            f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
+            "more); there is nothing to score against"
+        )
+    table = score_rankings(parsed, qrels, run)
+    missing = tuple(query_id for query_id in judged if query_id not in run)
+    extra = tuple(query_id for query_id in run if query_id not in qrels)
+    groups = clusters_by_id(qrels) if clusters is None else clusters
+    return Evaluation(
+        summaries=_summaries(table, frozenset(missing), groups),
+        table=table,
+        missing=missing,
+        extra=extra,
+        ceilings=_ceilings(parsed, qrels, judged),
+    )
+
+
+def _ranking(scores: Mapping[str, float]) -> Ranking:
+    ordered = sorted(((score, p) for p, score in scores.items()), reverse=True)
+    return Ranking([p for _, p in ordered], [score for score, _ in ordered])
+
+
+def _ceilings(
+    metrics: Sequence[RankingMetric | AnswerMetric],
+    qrels: Mapping[str, Mapping[str, int]],
+    judged: Sequence[str],
+) -> dict[str, float]:
+    perfect = rank_judged(qrels, {}, judged).perfect
+    best = {
+        str(m): float(m.values(perfect).mean()) for m in metrics if isinstance(m, RankingMetric)
+    }
+    return {name: value for name, value in best.items() if value < 1.0 - 1e-12}
+
+
+def evaluate_answers(
+    answers: Mapping[str, str | None] | Sequence[Prediction],
+    gold: Mapping[str, Sequence[str]] | Sequence[Query],
+    metrics: Sequence[str | AnswerMetric],
+    *,
+    contexts: Mapping[str, Context] | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> Evaluation:
+    """Return the means of answer metrics over all queries of `gold`.
+
+    Args:
+        answers: query id -> answer, or predictions. A query without one counts 0; an answer of
+            None is a failure, and counted as such.
+        gold: query id -> gold answers, or queries, whose text, language and conversation are then
+            used as well.
+        metrics: names such as "F1".
+        contexts: query id -> what the generator was shown, for "answer-in-context".
+        clusters: query id -> what it stands or falls with; by default the queries' label
+            `conversation` or `document`.
+
+    Raises:
+        ConfigError: an unknown metric, or one of rankings.
+        DatasetError: a query is listed twice, or nothing is left to score.
+
+    >>> evaluate_answers({"q1": "Paris, France"}, {"q1": ["Paris"]}, ["EM", "F1"])["F1"].mean
+    0.6666666666666666
+    """
+    queries = _queries(gold)
+    given = _predictions(answers)
+    if not queries:
+        raise DatasetError("there is no query to score answers of; give gold answers")
+    known = {query.query_id for query in queries}
+    missing = tuple(q.query_id for q in queries if q.query_id not in given)
+    extra = tuple(query_id for query_id in given if query_id not in known)
+    table = score_answers(
+        metrics,
+        queries,
+        [given.get(q.query_id) or Prediction(q.query_id, "") for q in queries],
+        [(contexts or {}).get(q.query_id) for q in queries],
+    )
+    groups = clusters_by_label(queries)[1] if clusters is None else clusters
+    return Evaluation(
+        summaries=_summaries(table, frozenset(missing), groups),
+        table=table,
+        missing=missing,
+        extra=extra,
+    )
+
+
+def _queries(gold: Mapping[str, Sequence[str]] | Sequence[Query]) -> list[Query]:
+    if not isinstance(gold, Mapping):
+        return _once("query", [(query.query_id, query) for query in gold])
+    for query_id, listed in gold.items():
+        if isinstance(listed, str):
+            raise DatasetError(
+                f"the gold answers of query {query_id!r} are the text {listed!r}; give a list"
+            )
+    return [Query(query_id, "", tuple(listed)) for query_id, listed in gold.items()]
+
+
+def _predictions(
+    answers: Mapping[str, str | None] | Sequence[Prediction],
+) -> dict[str, Prediction]:
+    if isinstance(answers, Mapping):
+        return {q: Prediction(q, answer, _why(answer)) for q, answer in answers.items()}
+    found = _once("prediction of query", [(one.query_id, one) for one in answers])
+    return {one.query_id: one for one in found}
+
+
+def _why(answer: str | None) -> str:
+    return "" if answer is not None else "no answer was given"
+
+
+def _once(what: str, named: Sequence[tuple[str, Any]]) -> list[Any]:
+    seen: set[str] = set()
+    for name, _ in named:
+        if name in seen:
+            raise DatasetError(f"the {what} {name!r} is listed twice; keep one of the two")
+        seen.add(name)
+    return [one for _, one in named]
+
+
+def _summaries(
+    table: Table, missing: frozenset[str], clusters: Mapping[str, str]
+) -> dict[str, Summary]:
+    """Return metric -> summary of a table of scores, queries without a cluster on their own."""
+    held = columns(table)
+    names: dict[str, list[int]] = {}
+    for place, metric in enumerate(held["metric"]):
+        names.setdefault(metric, []).append(place)
+    return {name: _summary(held, places, missing, clusters) for name, places in names.items()}
+
+
+def _summary(
+    held: Mapping[str, list[Any]],
+    places: Sequence[int],
+    missing: frozenset[str],
+    clusters: Mapping[str, str],
+) -> Summary:
+    scored = [i for i in places if held["status"][i] == "scored"]
+    ids = [held["query_id"][i] for i in scored]
+    return summarise(
+        [held["value"][i] for i in scored],
+        clusters=[("in", clusters[q]) if q in clusters else ("own", q) for q in ids]
+        if clusters
+        else None,
+        failed=sum(held["status"][i] == "failed" for i in places),
+        not_applicable=sum(held["status"][i] == "not_applicable" for i in places),
+        missing=sum(query_id in missing for query_id in ids),
+    )
+
+
+def average(
+    collections: Sequence[Evaluation], kind: Literal["weighted", "macro"]
+) -> dict[str, float]:
+    """Return metric -> average over collections: weighted by queries, or each counting alike.
+
+    mtRAG's script weights by the number of predicted tasks; weighting by the queries in the mean
+    is the same where every query that has qrels is predicted. MTRAG-UN reports the macro average.
+    """
+    found: dict[str, float] = {}
+    for name in collections[0].summaries:
+        held = [one.summaries[name] for one in collections]
+        kept = [(s.mean, s.n if kind == "weighted" else 1) for s in held if s.mean is not None]
+        if kept:
+            found[name] = sum(mean * n for mean, n in kept) / sum(n for _, n in kept)
+    return found

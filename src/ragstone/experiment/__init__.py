@@ -1,0 +1,1 @@
+"""Experiments: the file, its checks, the plan, the pipeline and the record."""

@@ -1,0 +1,1 @@
+"""Indexes for retrieval: inverted lists, vectors, exact nearest neighbours."""

@@ -1,0 +1,182 @@
+"""The index of a corpus's words for BM25: counted part by part, kept, and then joined.
+
+A part is some megabytes of passages. With a store, the counts of each part are kept as soon as they
+are made, under the part's own texts: a build that is killed goes on with the next part, and
+passages added at the end cost their own parts only. Other values of `k1` and `b` use the same
+counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ragstone.core.progress import progress
+from ragstone.core.resources import check_room
+from ragstone.indexes.inverted import Postings
+from ragstone.indexes.merge import Part, held, merge
+from ragstone.indexes.term_counts import Counted, count_words
+from ragstone.indexes.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ragstone.core.progress import Bar
+    from ragstone.data.corpus import Corpus
+    from ragstone.text.analyzer import Analysis
+
+    Integers = npt.NDArray[np.integer[Any]]
+    Floats = npt.NDArray[np.float32]
+
+_PART: Final = 32_000_000
+"""Characters of the passages that are counted together: what a kill loses at most."""
+_READ: Final = 2_000
+"""Passages read from the table at a time."""
+_SAMPLE: Final = 1_000
+"""Passages looked at to estimate the room that an index needs."""
+_SURE: Final = 64_000_000
+"""A corpus of so few bytes needs no estimate."""
+_BASE: Final = 500_000_000
+"""Bytes of memory that counting one part and joining one block take."""
+_KEPT, _JOINED = 6, 8
+"""Bytes of a posting in a part (place, count and its share of the words) and in the index."""
+
+
+@dataclass(frozen=True)
+class WordIndex:
+    """The words of a corpus, and what each counts in which passage by BM25."""
+
+    vocabulary: Vocabulary
+    postings: Postings
+
+    @classmethod
+    def of(cls, corpus: Corpus, analysis: Analysis, k1: float, b: float) -> WordIndex:
+        """Return the index of a corpus, from its store where it is kept there."""
+        if corpus.store is None:
+            return _build(corpus, analysis, k1, b, None)
+        made_of = {"corpus": corpus.digest, "analysis": analysis, "k1": k1, "b": b}
+        build = partial(_build, corpus, analysis, k1, b)
+        folder = corpus.store.files("bm25", made_of, build)
+        return cls(Vocabulary.load(folder), Postings.load(folder))
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The counts of one part: in memory, or in the folder where they are kept."""
+
+    counted: Counted | Path
+
+    @property
+    def vocabulary(self) -> list[str]:
+        if isinstance(self.counted, Path):
+            return Vocabulary.load(self.counted).words()
+        return self.counted.words
+
+    @property
+    def lengths(self) -> Integers:
+        if isinstance(self.counted, Path):
+            lengths: Integers = np.load(self.counted / "lengths.npy")
+            return lengths
+        return self.counted.lengths
+
+    @property
+    def postings(self) -> Postings | Path:
+        return self.counted if isinstance(self.counted, Path) else self.counted.postings
+
+
+def _build(
+    corpus: Corpus, analysis: Analysis, k1: float, b: float, folder: Path | None
+) -> WordIndex:
+    """Count the words of a corpus and join the counts, in `folder` where one is given."""
+    _check_room(corpus, analysis)
+    with progress("Indexing for BM25", len(corpus)) as bar:
+        counted = [_counted(corpus, texts, analysis, bar) for texts in _parts(corpus)]
+    vocabulary = sorted(set[str]().union(*(part.vocabulary for part in counted)))
+    numbers = {word: number for number, word in enumerate(vocabulary)}
+    lengths = np.concatenate([np.zeros(0, np.uint32), *(part.lengths for part in counted)])
+    parts, first = [], 0
+    for part in counted:
+        own = part.vocabulary
+        terms = np.fromiter(map(numbers.__getitem__, own), np.int32, len(own))
+        parts.append(Part(part.postings, first, terms))
+        first += len(part.lengths)
+    counts = held(parts, len(vocabulary))
+    weigh = _weigher(counts, lengths, k1, b)
+    joined = merge(parts, len(corpus), counts, reweigh=weigh, folder=folder)
+    words = Vocabulary.of(vocabulary)
+    if folder is not None:
+        words.save(folder)
+    return WordIndex(words, joined)
+
+
+def _weigher(counts: Integers, lengths: Integers, k1: float, b: float) -> Any:
+    """Return what makes BM25 weights of counts, in Lucene's exact form.
+
+    ln(1 + (N - n + 0.5) / (n + 0.5)) * tf / (tf + k1 (1 - b + b l / L)), with N passages of L words
+    on average, n of which hold the word, and tf times the word among the l of this passage.
+    """
+    rarity = np.log1p((len(lengths) - counts + 0.5) / (counts + 0.5))
+    mean = lengths.mean(dtype=np.float64) if lengths.any() else 1.0
+    norms = k1 * (1 - b + b * (lengths / mean))
+
+    def weigh(terms: Integers, places: Integers, tf: Floats) -> Floats:
+        return (rarity[terms] * tf / (tf + norms[places])).astype(np.float32)
+
+    return weigh
+
+
+def _parts(corpus: Corpus) -> Iterator[list[str]]:
+    """Yield the texts of the passages that are counted together."""
+    texts: list[str] = []
+    size = 0
+    for start in range(0, len(corpus), _READ):
+        for text in corpus.full_texts(start, start + _READ):
+            texts.append(text)
+            size += len(text)
+            if size >= _PART:
+                yield texts
+                texts, size = [], 0
+    if texts:
+        yield texts
+
+
+def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> _Words:
+    """Return the counts of one part, from the store where they are kept there."""
+
+    def write(folder: Path) -> None:
+        counted = count_words(texts, analysis)
+        counted.postings.save(folder)
+        Vocabulary.of(counted.words).save(folder)
+        np.save(folder / "lengths.npy", counted.lengths)
+
+    if corpus.store is None:
+        words = _Words(count_words(texts, analysis))
+    else:
+        digest = hashlib.sha256(b"\xff".join([text.encode() for text in texts])).hexdigest()
+        made_of = {"texts": digest, "analysis": analysis}
+        words = _Words(corpus.store.files("words", made_of, write))
+    bar.advance(len(texts))
+    return words
+
+
+def _check_room(corpus: Corpus, analysis: Analysis) -> None:
+    """Raise `RagstoneError` where the index will not fit, judging by some of the passages."""
+    if corpus.table.nbytes <= _SURE:
+        return
+    step = max(1, len(corpus) // _SAMPLE)
+    sample = [corpus.at(place).full_text for place in range(0, len(corpus), step)]
+    postings = len(count_words(sample, analysis).postings.places) * step
+    room = postings * (_KEPT + _JOINED)
+    store = corpus.store
+    check_room(
+        _BASE + (room if store is None else len(corpus) * 20),
+        0 if store is None else room,
+        f"indexing {len(corpus):,} passages for BM25",
+        folder=None if store is None else store.root,
+    )

@@ -1,0 +1,239 @@
+"""A collection of a Milvus database: reached, filled batch by batch, searched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from ragstone.calls.http import is_loopback
+from ragstone.core.offline import NetworkForbidden, network_forbidden
+from ragstone.core.progress import Bar
+from ragstone.errors import CallError, ConfigError, MissingDependency
+
+BATCH: Final = 1000
+"""Rows sent at once: 1,000 vectors of 1,024 numbers are 4 MB."""
+_SCHEMES: Final = ("http", "https", "tcp")
+_POSITION: Final = "position"
+_STRONG: Final = "Strong"
+"""Milvus's word for reading everything that was written before."""
+
+Rows = Callable[[int, int], list[dict[str, Any]]]
+"""From a position up to another, the vectors of each row by field."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where a Milvus database is: a local file, or the address of a server or cluster."""
+
+    uri: str
+    token_env: str = ""
+    timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Check the address without reaching for it."""
+        if self.is_file:
+            if "://" in self.uri:
+                raise ConfigError(f"uri is neither a file nor an address, found {self.uri!r}")
+            return
+        parts = urlsplit(self.uri)
+        if parts.username or parts.password:
+            raise ConfigError(
+                "uri must not hold a name or a password; put NAME:PASSWORD, or a token, into an "
+                "environment variable and name it with token_env"
+            )
+        if parts.scheme not in _SCHEMES or not parts.hostname:
+            raise ConfigError(
+                f"uri must be a local file that ends with .db (milvus-lite keeps a folder there), "
+                f"or an address such as http://localhost:19530, found {self.uri!r}"
+            )
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is the embedded form, milvus-lite, on this machine."""
+        return self.uri.endswith(".db")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether nothing leaves this machine."""
+        return self.is_file or is_loopback(urlsplit(self.uri).hostname or "")
+
+    def check(self) -> None:
+        """Raise where packages or the token are missing, or offline forbids the server."""
+        _package()
+        if self.is_file and find_spec("milvus_lite") is None:
+            raise MissingDependency("retriever 'milvus' with a local file", "milvus-lite", "milvus")
+        self._token()
+        # The connection is made in compiled code, which the offline guard cannot see.
+        if network_forbidden() and not self.is_here:
+            raise NetworkForbidden(f"offline: the Milvus at {self.uri} is not on this machine")
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Give a connected `MilvusClient`; a local file is free for others again afterwards."""
+        self.check()
+        pymilvus = _package()
+        options = {"grpc.enable_http_proxy": 0} if self.is_here else {}
+        with self.faults():
+            client = pymilvus.MilvusClient(
+                self._place(), token=self._token(), timeout=self.timeout, grpc_options=options
+            )
+        try:
+            with self.faults():
+                yield client
+        finally:
+            client.close()
+            if self.is_file:
+                from milvus_lite.server_manager import server_manager_instance
+
+                server_manager_instance.release_server(self._place())
+
+    def _place(self) -> str:
+        if not self.is_file:
+            return self.uri
+        path = Path(self.uri).expanduser().absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return str(path)
+
+    def _token(self) -> str:
+        if not self.token_env:
+            return ""
+        token = os.environ.get(self.token_env, "").strip()
+        if not token:
+            raise ConfigError(
+                f"the token for {self.uri} is looked for in the environment variable "
+                f"{self.token_env}, which is not set; export {self.token_env}=..."
+            )
+        return token
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        """Turn what pymilvus raises into a `CallError` with the address and the way out."""
+        exceptions = _package().exceptions
+        try:
+            yield
+        except (exceptions.MilvusException, OSError) as error:
+            told = str(getattr(error, "message", "") or error)
+            way_out = (
+                "another process may have the file open, or it is not milvus-lite's."
+                if self.is_file
+                else "is the server running, and the token right?"
+            )
+            raise CallError(
+                f"Milvus at {self.uri}: {told}; {way_out} What was written is kept, and the same "
+                f"command goes on from there"
+            ) from error
+
+
+@dataclass(frozen=True)
+class Collection:
+    """One row per passage, under its position in the corpus.
+
+    The name holds the fingerprint of everything that the rows and indexes are made of, so a corpus
+    or parameter that changed has another collection.
+    """
+
+    client: Any
+    name: str
+    rows: int
+    indexes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Vector field -> arguments of pymilvus's `add_index`."""
+
+    def fill(self, dimension: int | None, batch: Rows, bar: Bar) -> None:
+        """Write the rows that are not there yet; `dimension` is that of the dense field."""
+        if not self.client.has_collection(self.name):
+            self._create(dimension)
+        started = self.count() > 0
+        for start in range(0, self.rows, BATCH):
+            stop = min(start + BATCH, self.rows)
+            if not (started and self.count(start, stop) == stop - start):
+                held = batch(start, stop)
+                positions = range(start, stop)
+                # Rows that an interrupted batch left are written over, not written twice.
+                self.client.upsert(
+                    self.name,
+                    [{_POSITION: p, **row} for p, row in zip(positions, held, strict=True)],
+                )
+            bar.advance(stop - start)
+        self.client.flush(self.name)
+
+    def is_full(self) -> bool:
+        """Say whether every row is there; raise `ConfigError` for a collection that holds more."""
+        if not self.client.has_collection(self.name):
+            return False
+        self.client.load_collection(self.name)
+        count = self.count()
+        if count > self.rows:
+            raise ConfigError(
+                f"the Milvus collection {self.name!r} has {count:,} rows for {self.rows:,} "
+                f"passages: something else wrote to it; drop it, and run again"
+            )
+        return count == self.rows
+
+    def count(self, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of rows, or of those from one position up to another."""
+        where = "" if stop is None else f"{_POSITION} >= {start} and {_POSITION} < {stop}"
+        found = self.client.query(
+            self.name, filter=where, output_fields=["count(*)"], consistency_level=_STRONG
+        )
+        return int(found[0]["count(*)"])
+
+    def search(
+        self, requests: Sequence[Mapping[str, Any]], ranker: Any, limit: int
+    ) -> list[list[tuple[float, int]]]:
+        """Return score and position of each query's nearest rows.
+
+        One request (data, anns_field, param, limit) is a search; several are joined by `ranker`.
+        """
+        shared = {"output_fields": [_POSITION], "consistency_level": _STRONG}
+        if len(requests) == 1:
+            (one,) = requests
+            found = self.client.search(
+                self.name,
+                data=one["data"],
+                anns_field=one["anns_field"],
+                search_params=one["param"],
+                limit=limit,
+                **shared,
+            )
+        else:
+            asked = [_package().AnnSearchRequest(**request) for request in requests]
+            found = self.client.hybrid_search(self.name, asked, ranker, limit=limit, **shared)
+        return [[(float(hit["distance"]), int(hit[_POSITION])) for hit in hits] for hits in found]
+
+    def _create(self, dimension: int | None) -> None:
+        types = _package().DataType
+        schema = self.client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field(_POSITION, types.INT64, is_primary=True)
+        prepared = self.client.prepare_index_params()
+        for name, arguments in self.indexes.items():
+            if name == "dense":
+                schema.add_field(name, types.FLOAT_VECTOR, dim=dimension)
+            else:
+                schema.add_field(name, types.SPARSE_FLOAT_VECTOR)
+            prepared.add_index(name, metric_type="IP", **arguments)
+        self.client.create_collection(self.name, schema=schema)
+        # There is nothing to wait for in an empty collection, and milvus-lite cannot be asked.
+        self.client.create_index(self.name, prepared, sync=False)
+        self.client.load_collection(self.name)
+
+
+def ranker(fusion: str, rrf_k: int, dense_weight: float) -> Any:
+    """Return pymilvus's ranker for a hybrid search."""
+    pymilvus = _package()
+    if fusion == "rrf":
+        return pymilvus.RRFRanker(rrf_k)
+    return pymilvus.WeightedRanker(dense_weight, 1 - dense_weight)
+
+
+def _package() -> Any:
+    try:
+        import pymilvus
+    except ImportError as error:
+        raise MissingDependency("retriever 'milvus'", "pymilvus", "milvus") from error
+    return pymilvus

@@ -1,0 +1,202 @@
+"""Files of stored vectors: written shard by shard as they are made, mapped when they are searched.
+
+    arrays/vectors-77ab02.../manifest.json       one folder per embedder and precision
+                             4f1c09.rows         vectors, one after the other
+                             4f1c09.jsonl        what they are, then one line for each shard
+
+Every process that embeds writes files of its own, so nothing is locked and nothing overwritten. A
+shard counts once its line stands, and the line is written when the vectors are on the disk: a
+process that is killed loses the shard in hand. Shards are known by the digest of their texts:
+whichever corpus they turn up in, they are found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from ragstone.core.cores import usable_cores
+from ragstone.core.store import store_errors
+from ragstone.errors import StoreError
+from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+
+class Shard(NamedTuple):
+    """Where the vectors of some texts lie."""
+
+    file: str
+    start: int
+    rows: int
+    digest: int
+    """CRC-32 of the bytes."""
+    longest: float
+    notes: Mapping[str, int]
+    """What the embedder noted about the texts."""
+
+
+@dataclass(frozen=True)
+class VectorFolder:
+    """The vectors that one embedder made, in one precision."""
+
+    folder: Path
+    precision: Precision
+    shards: dict[str, Shard] = field(default_factory=dict)
+    """Digest of a shard's texts -> where its vectors are."""
+    dimensions: dict[str, int] = field(default_factory=dict)
+    """File -> numbers of each of its vectors: the same in all of them."""
+
+    @classmethod
+    def read(cls, folder: Path, precision: Precision) -> VectorFolder:
+        """Return what a folder holds; raise `StoreError` where its lists cannot be read."""
+        found = cls(folder, precision)
+        for path in sorted(folder.glob("*.jsonl")):
+            found._read_list(path)
+        return found
+
+    @property
+    def dimension(self) -> int:
+        """Numbers of a vector; 0 where there is none yet."""
+        return next(iter(self.dimensions.values()), 0)
+
+    @contextmanager
+    def writer(self) -> Iterator[Writer]:
+        """Give what adds shards to the folder."""
+        writer = Writer(self)
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+    def vectors(self, digests: Sequence[str]) -> Vectors:
+        """Return the vectors of some shards, in order, mapped.
+
+        Raises `StoreError` where a file is shorter than its list says or holds other bytes.
+        """
+        shards = [self.shards[digest] for digest in digests]
+        if not shards:
+            return Vectors((), self.dimension, 0.0)
+        mapped = {file: self._map(file) for file in {shard.file for shard in shards}}
+        with ThreadPoolExecutor(usable_cores()) as pool:
+            list(pool.map(lambda s: self._verify(s, mapped[s.file]), _distinct(shards)))
+        parts = [mapped[file][start:stop] for file, start, stop in _runs(shards)]
+        return Vectors(parts, self.dimension, max(shard.longest for shard in shards))
+
+    def _read_list(self, path: Path) -> None:
+        # A last line without an end was being written when its process was killed.
+        lines = path.read_bytes().split(b"\n")[:-1]
+        start = 0
+        try:
+            for number, line in enumerate(lines):
+                row = json.loads(line)
+                if number == 0:
+                    self.dimensions[path.stem] = row["dimension"]
+                    continue
+                numbers = row["rows"], row["crc32"], row["longest"]
+                self.shards[row["texts"]] = Shard(path.stem, start, *numbers, row["notes"])
+                start += row["rows"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(path, f"line {number + 1} cannot be read") from error
+        if len(set(self.dimensions.values())) > 1:
+            raise self._damaged(path, "its vectors have another length than those beside it")
+
+    def _map(self, file: str) -> npt.NDArray[Any]:
+        path = self.folder / f"{file}.rows"
+        kind = row_type(self.precision, self.dimension)
+        try:
+            count = path.stat().st_size // kind.itemsize
+            return np.asarray(
+                np.memmap(path, dtype=kind.base, mode="r", shape=(count, *kind.shape))
+            )
+        except (OSError, ValueError) as error:
+            raise self._damaged(path, str(error)) from error
+
+    def _verify(self, shard: Shard, mapped: npt.NDArray[Any]) -> None:
+        held = mapped[shard.start : shard.start + shard.rows]
+        if len(held) < shard.rows or zlib.crc32(held.tobytes()) != shard.digest:
+            raise self._damaged(
+                self.folder / f"{shard.file}.rows",
+                f"vectors {shard.start} to {shard.start + shard.rows} are not those written",
+            )
+
+    def _damaged(self, path: Path, what: str) -> StoreError:
+        return StoreError(
+            f"{path} is damaged: {what}. Remove the file and its list, and what they held is "
+            f"embedded again: rm '{path.with_suffix('')}'.*"
+        )
+
+
+class Writer:
+    """Adds shards to a folder of vectors, in a file of its own."""
+
+    def __init__(self, folder: VectorFolder) -> None:
+        self._folder = folder
+        self._name = secrets.token_hex(6)
+        self._files: tuple[BinaryIO, BinaryIO] | None = None
+        self._rows = 0
+
+    def add(self, digest: str, vectors: npt.NDArray[np.float32], notes: Mapping[str, int]) -> None:
+        """Store the vectors of the shard whose texts have that digest, durably."""
+        rows = encode(vectors, self._folder.precision)
+        stored = rows.tobytes()
+        shard = Shard(self._name, self._rows, len(rows), zlib.crc32(stored), longest(rows), notes)
+        with store_errors(self._folder.folder):
+            data, listed = self._files = self._files or self._open(vectors.shape[1])
+            _write(data, stored)
+            line = {"texts": digest, "rows": shard.rows, "crc32": shard.digest}
+            _write_line(listed, {**line, "longest": shard.longest, "notes": dict(notes)})
+        self._folder.shards[digest] = shard
+        self._rows += len(rows)
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files or ():
+            file.close()
+
+    def _open(self, dimension: int) -> tuple[BinaryIO, BinaryIO]:
+        place = self._folder.folder / self._name
+        data = place.with_suffix(".rows").open("xb")
+        listed = place.with_suffix(".jsonl").open("xb")
+        _write_line(listed, {"dimension": dimension, "precision": self._folder.precision})
+        self._folder.dimensions[self._name] = dimension
+        return data, listed
+
+
+def _distinct(shards: Sequence[Shard]) -> list[Shard]:
+    """Return the shards without repetition: equal texts share one."""
+    return list({(shard.file, shard.start): shard for shard in shards}.values())
+
+
+def _runs(shards: Sequence[Shard]) -> list[tuple[str, int, int]]:
+    """Return file, start and end of the pieces that the shards are, joined where they touch."""
+    runs: list[tuple[str, int, int]] = []
+    for shard in shards:
+        start, stop = shard.start, shard.start + shard.rows
+        if runs and runs[-1][0] == shard.file and runs[-1][2] == start:
+            start = runs.pop()[1]
+        runs.append((shard.file, start, stop))
+    return runs
+
+
+def _write_line(file: BinaryIO, row: Mapping[str, Any]) -> None:
+    _write(file, json.dumps(row).encode() + b"\n")
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())

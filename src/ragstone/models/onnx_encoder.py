@@ -1,0 +1,121 @@
+"""A BERT model loaded from its own files: tokenizer and graph, one text at a time."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from ragstone.core.cores import usable_cores
+from ragstone.core.fingerprint import fingerprint
+from ragstone.core.step_notes import note
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.bundled import Role
+from ragstone.models.files import model_digest, model_file
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Matrix: TypeAlias = npt.NDArray[np.float32]
+
+_PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
+_ROLES: Final[tuple[Role, ...]] = ("weights", "tokenizer", "config")
+_SHORTEST: Final = 3
+"""Tokens of the shortest text that says something: one, between the two that every text gets."""
+
+GraphOf: TypeAlias = "Callable[[Mapping[str, Matrix], Mapping[str, Any]], bytes]"
+"""Writes a graph from a model's weights and its configuration."""
+
+
+def check_runnable(model: str, embedder: str) -> None:
+    """Raise `MissingDependency` or `ModelFileError` where a model cannot be loaded."""
+    for package in _PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            raise MissingDependency(f"the embedder {embedder!r}", package, "local")
+    for role in _ROLES:
+        model_file(model, role)
+
+
+def check_ranges(max_tokens: int, threads: int | None) -> None:
+    """Raise `ConfigError` for a length or a number of threads that cannot be."""
+    if max_tokens < _SHORTEST:
+        raise ConfigError(f"max_tokens must be {_SHORTEST} or more, found {max_tokens}")
+    if threads is not None and threads < 1:
+        raise ConfigError(f"threads must be 1 or more, found {threads}")
+
+
+def digest_of(model: str) -> str:
+    """Return the digest of a model's files."""
+    return fingerprint([model_digest(model, role) for role in _ROLES])
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A loaded model. Safe to use from many threads."""
+
+    tokenizer: Any
+    session: Any
+    config: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, model: str, max_tokens: int, graph_of: GraphOf, embedder: str) -> Encoder:
+        """Read a model's files and make it ready to run; longer texts are cut to `max_tokens`."""
+        check_runnable(model, embedder)
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        config = json.loads(model_file(model, "config").read_bytes())
+        places = config["max_position_embeddings"]
+        if max_tokens > places:
+            raise ConfigError(
+                f"max_tokens is {max_tokens}, but the model {model!r} reads {places} at most"
+            )
+        tokenizer = Tokenizer.from_file(str(model_file(model, "tokenizer")))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(max_tokens)
+        try:
+            graph = graph_of(load_file(model_file(model)), config)
+        except KeyError as error:
+            raise ModelFileError(
+                f"the model {model!r} is not one that {embedder!r} can run: its weights have no "
+                f"{error}"
+            ) from error
+        return cls(tokenizer, _session(graph), config)
+
+    def run(self, text: str, output: str) -> Matrix:
+        """Return one of the graph's outputs for one text."""
+        return self._run(text, output)[0]
+
+    def run_all(
+        self, texts: Sequence[str], output: str, threads: int | None, what: str = "texts"
+    ) -> list[Matrix]:
+        """Return one of the graph's outputs for each text, so many texts at a time.
+
+        Texts that are too long are noted, under the name `what`.
+        """
+        with ThreadPoolExecutor(threads or usable_cores()) as pool:
+            found = list(pool.map(lambda text: self._run(text, output), texts))
+        limit = self.tokenizer.truncation["max_length"]
+        note(f"{what} cut to {limit} tokens", sum(cut for _, cut in found))
+        return [computed for computed, _ in found]
+
+    def _run(self, text: str, output: str) -> tuple[Matrix, bool]:
+        """Return an output for one text, and whether the text was cut."""
+        encoded = self.tokenizer.encode(text)
+        (found,) = self.session.run([output], {"ids": np.array(encoded.ids, dtype=np.int64)})
+        return found, bool(encoded.overflowing)
+
+
+def _session(graph: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # Texts run side by side, each on one thread; threads that wait must leave the core to others.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

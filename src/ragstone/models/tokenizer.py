@@ -1,0 +1,53 @@
+"""Tokens of a text and where they start, as a model's tokenizer sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ragstone.errors import MissingDependency
+from ragstone.models.files import model_digest, model_file
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+BUNDLED: Final = "all-minilm-l6-v2"
+"""The bundled encoder; its tokenizer is BERT's uncased WordPiece."""
+
+
+@dataclass(frozen=True)
+class TokenPlaces:
+    """The tokens of a text, without those that a model adds around it."""
+
+    starts: npt.NDArray[np.int64]
+    """Character at which each token starts, of shape (tokens,); never falling."""
+    words: npt.NDArray[np.int64]
+    """The number of the word that each token belongs to, of shape (tokens,); never falling."""
+
+
+def tokens(text: str, model: str) -> TokenPlaces:
+    """Return the tokens of a text."""
+    encoded = _tokenizer(model).encode(text, add_special_tokens=False)
+    starts = np.array([start for start, _ in encoded.offsets], dtype=np.int64)
+    words = np.array(encoded.word_ids, dtype=np.int64)
+    return TokenPlaces(starts, words)
+
+
+def tokenizer_digest(model: str) -> str:
+    """Return what a component's key says of a model's tokenizer."""
+    return model_digest(model, "tokenizer")
+
+
+@cache
+def _tokenizer(model: str) -> Any:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingDependency("cutting by tokens", "tokenizers", "local") from error
+    found = Tokenizer.from_file(str(model_file(model, "tokenizer")))
+    found.no_padding()
+    found.no_truncation()
+    return found

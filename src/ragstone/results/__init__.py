@@ -1,0 +1,1 @@
+"""Results of an experiment: read from the store, aggregated, and shown."""

@@ -1,0 +1,89 @@
+"""A judge's raw means of an experiment, and beside them the means that people would give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragstone.data.readers.rows import json_rows
+from ragstone.errors import DatasetError, UnknownMetric, did_you_mean
+from ragstone.results.reader import Results, TrialResults
+from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
+
+Labels = Mapping[str, float]
+"""Query id -> what people gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedTrial:
+    """One system under one setting; `calibrated` is None where there is nothing to go by."""
+
+    system: str
+    setting: str
+    calibrated: Calibrated | None
+    reason: str = ""
+
+
+def calibrate(
+    results: Results, metric: str, labels: Mapping[tuple[str, str], Labels]
+) -> list[CalibratedTrial]:
+    """Return each trial's mean of a judged metric, raw and corrected by people's labels.
+
+    Args:
+        results: of an experiment with judges.
+        metric: the judge's metric, or any other that people's labels are about.
+        labels: (system, setting) -> query id -> value, on the metric's scale.
+
+    Raises:
+        UnknownMetric: no trial has that metric.
+    """
+    known = {name for trial in results.trials for name in trial.scores}
+    if metric not in known:
+        raise UnknownMetric(f"no trial has the metric {metric!r}{did_you_mean(metric, known)}")
+    return [_calibrated(trial, metric, labels) for trial in results.trials]
+
+
+def _calibrated(
+    trial: TrialResults, metric: str, labels: Mapping[tuple[str, str], Labels]
+) -> CalibratedTrial:
+    given = labels.get((trial.system, trial.setting), {})
+    scores = {q: score.value for q, score in trial.scores.get(metric, {}).items()}
+    both = [query_id for query_id in scores if query_id in given]
+    try:
+        found = calibrated_mean(
+            [given[q] for q in both],
+            [scores[q] for q in both],
+            [value for q, value in scores.items() if q not in given],
+        )
+    except DatasetError as error:
+        return CalibratedTrial(trial.system, trial.setting, None, str(error))
+    return CalibratedTrial(trial.system, trial.setting, found)
+
+
+def read_labels(path: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Read people's values: JSON lines of query_id, system, setting and value (0 to 1)."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for query_id, system, setting, value in _rows(path):
+        held = found.setdefault((system, setting), {})
+        if query_id in held:
+            raise DatasetError(
+                f"{path}: query {query_id!r} of {system!r} under {setting!r} is labelled twice; "
+                f"give the mean of several people as one value"
+            )
+        held[query_id] = value
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
+    for number, row in json_rows(path):
+        texts = [row.get(key) for key in ("query_id", "system", "setting")]
+        value = row.get("value")
+        if not all(isinstance(text, str) for text in texts):
+            raise DatasetError(f"{path}, line {number}: expected query_id, system and setting")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise DatasetError(
+                f"{path}, line {number}: 'value' must be from 0 to 1, found {value!r}"
+            )
+        query_id, system, setting = map(str, texts)
+        yield query_id, system, setting, float(value)

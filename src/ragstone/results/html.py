@@ -1,0 +1,194 @@
+"""The report: one HTML file that needs no network and runs nothing but its own scripts."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ragstone.errors import StoreError
+from ragstone.experiment.shared_queries import left_out_text
+from ragstone.results import leaderboards as views
+from ragstone.results.by_label import label_tables
+from ragstone.results.charts import charts
+from ragstone.results.charts.parts import MOST_SERIES
+from ragstone.results.charts.weight_scan import scan_chart
+from ragstone.results.conversation_page import dialogues
+from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.query_page import MOST_QUERIES, query_pages
+from ragstone.results.sentences import gain_sentences, lead_sentence, signed
+from ragstone.results.terminal import count, interval_text, number, seconds
+from ragstone.results.weight_scan import scan_tables
+from ragstone.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jinja2 import Environment
+
+    from ragstone.results.reader import Results
+    from ragstone.results.weight_scan import ScanTable
+
+SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
+"""The page's own scripts, in the order they run."""
+LIBRARIES: Final = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
+"""Vendored (templates/vendor/VENDORED.md); left out of a report without charts."""
+
+_IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } from 'vega-util';"
+_EXPORT: Final = "export { expression as expressionInterpreter };"
+
+
+def write_report(results: Results, path: Path, *, queries: int | None = MOST_QUERIES) -> Path:
+    """Write the report as one self-contained file, in one piece, and return its path.
+
+    `queries` is how many queries get a page of their own (None: all); means are over all of them
+    in any case. Raises `StoreError` where the file cannot be written.
+    """
+    text = render_report(results, queries=queries)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot write the report {path}: {error.strerror or error}") from error
+    return path
+
+
+def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> str:
+    """Return the report's HTML."""
+    scans = scan_tables(results)
+    drawn = _charts(results, scans)
+    style = _asset("report.css")
+    scripts = [*map(_library, LIBRARIES if drawn["all"] else ()), *map(_asset, SCRIPTS)]
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            results=results,
+            record=results.record,
+            boards=views.leaderboard(results),
+            retrieval=views.retrieval_board(results),
+            shares=views.shares_rows(results),
+            usage=views.usage_rows(results),
+            leads=views.leads(results),
+            retrieval_lead=views.retrieval_lead(results),
+            gains=gain_sentences(results),
+            charts=drawn,
+            definitions=metric_definitions(
+                c.metric for c in (*results.answer_cells, *results.ranking_cells)
+            ),
+            adaptability_terms=ADAPTABILITY,
+            pages=query_pages(results, queries),
+            by_label=label_tables(results),
+            scans=scans,
+            dialogues=dialogues(results),
+            style=style,
+            scripts=scripts,
+            policy=_policy(style, scripts),
+            version=__version__,
+        )
+    )
+
+
+def _charts(results: Results, scans: Sequence[ScanTable]) -> dict[str, Any]:
+    answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
+    retrieval = charts.retrieval_charts(results)
+    turns = charts.turns_chart(results)
+    scanned = [scan_chart(table) for table in scans]
+    every = [answers, shares, turns, *retrieval, *scanned]
+    return {
+        "answers": answers,
+        "shares": shares,
+        "retrieval": retrieval,
+        "turns": turns,
+        "scans": scanned,
+        "all": any(every),
+        "most": MOST_SERIES,
+    }
+
+
+def _policy(style: str, scripts: list[str]) -> str:
+    """Return a policy under which nothing runs or loads but what this very file holds."""
+    allowed = " ".join(map(_source_hash, scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_source_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _source_hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _asset(name: str) -> str:
+    folder = resources.files("ragstone.results") / "templates"
+    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+def _library(name: str) -> str:
+    """Return a vendored script in the form in which it can stand in a page.
+
+    The interpreter comes as a module whose one import Vega exports too.
+    """
+    lines = _asset(f"vendor/{name}").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+    if name != "vega-interpreter.js":
+        return text
+    given = _IMPORT.replace("import", "const").replace("from 'vega-util'", "= vega")
+    taken = _EXPORT.replace("export { expression as expressionInterpreter }", "return expression")
+    body = text.replace(_IMPORT, given).replace(_EXPORT, taken)
+    return f"const vegaInterpreter = (() => {{\n{body}\n}})();"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("ragstone.results", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": number,
+        "interval": lambda value: interval_text(value).strip(),
+        "count": count,
+        "seconds": seconds,
+        "moment": _moment,
+        "lead": lead_sentence,
+        "signed": signed,
+        "meaning": setting_meaning,
+        "left_out": left_out_text,
+        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
+    }
+    # `tojson` writes <, >, & and ' as escapes: no text can end the script element it stands in.
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
+    return environment
+
+
+def _moment(text: str | None) -> str:
+    """Return a time of a record as people write it.
+
+    >>> _moment("2026-03-02T10:04:31+00:00")
+    '2 March 2026, 10:04 UTC'
+    """
+    if text is None:
+        return "not finished"
+    moment = dt.datetime.fromisoformat(text).astimezone(dt.UTC)
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"

@@ -1,0 +1,338 @@
+"""Do raters agree: percentage, mtRAG's absolute or high agreement, kappas and alpha.
+
+Every function takes the ratings item by item and returns a value with an interval: items (or
+clusters of items) are resampled, raters are not. Where all ratings are the same, a coefficient
+corrected for chance is not defined: its value is None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.statistics.bootstrap import Floats
+from ragstone.statistics.resampling import percentile_interval, resampled_sums
+from ragstone.statistics.summary import Summary, check_confidence, cluster_sums, present, summarise
+
+Rating: TypeAlias = str | float | None
+Ratings: TypeAlias = Sequence[Sequence[Rating]]
+"""One row per item, one rating per rater, None where a rater gave none."""
+Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
+
+_LEVELS: Final = ("nominal", "ordinal", "interval")
+_MAJORITY: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A coefficient of agreement: 1 is perfect, 0 what chance gives."""
+
+    value: float | None
+    """None where it is not defined: no item with two ratings, or all ratings the same."""
+    n: int
+    """Items with at least two ratings, the only ones that say something."""
+    left_out: int
+    """Items with fewer."""
+    interval: tuple[float, float] | None
+    """Percentiles of the bootstrap over items or clusters; None with fewer than two of them."""
+
+
+def percentage_agreement(
+    ratings: Ratings,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> Summary:
+    """Return the mean over items of the share of pairs of raters who gave the same rating.
+
+    >>> percentage_agreement([[1, 1], [1, 2], [2, 2, 1]]).mean
+    0.4444444444444444
+    """
+    return _by_item(ratings, _agreeing_pairs, clusters, confidence)
+
+
+def _agreeing_pairs(given: Sequence[Rating]) -> float:
+    counts, n = Counter(given), len(given)
+    return sum(count * (count - 1) for count in counts.values()) / (n * (n - 1))
+
+
+def absolute_agreement(
+    ratings: Ratings,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> Summary:
+    """Return the share of items that all their raters rated the same.
+
+    >>> absolute_agreement([[1, 1], [1, 2], [2, 2, 2]]).mean
+    0.6666666666666666
+    """
+    return _by_item(ratings, lambda given: float(len(set(given)) == 1), clusters, confidence)
+
+
+def high_agreement(
+    ratings: Ratings,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> Summary:
+    """Return the share of items with absolute or high agreement, as mtRAG reports it.
+
+    High: more than half of the raters gave one rating, and the others are a single point away from
+    it (Katsis et al., "mtRAG", 2025, appendix E, where the raters are three).
+
+    Raises:
+        DatasetError: a rating is not a number.
+
+    >>> high_agreement([[4, 4, 3], [4, 4, 2], [4, 3]]).mean
+    0.3333333333333333
+    """
+    return _by_item(ratings, _is_high, clusters, confidence)
+
+
+def _is_high(given: Sequence[Rating]) -> float:
+    numbers = _numbers(given)
+    rating, count = Counter(numbers.tolist()).most_common(1)[0]
+    return float(count > _MAJORITY * len(given) and np.abs(numbers - rating).max() <= 1)
+
+
+def _by_item(
+    ratings: Ratings,
+    measure: Callable[[Sequence[Rating]], float],
+    clusters: Sequence[Hashable] | None,
+    confidence: float,
+) -> Summary:
+    rated, names = _rated(ratings, clusters)
+    return summarise(
+        [measure(given) for given in rated],
+        clusters=names,
+        confidence=confidence,
+        not_applicable=len(ratings) - len(rated),
+    )
+
+
+def cohen_kappa(
+    a: Sequence[Rating],
+    b: Sequence[Rating],
+    *,
+    weights: Literal["none", "linear", "quadratic"] = "none",
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Agreement:
+    """Return Cohen's kappa of two raters, plain (1960) or weighted by distance (1968).
+
+    With `weights` the categories are taken as evenly spaced in sorted order.
+
+    Raises:
+        DatasetError: unequal lengths, or a NaN or infinite rating.
+        ConfigError: unknown weights.
+
+    >>> cohen_kappa(["yes", "no", "yes", "no"], ["yes", "no", "no", "no"]).value
+    0.5
+    """
+    if len(a) != len(b):
+        raise DatasetError(f"two raters rate the same items: found {len(a)} and {len(b)} ratings")
+    rated, names = _rated(list(zip(a, b, strict=True)), clusters)
+    categories = _categories(rated)
+    size = len(categories)
+    distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
+    powers = {"none": 0.0, "linear": 1.0, "quadratic": 2.0}
+    if weights not in powers:
+        raise ConfigError(f"unknown weights {weights!r}; allowed: {', '.join(powers)}")
+    penalty = np.where(distance == 0, 0.0, distance ** powers[weights])
+    parts = np.zeros((len(rated), size, size))
+    for row, (first, second) in zip(parts, rated, strict=True):
+        row[categories[first], categories[second]] = 1.0
+
+    def kappa(sums: Floats) -> Floats:
+        tables = sums.reshape(-1, size, size)
+        chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
+        observed = (tables * penalty).sum(axis=(1, 2)) * tables.sum(axis=(1, 2))
+        return _less_than_chance(observed, (chance * penalty).sum(axis=(1, 2)))
+
+    draw = _Draw(confidence, resamples, seed)
+    return _agreement(parts.reshape(len(rated), size * size), names, kappa, len(a), draw)
+
+
+def fleiss_kappa(
+    ratings: Ratings,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Agreement:
+    """Return Fleiss' kappa (1971) of items that were all rated by equally many raters.
+
+    Raises:
+        DatasetError: items differ in their number of ratings (`krippendorff_alpha` takes those),
+            or a NaN or infinite rating.
+
+    >>> fleiss_kappa([["a", "a", "a"], ["b", "b", "b"], ["a", "b", "b"]]).value
+    0.55
+    """
+    rated, names = _rated(ratings, clusters)
+    raters = {len(given) for given in rated}
+    if len(raters) > 1:
+        raise DatasetError(
+            f"Fleiss' kappa needs equally many ratings of each item, found {sorted(raters)}; "
+            "krippendorff_alpha takes any number"
+        )
+    counts = _counts(rated)
+    m = max(raters, default=2)
+    agreeing = (counts * (counts - 1)).sum(axis=1, keepdims=True) / (m * (m - 1))
+    parts = np.column_stack([np.ones(len(rated)), agreeing, counts / m])
+
+    def kappa(sums: Floats) -> Floats:
+        items = sums[:, :1]
+        chance = ((sums[:, 2:] / items) ** 2).sum(axis=1)
+        return _less_than_chance(1 - sums[:, 1] / items[:, 0], 1 - chance)
+
+    draw = _Draw(confidence, resamples, seed)
+    return _agreement(parts, names, kappa, len(ratings), draw)
+
+
+def krippendorff_alpha(
+    ratings: Ratings,
+    *,
+    level: Level = "nominal",
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Agreement:
+    """Return Krippendorff's alpha, for any number of raters and with gaps.
+
+    Krippendorff, "Computing Krippendorff's alpha-reliability", 2011: one less observed over
+    expected disagreement, both from the coincidences of ratings within items. Ordinal distances
+    are those of all the ratings, in resamples too.
+
+    Args:
+        ratings: numbers for the levels ordinal and interval.
+        level: how far apart two ratings are: equal or not, ranks between, squared difference.
+        clusters: one name per item.
+        confidence: of the interval.
+        resamples: of the items.
+        seed: of the resamples.
+
+    Raises:
+        ConfigError: unknown level.
+        DatasetError: a rating is NaN or infinite, or no number where one is needed.
+
+    >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 3], [3, 2]], level="interval").value, 3)
+    0.821
+    """
+    if level not in _LEVELS:
+        raise ConfigError(f"unknown level {level!r}; allowed: {', '.join(_LEVELS)}")
+    rated, names = _rated(ratings, clusters)
+    if level != "nominal":
+        rated = [_numbers(given).tolist() for given in rated]
+    counts = _counts(rated)
+    size = counts.shape[1]
+    within = counts[:, :, None] * counts[:, None, :] - np.eye(size) * counts[:, :, None]
+    each = counts.sum(axis=1)
+    parts = (within / np.maximum(each - 1, 1)[:, None, None]).reshape(len(rated), size * size)
+    distance = _distances(sorted(_categories(rated), key=_order), counts.sum(axis=0), level)
+
+    def alpha(sums: Floats) -> Floats:
+        coincidences = sums.reshape(-1, size, size)
+        totals = coincidences.sum(axis=2)
+        n = totals.sum(axis=1)
+        observed = (coincidences * distance).sum(axis=(1, 2)) * (n - 1)
+        expected = np.einsum("si,ij,sj->s", totals, distance, totals)
+        return _less_than_chance(observed, expected)
+
+    draw = _Draw(confidence, resamples, seed)
+    return _agreement(parts, names, alpha, len(ratings), draw)
+
+
+def _distances(categories: Sequence[Rating], totals: Floats, level: Level) -> Floats:
+    if level == "nominal":
+        return 1.0 - np.eye(len(categories))
+    if level == "interval":
+        values = _numbers(categories)
+        return np.asarray(np.subtract.outer(values, values) ** 2)
+    middle = np.cumsum(totals) - totals / 2
+    return np.asarray(np.subtract.outer(middle, middle) ** 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    confidence: float
+    resamples: int
+    seed: int
+
+
+def _agreement(
+    parts: Floats,
+    clusters: Sequence[Hashable] | None,
+    coefficient: Callable[[Floats], Floats],
+    given: int,
+    draw: _Draw,
+) -> Agreement:
+    """Return a coefficient of the column sums of `parts`, and of their resamples."""
+    check_confidence(draw.confidence)
+    n = len(parts)
+    value = float(coefficient(parts.sum(axis=0, keepdims=True))[0]) if n else float("nan")
+    interval = None
+    if np.isfinite(value):
+        grouped = np.column_stack([cluster_sums(column, clusters)[0] for column in parts.T])
+        if len(grouped) > 1:
+            sums = resampled_sums(grouped, resamples=draw.resamples, seed=draw.seed)
+            interval = percentile_interval(coefficient(sums), draw.confidence)
+    return Agreement(value if np.isfinite(value) else None, n, given - n, interval)
+
+
+def _less_than_chance(observed: Floats, expected: Floats) -> Floats:
+    """Return 1 - observed / expected disagreement; NaN where chance leaves no disagreement."""
+    safe = np.where(expected > 0, expected, 1.0)
+    return np.where(expected > 0, 1 - observed / safe, np.nan)
+
+
+def _rated(
+    ratings: Ratings, clusters: Sequence[Hashable] | None
+) -> tuple[list[list[Rating]], list[Hashable] | None]:
+    """Return the ratings of the items with two or more, without gaps, and their clusters."""
+    if clusters is not None and len(clusters) != len(ratings):
+        raise DatasetError(f"{len(ratings)} items, but {len(clusters)} clusters; give one per item")
+    held: list[list[Rating]] = [[r for r in given if r is not None] for given in ratings]
+    for given in held:
+        present([r for r in given if isinstance(r, int | float)], "ratings")
+    kept = [place for place, given in enumerate(held) if len(given) > 1]
+    names = None if clusters is None else [clusters[place] for place in kept]
+    return [held[place] for place in kept], names
+
+
+def _numbers(given: Sequence[Rating]) -> Floats:
+    wrong = [rating for rating in given if not isinstance(rating, int | float)]
+    if wrong:
+        raise DatasetError(f"rating {wrong[0]!r} is not a number; only nominal ratings may be text")
+    return np.array(given, dtype=np.float64)
+
+
+def _order(rating: Rating) -> tuple[bool, float, str]:
+    """Sort numbers by size before texts by alphabet."""
+    if isinstance(rating, int | float):
+        return False, float(rating), ""
+    return True, 0.0, str(rating)
+
+
+def _categories(rated: Sequence[Sequence[Rating]]) -> dict[Rating, int]:
+    found = sorted({rating for given in rated for rating in given}, key=_order)
+    return {rating: place for place, rating in enumerate(found)}
+
+
+def _counts(rated: Sequence[Sequence[Rating]]) -> Floats:
+    """Return how often each item got each category, shape (items, categories)."""
+    categories = _categories(rated)
+    counts = np.zeros((len(rated), len(categories)))
+    for row, given in zip(counts, rated, strict=True):
+        np.add.at(row, [categories[rating] for rating in given], 1.0)
+    return counts

@@ -1,0 +1,92 @@
+"""Would the leaderboard look the same on other queries? Ranks over bootstrap resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragstone.errors import DatasetError
+from ragstone.statistics.bootstrap import Floats
+from ragstone.statistics.paired import Values
+from ragstone.statistics.resampling import percentile_interval, resampled_sums
+from ragstone.statistics.summary import check_confidence, cluster_sums, held_clusters, present
+
+
+@dataclass(frozen=True, slots=True)
+class RankStability:
+    """One system's place, counted from 1, and how it moves over resamples of the queries."""
+
+    system: str
+    rank: int
+    """By mean; systems with equal means share the best place among them."""
+    interval: tuple[float, float] | None
+    probabilities: tuple[float, ...]
+    """Of place 1, 2, ... of the leaderboard; they sum to 1 for each system."""
+
+
+def rank_stability(
+    scores: Mapping[str, Values],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    higher_is_better: bool = True,
+    confidence: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> list[RankStability]:
+    """Return how stable each system's rank is, best first.
+
+    Args:
+        scores: system -> values, of the same queries in the same order.
+        clusters: one name per query; whole clusters are drawn.
+        higher_is_better: False for latency, cost, error rates.
+        confidence: of the interval of the rank.
+        resamples: how many leaderboards are drawn.
+        seed: of the draws.
+
+    Raises:
+        DatasetError: no values, unequal lengths, NaN or an infinite value.
+
+    >>> board = rank_stability({"weak": [0, 0, 1, 0], "strong": [1, 1, 1, 1]}, resamples=500)
+    >>> board[0].system, board[0].probabilities
+    ('strong', (1.0, 0.0))
+    """
+    check_confidence(confidence)
+    table = _columns(scores)
+    if not higher_is_better:
+        table = -table
+    names = held_clusters(clusters, np.ones(len(table), dtype=np.bool_))
+    parts = np.column_stack([cluster_sums(column, names)[0] for column in table.T])
+    # All systems share the resample's number of queries, so sums rank as means do.
+    ranks = _ranks(resampled_sums(parts, resamples=resamples, seed=seed))
+    now = _ranks(table.sum(axis=0, keepdims=True))[0]
+    board = [
+        RankStability(
+            system=system,
+            rank=int(now[place]),
+            interval=percentile_interval(ranks[:, place], confidence) if len(parts) > 1 else None,
+            probabilities=tuple(
+                (ranks[:, [place]] == np.arange(1, len(scores) + 1)).mean(axis=0).tolist()
+            ),
+        )
+        for place, system in enumerate(scores)
+    ]
+    return sorted(board, key=lambda found: found.rank)
+
+
+def _columns(scores: Mapping[str, Values]) -> Floats:
+    lengths = {system: len(values) for system, values in scores.items()}
+    if not lengths or min(lengths.values()) == 0 or len(set(lengths.values())) > 1:
+        raise DatasetError(f"every system needs the same queries, at least one; found {lengths}")
+    return np.column_stack(
+        [present(np.asarray(v, dtype=np.float64), f"values of {s!r}")[0] for s, v in scores.items()]
+    )
+
+
+def _ranks(sums: Floats) -> Floats:
+    """Return each row's ranks from 1, the largest first; equal sums share the best place."""
+    # Sums of the same numbers in another order differ in the last bits; that is a tie.
+    rounded = np.round(sums, 9)
+    ranks: Floats = 1.0 + (rounded[:, None, :] > rounded[:, :, None]).sum(axis=2)
+    return ranks

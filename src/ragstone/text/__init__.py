@@ -1,0 +1,1 @@
+"""Text handling that every layer shares: normalisation, words, sentences, writing systems."""

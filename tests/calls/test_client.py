@@ -1,0 +1,512 @@
+"""Calls: kept before counted, asked once, in order, and ended by a reply or a reason."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.log import CallLog
+from ragstone.calls.scheduler import Patience
+from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, chat
+from ragstone.core.progress import SilentBar, shown_by
+from ragstone.errors import CallError, ConfigError, StoreError
+from ragstone.testing.fake_model_server import FakeModelServer, prompt_mark
+
+QUICK = Patience(timeout=30.0, deadline=60.0, attempts=4, first_wait=0.01, longest_wait=0.02)
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Iterator[Calls]:
+    """Calls with little patience, kept in a fresh log."""
+    with Calls(CallLog(tmp_path / "calls.sqlite"), patience=QUICK) as made:
+        yield made
+
+
+def questions(count: int) -> list[Request]:
+    """Return that many different requests."""
+    return [chat(f"question {number}", max_tokens=8) for number in range(count)]
+
+
+def endpoint(server: FakeModelServer, api_key_env: str = "") -> Endpoint:
+    """Return the endpoint of a fake server."""
+    return Endpoint("fake", (server.url,), api_key_env=api_key_env)
+
+
+def expected(request: Request) -> str:
+    """Return what the fake server answers."""
+    said = [{"role": role, "content": text} for role, text in request.messages]
+    return f"answer {prompt_mark(said)}"
+
+
+def texts(outcomes: Iterator[Outcome]) -> list[str | None]:
+    """Return the replies' texts, None for a failure."""
+    return [outcome.text if isinstance(outcome, Reply) else None for outcome in outcomes]
+
+
+def only_failure(outcomes: Iterator[Outcome]) -> Failure:
+    """Return the one outcome, which is a failure."""
+    (outcome,) = outcomes
+    assert isinstance(outcome, Failure)
+    return outcome
+
+
+def test_replies_come_in_the_order_of_the_requests(calls: Calls) -> None:
+    """Whichever reply arrives first, the outcomes stand in the order asked."""
+    asked = questions(100)
+    with FakeModelServer(faults={"slow": 0.3}, slow_seconds=0.02) as server:
+        assert texts(calls.ask(endpoint(server), asked)) == [expected(r) for r in asked]
+
+
+def test_a_kept_reply_is_not_asked_for_again(calls: Calls) -> None:
+    """The second time no request leaves, and the reply is equal in every field."""
+    with FakeModelServer() as server:
+        first = list(calls.ask(endpoint(server), questions(5)))
+        again = list(calls.ask(endpoint(server), questions(5)))
+        assert sum(server.asked.values()) == 5
+    assert again == first
+    assert calls.usage.asked == 5
+    assert calls.usage.kept == 5
+
+
+def test_equal_requests_of_one_batch_are_asked_once(calls: Calls) -> None:
+    """Duplicates share a reply; another sample number makes another call."""
+    one = chat("same")
+    other = Request(one.messages, one.sampling, sample=1)
+    with FakeModelServer() as server:
+        assert len(list(calls.ask(endpoint(server), [one, one, other, one]))) == 4
+        assert sum(server.asked.values()) == 2
+
+
+def test_a_reply_outlives_a_move_to_another_port(calls: Calls) -> None:
+    """The key holds the model and the host, not the port."""
+    with FakeModelServer() as server:
+        first = list(calls.ask(endpoint(server), questions(2)))
+    with FakeModelServer() as moved:
+        assert list(calls.ask(endpoint(moved), questions(2))) == first
+        assert not moved.asked
+
+
+def test_every_part_of_a_request_is_in_its_key() -> None:
+    """Model, prompt, sampling parameters and sample number each make another key."""
+    base = chat("who?", temperature=0.0)
+    variants = [
+        base.key("model"),
+        base.key("other model"),
+        chat("who else?", temperature=0.0).key("model"),
+        chat("who?", system="Be brief.", temperature=0.0).key("model"),
+        chat("who?", temperature=0.5).key("model"),
+        chat("who?", temperature=None).key("model"),
+        chat("who?", temperature=0.0, logprobs=0).key("model"),
+        chat("who?", temperature=0.0, stop=("\n",)).key("model"),
+        Request(base.messages, base.sampling, sample=1).key("model"),
+    ]
+    assert len(set(variants)) == len(variants)
+    assert chat("who?", temperature=0.0).key("model") == base.key("model")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "429",
+        "429-retry-after",
+        "500",
+        "503",
+        "cut",
+        "cut-body",
+        "truncated-json",
+        "invalid-json",
+        "empty-choices",
+        "wrong-type",
+        "huge",
+    ],
+)
+def test_what_can_pass_is_tried_again(calls: Calls, fault: str) -> None:
+    """A fault of the moment costs another attempt, not the call."""
+    with FakeModelServer(script=[fault]) as server:
+        (outcome,) = calls.ask(endpoint(server), questions(1))
+        assert isinstance(outcome, Reply), outcome
+        assert outcome.attempts == 2
+        assert server.met[fault] == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ("400", "cannot be served"),
+        ("400-context", "longer than the model's context"),
+        ("302", "use that as base_url"),
+    ],
+)
+def test_what_cannot_pass_is_not_tried_again(calls: Calls, fault: str, cause: str) -> None:
+    """A refusal of one call is a failure with its likely cause, at the first attempt."""
+    with FakeModelServer(script=[fault]) as server:
+        failure = only_failure(calls.ask(endpoint(server), questions(1)))
+        assert sum(server.asked.values()) == 1
+    assert cause in failure.reason
+    assert failure.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [("401", "wants an API key"), ("404", "check base_url"), ("402-quota", "no credit left")],
+)
+def test_what_concerns_every_call_stops_the_run(calls: Calls, fault: str, cause: str) -> None:
+    """A wrong key, an unknown model or an empty account is an error, not a thousand failures."""
+    with (
+        FakeModelServer(faults={fault: 1.0}, delay=0.01) as server,
+        pytest.raises(CallError, match=cause),
+    ):
+        list(calls.ask(endpoint(server), questions(300)))
+    assert sum(server.asked.values()) < 100
+
+
+def test_a_doomed_run_is_stopped_early(calls: Calls) -> None:
+    """Nothing but failures: the run stops, and what was answered before is kept."""
+    good, bad = questions(10), [chat(f"bad {n}") for n in range(200)]
+    with FakeModelServer() as server:
+        list(calls.ask(endpoint(server), good))
+    with (
+        FakeModelServer(faults={"400": 1.0}) as server,
+        pytest.raises(CallError, match="calls in a row failed"),
+    ):
+        list(calls.ask(endpoint(server), good + bad))
+    assert calls.kept(endpoint(server), good) == 10
+
+
+def test_a_failure_is_asked_again_on_the_next_run(calls: Calls) -> None:
+    """A failure is kept with its reason, and does not stand in the way of a reply."""
+    with FakeModelServer(script=["400"]) as server:
+        only_failure(calls.ask(endpoint(server), questions(1)))
+        assert calls.kept(endpoint(server), questions(1)) == 0
+        assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
+    assert calls.usage.failed == 1
+
+
+def test_retry_after_is_honoured_by_all_calls(tmp_path: Path) -> None:
+    """No request arrives before the time that the server asked for is over."""
+    arrivals: list[float] = []
+
+    def answer(_messages: object) -> str:
+        arrivals.append(time.monotonic())
+        return "yes"
+
+    with (
+        FakeModelServer(answer=answer, script=["429-retry-after"], retry_after="0.4") as server,
+        Calls(CallLog(tmp_path / "log"), patience=QUICK, max_concurrency=1) as calls,
+    ):
+        started = time.monotonic()
+        list(calls.ask(endpoint(server), questions(3)))
+    assert len(arrivals) == 3
+    assert min(arrivals) - started > 0.39
+
+
+def test_a_hanging_call_ends_at_its_deadline(tmp_path: Path) -> None:
+    """A server that never answers costs the deadline, and leaves a reason."""
+    patience = Patience(timeout=0.2, deadline=60.0, attempts=3, first_wait=0.01)
+    with (
+        FakeModelServer(faults={"hang": 1.0}) as server,
+        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+    ):
+        failure = only_failure(calls.ask(endpoint(server), questions(1)))
+    assert "no reply from fake at http://127.0.0.1" in failure.reason
+    assert failure.attempts == 3
+
+
+def test_a_call_that_hung_once_is_tried_again(tmp_path: Path) -> None:
+    """The attempt ends at its time-out, the next one brings the reply."""
+    patience = Patience(timeout=1.0, first_wait=0.01)
+    with (
+        FakeModelServer(script=["hang"]) as server,
+        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+    ):
+        assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
+
+
+def test_a_call_ends_at_its_deadline_whatever_the_attempts(tmp_path: Path) -> None:
+    """A hundred attempts would be allowed, the deadline is not waited beyond."""
+    patience = Patience(timeout=0.2, deadline=1.0, attempts=100, first_wait=0.01)
+    with (
+        FakeModelServer(faults={"hang": 1.0}) as server,
+        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+    ):
+        assert only_failure(calls.ask(endpoint(server), questions(1))).attempts < 10
+
+
+def test_a_server_asking_for_more_than_the_deadline_is_not_waited_for(calls: Calls) -> None:
+    """Retry-After of an hour is a failure now, not an hour of silence."""
+    with FakeModelServer(faults={"429-retry-after": 1.0}, retry_after="3600") as server:
+        failure = only_failure(calls.ask(endpoint(server), questions(1)))
+    assert "429" in failure.reason
+
+
+def test_the_number_of_calls_at_once_follows_the_server(tmp_path: Path) -> None:
+    """A server with little room is found out, and every call still gets its reply."""
+    with (
+        FakeModelServer(capacity=5, delay=0.005) as server,
+        Calls(CallLog(tmp_path / "log"), patience=QUICK, max_concurrency=64) as calls,
+    ):
+        assert None not in texts(calls.ask(endpoint(server), questions(300)))
+        assert server.peak <= 64
+        assert server.met["429"] < 150
+    with (
+        FakeModelServer(delay=0.02) as roomy,
+        Calls(CallLog(tmp_path / "other"), patience=QUICK, max_concurrency=32) as calls,
+    ):
+        list(calls.ask(endpoint(roomy), questions(300)))
+        assert 8 < roomy.peak <= 32
+
+
+def test_a_pool_shares_the_calls_and_survives_a_dead_server(calls: Calls) -> None:
+    """Calls go to the least busy server; one that cannot be reached is left out."""
+    with FakeModelServer(delay=0.005) as one, FakeModelServer(delay=0.005) as two:
+        pool = Endpoint("fake", (one.url, two.url, "http://127.0.0.1:9/v1"))
+        assert None not in texts(calls.ask(pool, questions(100)))
+        assert sum(one.asked.values()) > 20
+        assert sum(two.asked.values()) > 20
+
+
+def test_leaving_early_keeps_what_was_answered(calls: Calls) -> None:
+    """Whoever stops reading after some outcomes finds them kept, and few others asked."""
+    with FakeModelServer(delay=0.01) as server:
+        some = list(itertools.islice(calls.ask(endpoint(server), questions(500)), 20))
+        assert len(some) == 20
+        assert calls.kept(endpoint(server), questions(20)) == 20
+        assert sum(server.asked.values()) < 400
+
+
+def test_a_replay_makes_no_call(tmp_path: Path) -> None:
+    """What is kept is answered with no server there; what is not is an error."""
+    with FakeModelServer() as server, Calls(CallLog(tmp_path / "log")) as calls:
+        first = list(calls.ask(endpoint(server), questions(3)))
+    with Calls(CallLog(tmp_path / "log"), replay_only=True) as calls:
+        assert list(calls.ask(endpoint(server), questions(3))) == first
+        with pytest.raises(CallError, match="1 replies of fake"):
+            list(calls.ask(endpoint(server), questions(4)))
+
+
+def test_offline_refuses_every_other_machine(tmp_path: Path) -> None:
+    """Offline, a model elsewhere is refused before a name is looked up; one here is asked."""
+    with (
+        FakeModelServer() as server,
+        Calls(CallLog(tmp_path / "log"), patience=QUICK, offline=True) as calls,
+    ):
+        elsewhere = Endpoint("big", ("https://models.example/v1",))
+        with pytest.raises(CallError, match="offline: big at"):
+            list(calls.ask(elsewhere, questions(1)))
+        assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
+
+
+def test_the_key_appears_nowhere(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is sent, and neither the log nor an error nor a repr holds it."""
+    secret = "sk-very-secret-0123456789"  # noqa: S105 - made up
+    monkeypatch.setenv("FAKE_KEY", secret)
+    heard: list[str] = []
+
+    def echo(_messages: object) -> str:
+        heard.append("asked")
+        return f"your key is {secret}"
+
+    with FakeModelServer(answer=echo, api_key=secret) as server:
+        (reply,) = calls.ask(endpoint(server, api_key_env="FAKE_KEY"), questions(1))
+        assert heard
+        assert isinstance(reply, Reply)
+        assert reply.text == "your key is ***"
+        monkeypatch.setenv("FAKE_KEY", "sk-wrong-secret-987654321")
+        wrong = Endpoint("other", (server.url,), api_key_env="FAKE_KEY")
+        with pytest.raises(CallError, match="the value of FAKE_KEY is wrong") as caught:
+            list(calls.ask(wrong, questions(1)))
+    calls.log.close()
+    written = b"".join(p.read_bytes() for p in calls.log.path.parent.iterdir())
+    for hidden in (secret, "sk-wrong-secret-987654321"):
+        assert hidden.encode() not in written
+        assert hidden not in str(caught.value)
+        assert hidden not in repr(calls.__dict__)
+
+
+def test_an_unset_key_is_a_config_error(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the variable, before any request leaves."""
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with FakeModelServer() as server:
+        with pytest.raises(ConfigError, match="export NO_SUCH_KEY"):
+            list(calls.ask(endpoint(server, api_key_env="NO_SUCH_KEY"), questions(1)))
+        assert not server.asked
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "https://me:pw@host/v1", ""])
+def test_a_base_url_must_be_an_address_without_secrets(url: str) -> None:
+    """A wrong address is told when the endpoint is named, without repeating a password."""
+    with pytest.raises(ConfigError, match="base_url") as caught:
+        Endpoint("fake", (url,))
+    assert "pw" not in str(caught.value)
+
+
+def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
+    """Nobody listens: the reason names the address and asks whether the server runs."""
+    patience = Patience(attempts=2, first_wait=0.01, give_up_after=3)
+    nobody = Endpoint("fake", ("http://127.0.0.1:9/v1",))
+    with (
+        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+        pytest.raises(CallError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"),
+    ):
+        list(calls.ask(nobody, questions(30)))
+
+
+def test_servers_of_this_machine_start_only_when_a_reply_is_missing(calls: Calls) -> None:
+    """What is kept needs no server; the pool is asked for when something is not."""
+    started: list[str] = []
+    with FakeModelServer() as server:
+
+        class Pool:
+            urls = (server.url,)
+            api_key = ""
+
+            def close(self) -> None:
+                started.append("closed")
+
+        def serve() -> Pool:
+            started.append("started")
+            return Pool()
+
+        local = Endpoint("here", identity="gguf:1", serve=serve)
+        list(calls.ask(local, questions(2)))
+        list(calls.ask(local, questions(2)))
+        assert started == ["started"]
+
+
+def served_here(*servers: FakeModelServer) -> Endpoint:
+    """Return an endpoint whose servers belong to this machine."""
+
+    class Pool:
+        urls = tuple(server.url for server in servers)
+        api_key = ""
+
+        def close(self) -> None:
+            """Leave them to the test."""
+
+    return Endpoint("here", identity="gguf:1", serve=Pool)
+
+
+def test_a_slow_model_of_this_machine_is_waited_for(tmp_path: Path) -> None:
+    """Calls that take longer than the time-out are made once, and none ends for want of time."""
+    patience = Patience(timeout=0.05, deadline=60.0, attempts=2, first_wait=0.01)
+    with (
+        FakeModelServer(delay=0.15) as one,
+        FakeModelServer(delay=0.15) as two,
+        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+    ):
+        outcomes = list(calls.ask(served_here(one, two), questions(6)))
+        assert [outcome.attempts for outcome in outcomes if isinstance(outcome, Reply)] == [1] * 6
+        assert sum(one.asked.values()) == sum(two.asked.values()) == 3
+        assert one.peak == two.peak == 1
+
+
+def test_a_server_that_let_a_call_run_out_of_time_is_not_asked_next(tmp_path: Path) -> None:
+    """Of a pool whose first server is silent, the second one gets the next attempt."""
+    patience = Patience(timeout=0.3, deadline=60.0, attempts=2, first_wait=0.01)
+    with (
+        FakeModelServer(faults={"hang": 1.0}) as silent,
+        FakeModelServer() as lively,
+        Calls(CallLog(tmp_path / "log"), patience=patience, max_concurrency=1) as calls,
+    ):
+        pool = Endpoint("fake", (silent.url, lively.url))
+        assert None not in texts(calls.ask(pool, questions(4)))
+        assert sum(silent.asked.values()) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_small_batches_under_faults_all_end(tmp_path: Path, seed: int) -> None:
+    """As a live conversation asks them: batch after batch, whatever the servers do meanwhile."""
+    patience = Patience(
+        timeout=0.2, deadline=60.0, attempts=40, first_wait=0.005, longest_wait=0.02
+    )
+    faults = {"503": 0.1, "429": 0.1, "cut": 0.1, "slow": 0.05, "hang": 0.02, "cut-body": 0.05}
+    with (
+        FakeModelServer(faults=faults, seed=seed, slow_seconds=0.05) as one,
+        FakeModelServer(faults=faults, seed=seed + 9, slow_seconds=0.05) as two,
+        Calls(CallLog(tmp_path / "log"), patience=patience, max_concurrency=4) as calls,
+    ):
+        pool = Endpoint("fake", (one.url, two.url))
+        for turn in range(30):
+            asked = [chat(f"turn {turn} of {talk}") for talk in range(1 + turn % 5)]
+            assert texts(calls.ask(pool, asked)) == [expected(request) for request in asked]
+        pace = calls._client(pool).pace
+        assert pace.limit >= 1
+        settled = time.monotonic() + 10.0
+        while pace.active and time.monotonic() < settled:
+            time.sleep(0.01)
+        assert pace.active == 0
+
+
+def test_a_display_that_breaks_stops_the_run_instead_of_hanging_it(calls: Calls) -> None:
+    """Whoever waits for an outcome learns that it could not be counted."""
+
+    class BrokenBar(SilentBar):
+        """A bar on a terminal that is gone."""
+
+        def advance(self, count: int = 1) -> None:
+            """Fail as a closed pipe does."""
+            raise BrokenPipeError(32, "Broken pipe")
+
+    with (
+        FakeModelServer() as server,
+        shown_by(lambda _title, _total: BrokenBar()),
+        pytest.raises(StoreError, match=r"Broken pipe.*run the same command again"),
+    ):
+        list(calls.ask(endpoint(server), questions(3)))
+
+
+def test_an_anthropic_style_server_is_spoken_to(calls: Calls) -> None:
+    """The system text travels apart, and the blocks of the reply become one text."""
+    with FakeModelServer() as server:
+        there = Endpoint("fake", (server.url,), protocol="anthropic")
+        (reply,) = calls.ask(there, [chat("who?", system="Be brief.", stop=("x",))])
+        assert isinstance(reply, Reply)
+        assert reply.text.startswith("answer ")
+        assert reply.finish_reason == "end_turn"
+        (body,) = server.bodies
+        assert body["system"] == "Be brief."
+        assert body["stop_sequences"] == ["x"]
+
+
+def test_what_is_asked_reaches_the_server_as_written(calls: Calls) -> None:
+    """Sampling parameters stand in the body under the protocol's names; None is left out."""
+    schema = {"type": "object"}
+    request = chat("q", seed=7, top_p=0.9, logprobs=2, json_schema=schema, extra={"x": 1})
+    with FakeModelServer() as server:
+        (reply,) = calls.ask(endpoint(server), [request])
+        (body,) = server.bodies
+    assert isinstance(reply, Reply)
+    assert [token.token for token in reply.logprobs] == reply.text.split()
+    assert (body["seed"], body["top_p"], body["top_logprobs"], body["x"]) == (7, 0.9, 2, 1)
+    assert body["response_format"]["json_schema"]["schema"] == schema
+    assert "stop" not in body
+
+
+def test_a_full_disk_or_a_foreign_file_is_a_store_error(tmp_path: Path) -> None:
+    """A log that cannot be used is told with its path and the way out."""
+    path = tmp_path / "calls.sqlite"
+    path.write_bytes(b"not a database, but long enough to be taken for one" * 100)
+    with (
+        FakeModelServer() as server,
+        Calls(CallLog(path)) as calls,
+        pytest.raises(StoreError, match="move the file away"),
+    ):
+        list(calls.ask(endpoint(server), questions(1)))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
+    """No permission: the error says to give another folder."""
+    tmp_path.chmod(0o500)
+    with (
+        FakeModelServer() as server,
+        Calls(CallLog(tmp_path / "calls.sqlite"), patience=QUICK) as calls,
+        pytest.raises(StoreError, match="store=PATH"),
+    ):
+        list(calls.ask(endpoint(server), questions(1)))

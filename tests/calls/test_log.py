@@ -1,0 +1,234 @@
+"""The call log: durable before counted, whatever kills the process, and shared by processes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.log import CallLog, Entry, connect
+from ragstone.calls.scheduler import Patience
+from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, TokenLogprob, chat
+from ragstone.errors import StoreError
+from ragstone.testing.fake_model_server import FakeModelServer
+
+ASKER = """
+import sys
+from pathlib import Path
+from ragstone.calls import Calls, Endpoint, chat
+with Calls.at(Path(sys.argv[1]), max_concurrency=16) as calls:
+    requests = [chat(f"question {n}") for n in range(int(sys.argv[3]))]
+    for outcome in calls.ask(Endpoint("fake", (sys.argv[2],)), requests):
+        print(outcome.key, outcome.text, flush=True)
+"""
+
+
+class Listener:
+    """A receiver that remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[Outcome] = []
+        self.error: StoreError | None = None
+
+    def kept(self, outcomes: Sequence[Outcome]) -> None:
+        """Remember outcomes."""
+        self.outcomes += outcomes
+
+    def broken(self, error: StoreError) -> None:
+        """Remember the error."""
+        self.error = error
+
+
+def keep(path: Path, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Have outcomes kept and return what the receiver was told."""
+    listener = Listener()
+    with CallLog(path) as log:
+        for outcome in outcomes:
+            log.put(Entry(outcome.key, "model", "model", chat(outcome.key), outcome), listener)
+    return listener.outcomes
+
+
+def start_asking(path: Path, url: str, count: int) -> subprocess.Popen[str]:
+    """Start another process that asks `count` questions."""
+    return subprocess.Popen(
+        [sys.executable, "-c", ASKER, str(path), url, str(count)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_a_reply_comes_back_equal_in_every_field(tmp_path: Path) -> None:
+    """What is kept is the whole reply, log-probabilities and odd characters too."""
+    reply = Reply(
+        "a\x00b \N{SNOWMAN}\n",
+        finish_reason="stop",
+        tokens_in=3,
+        tokens_out=2,
+        seconds=0.25,
+        logprobs=(TokenLogprob("a", -0.5, (("b", -1.5),)),),
+        reasoning="hm",
+        passage_ids=("p1",),
+        served_by="fake",
+        attempts=2,
+        key="k1",
+    )
+    assert keep(tmp_path / "log", [reply]) == [reply]
+    with CallLog(tmp_path / "log") as log:
+        assert log.replies(["k1", "k2"]) == {"k1": reply}
+
+
+def test_the_first_reply_stays_and_later_ones_are_told(tmp_path: Path) -> None:
+    """A second reply, or a failure, takes no reply's place; whoever had it gets the first."""
+    first = Reply("first", key="k")
+    keep(tmp_path / "log", [first])
+    assert keep(tmp_path / "log", [Reply("second", key="k"), Failure("no", key="k")]) == [first] * 2
+
+
+def test_a_reply_takes_the_place_of_a_failure(tmp_path: Path) -> None:
+    """A failure is no reply; the reply that comes later is kept."""
+    keep(tmp_path / "log", [Failure("no", key="k")])
+    with CallLog(tmp_path / "log") as log:
+        assert log.replies(["k"]) == {}
+    keep(tmp_path / "log", [Reply("yes", key="k")])
+    with CallLog(tmp_path / "log") as log:
+        assert log.replies(["k"])["k"].text == "yes"
+
+
+def test_many_calls_are_kept_in_groups_without_loss(tmp_path: Path) -> None:
+    """Groups of every size are inserted whole."""
+    for count in (1, 7, 8, 9, 63, 64, 65, 200):
+        replies = [Reply(str(n), key=f"{count}-{n}") for n in range(count)]
+        assert keep(tmp_path / "log", replies) == replies
+        with CallLog(tmp_path / "log") as log:
+            assert len(log.replies([reply.key for reply in replies])) == count
+
+
+def test_nothing_counted_is_lost_by_kill_9(tmp_path: Path) -> None:
+    """A process killed while it asks: every reply that it had yielded is in the log."""
+    path = tmp_path / "calls.sqlite"
+    with FakeModelServer(delay=0.005) as server:
+        counted: dict[str, str] = {}
+        for _ in range(3):
+            process = start_asking(path, server.url, 2000)
+            assert process.stdout is not None
+            for _, line in zip(range(150), process.stdout, strict=False):
+                key, text = line.strip().split(" ", 1)
+                counted[key] = text
+            process.send_signal(signal.SIGKILL)
+            process.stdout.close()
+            process.wait()
+            with CallLog(path) as log:
+                kept = log.replies(list(counted))
+            assert {key: reply.text for key, reply in kept.items()} == counted
+            before = dict(server.answered)
+        assert before
+
+
+def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
+    """The second run asks only what the first one had not kept."""
+    path, requests = tmp_path / "calls.sqlite", [chat(f"question {n}") for n in range(300)]
+    with FakeModelServer(delay=0.005) as server:
+        process = start_asking(path, server.url, 300)
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.kill()
+        process.stdout.close()
+        process.wait()
+        time.sleep(0.05)
+        with Calls.at(path) as calls:
+            endpoint = Endpoint("fake", (server.url,))
+            kept = calls.kept(endpoint, requests)
+            asked = sum(server.asked.values())
+            assert all(isinstance(o, Reply) for o in calls.ask(endpoint, requests))
+        assert 0 < kept < 300
+        assert sum(server.asked.values()) - asked == 300 - kept
+
+
+def test_two_processes_share_a_log(tmp_path: Path) -> None:
+    """Both finish, both see the same replies, and the log holds each call once."""
+    path = tmp_path / "calls.sqlite"
+    with FakeModelServer(delay=0.002) as server:
+        both = [start_asking(path, server.url, 200) for _ in range(2)]
+        printed = [process.communicate(timeout=60)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert printed[0] == printed[1]
+    assert len(set(printed[0].splitlines())) == 200
+    connection = connect(path)
+    assert connection.execute("SELECT count(*) FROM calls WHERE replied").fetchone() == (200,)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_two_processes_end_with_the_same_reply_even_from_a_fickle_model(tmp_path: Path) -> None:
+    """Where both asked the same and got two answers, both go on with the one that was kept."""
+    path = tmp_path / "calls.sqlite"
+    answers = iter(range(10**6))
+    with FakeModelServer(answer=lambda _: f"{next(answers)}", delay=0.01) as server:
+        both = [start_asking(path, server.url, 100) for _ in range(2)]
+        printed = [process.communicate(timeout=60)[0] for process in both]
+    assert printed[0] == printed[1]
+
+
+def test_a_call_that_cannot_be_written_is_told_and_the_next_is_kept(tmp_path: Path) -> None:
+    """A text that no database takes is an error for who waits, not the end of the writer."""
+    broken = Reply("\ud800", key="odd")
+    with CallLog(tmp_path / "log") as log:
+        odd, fine = Listener(), Listener()
+        log.put(Entry("odd", "model", "model", chat("odd"), broken), odd)
+        waited_until = time.monotonic() + 10.0
+        while odd.error is None and time.monotonic() < waited_until:
+            time.sleep(0.01)
+        log.put(Entry("fine", "model", "model", chat("fine"), Reply("yes", key="fine")), fine)
+    assert "UnicodeEncodeError" in str(odd.error)
+    assert [outcome.key for outcome in fine.outcomes] == ["fine"]
+
+
+def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    """A layout that this version does not know is not guessed at."""
+    connection = connect(tmp_path / "log")
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with CallLog(tmp_path / "log") as log, pytest.raises(StoreError, match="newer Ragstone"):
+        log.replies(["k"])
+
+
+def test_commits_are_synced_to_the_disk(tmp_path: Path) -> None:
+    """The policy stated in the docs: a write-ahead log, synced at every commit."""
+    connection = connect(tmp_path / "log")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    connection.close()
+
+
+def test_a_disk_that_fills_up_stops_the_run_and_keeps_the_rest(tmp_path: Path) -> None:
+    """When the log can grow no more, the error says so, and what was kept stays readable."""
+    path = tmp_path / "calls.sqlite"
+    requests = [chat(f"question {n} " + "long " * 400) for n in range(600)]
+
+    class SmallLog(CallLog):
+        """A log on a disk with room for few pages."""
+
+    with FakeModelServer() as server, pytest.MonkeyPatch.context() as patch:
+        endpoint = Endpoint("fake", (server.url,))
+
+        def small(path: Path) -> object:
+            connection = connect(path)
+            connection.execute("PRAGMA max_page_count=100")
+            return connection
+
+        patch.setattr("ragstone.calls.log.connect", small)
+        with (
+            Calls(SmallLog(path), patience=Patience()) as calls,
+            pytest.raises(StoreError, match="make room"),
+        ):
+            list(calls.ask(endpoint, requests))
+        assert calls.usage.asked < 600
+        patch.undo()
+        with Calls(CallLog(path)) as calls:
+            kept = calls.kept(endpoint, requests)
+            assert 0 < kept < 600
+            assert len(list(calls.ask(endpoint, requests))) == 600

@@ -1,0 +1,107 @@
+"""Context settings show the passages their rule says, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.components.context_settings.gold import Gold
+from ragstone.components.context_settings.gold_noise import GoldNoise
+from ragstone.components.context_settings.gold_retrieved import GoldRetrieved
+from ragstone.components.context_settings.none import NoContext
+from ragstone.components.context_settings.retrieved import Retrieved
+from ragstone.core.registry import create
+from ragstone.errors import ConfigError
+from ragstone.protocols import ContextBuilder
+from ragstone.types import GoldPassages, NoisePassages, Passage, Query, RetrievedPassages
+
+QUERY = Query("q", "where?")
+GOLD = GoldPassages((Passage("g1", "one"), Passage("g2", "two", title="Two")))
+NOISE = NoisePassages(tuple(Passage(f"n{i}", f"noise {i}") for i in range(5)))
+FOUND = RetrievedPassages((Passage("n1", "noise 1"), Passage("g1", "one"), Passage("x", "x")))
+
+
+@pytest.mark.parametrize(
+    ("builder", "ids"),
+    [
+        (NoContext(), ()),
+        (Gold(), ("g1", "g2")),
+        (Gold(1), ("g1",)),
+        (GoldNoise(2, position="first"), ("g1", "g2", "n0", "n1")),
+        (GoldNoise(2, position="last"), ("n0", "n1", "g1", "g2")),
+        (Retrieved(2), ("n1", "g1")),
+        (GoldRetrieved(3), ("g1", "g2", "n1")),
+        (GoldRetrieved(9), ("g1", "g2", "n1", "x")),
+    ],
+    ids=lambda value: getattr(value, "setting", None),
+)
+def test_each_rule_shows_its_passages(builder: ContextBuilder, ids: tuple[str, ...]) -> None:
+    """Which passages, and in what order."""
+    assert builder.build(QUERY, GOLD, NOISE, FOUND).passage_ids == ids
+
+
+def test_a_passage_is_shown_with_its_title_and_its_origin() -> None:
+    """The title stands above the text, and the origin says where the passage came from."""
+    context = GoldNoise(1, position="last").build(QUERY, GOLD, NOISE, FOUND)
+
+    assert context.passages[2].text == "Two\ntwo"
+    assert [p.origin for p in context.passages] == ["noise", "gold", "gold"]
+
+
+@pytest.mark.parametrize(
+    ("builder", "name", "defined"),
+    [
+        (GoldRetrieved(5), "gold+retrieved(5)", [0, 1, 2]),
+        (GoldRetrieved(5, max_gold=1), "gold+retrieved(5, max_gold=1)", [0, 1]),
+        (GoldRetrieved(5, max_gold=None), "gold+retrieved(5, max_gold=null)", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_gold_within_retrieved_is_defined_for_few_gold_passages(
+    builder: GoldRetrieved, name: str, defined: list[int]
+) -> None:
+    """Two of five passages at most, unless told otherwise; its name says so and makes it again."""
+    assert builder.setting == name
+    assert create("context_settings", name, where="setting") == builder
+    assert [gold for gold in range(5) if not builder.undefined(gold)] == defined
+
+
+def test_no_gold_passage_at_all_is_a_wrong_bound() -> None:
+    """A bound of 0 would leave out every query that the setting is for."""
+    with pytest.raises(ConfigError, match="max_gold is 0"):
+        GoldRetrieved(5, max_gold=0)
+
+
+def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:
+    """Built twice, a context is the same; over many queries, gold stands at every place."""
+    builder = GoldNoise(2)
+    one = GoldPassages(GOLD.passages[:1])
+    places = Counter(
+        builder.build(Query(f"q{i}", "?"), one, NOISE, FOUND).passage_ids.index("g1")
+        for i in range(300)
+    )
+
+    assert builder.build(QUERY, GOLD, NOISE, FOUND) == builder.build(QUERY, GOLD, NOISE, FOUND)
+    assert set(places) == {0, 1, 2}
+    assert min(places.values()) > 60
+
+
+@given(
+    st.sampled_from([NoContext(), Gold(), Gold(2), Retrieved(3), GoldRetrieved(4)])
+    | st.builds(
+        GoldNoise,
+        noise=st.integers(1, 9),
+        position=st.sampled_from(["first", "last", "random"]),
+        seed=st.integers(0, 5),
+    )
+)
+def test_the_name_of_a_setting_round_trips(builder: ContextBuilder) -> None:
+    """Reading the canonical name gives the setting back."""
+    assert create("context_settings", builder.setting, where="test") == builder
+
+
+def test_a_query_without_gold_gets_an_empty_gold_context() -> None:
+    """An unanswerable query has nothing to show."""
+    assert Gold().build(QUERY, GoldPassages(()), NOISE, FOUND).passages == ()

@@ -1,0 +1,201 @@
+"""Vectors from an endpoint: what is asked, what is kept, and what is done about bad replies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from ragstone.calls.client import Calls
+from ragstone.calls.scheduler import Patience
+from ragstone.components.embedders.endpoint import EndpointEmbedder
+from ragstone.core.fingerprint import fingerprint
+from ragstone.core.step_notes import noting
+from ragstone.errors import CallError, ConfigError
+from ragstone.experiment.experiment import load_experiment
+from ragstone.testing.fake_model_server import FakeModelServer, hashed_words
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Iterator[Calls]:
+    """A call log in a temporary folder; nobody waits long."""
+    patience = Patience(attempts=2, first_wait=0.01)
+    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as opened:
+        yield opened
+
+
+def embedder(server: FakeModelServer, calls: Calls, **changes: Any) -> EndpointEmbedder:
+    """Return an embedder that asks a server, three texts at a time."""
+    return EndpointEmbedder("m", server.url, **{"batch": 3, **changes}).with_calls(calls)
+
+
+TEXTS = ["gold", "a dark stone", "gold and stone", "paris", ""]
+
+
+def test_vectors_come_in_the_order_of_the_texts(calls: Calls) -> None:
+    """Two requests, whose entries the server sends backwards; each row has length 1."""
+    with FakeModelServer() as server:
+        found = embedder(server, calls).embed_passages(TEXTS)
+
+    expected = np.array(hashed_words(TEXTS), dtype=np.float32)
+    length = np.linalg.norm(expected, axis=1, keepdims=True)
+    assert found.dtype == np.float32
+    assert np.allclose(found, expected / np.where(length > 0, length, 1))
+    assert [body["input"] for body in server.bodies] == [TEXTS[:3], ["paris", " "]]
+
+
+def test_nothing_is_asked_twice(calls: Calls) -> None:
+    """Replies are kept in the call log: a second embedding needs no server."""
+    with FakeModelServer() as server:
+        asking = embedder(server, calls)
+        first = asking.embed_queries(TEXTS)
+
+    again = asking.embed_queries(TEXTS)
+
+    assert np.array_equal(first, again)
+    assert calls.usage.asked == 2
+
+
+def test_queries_and_passages_are_told_apart(calls: Calls) -> None:
+    """Prefixes, further fields and dimensions reach the server."""
+    with FakeModelServer() as server:
+        asking = embedder(
+            server, calls, query_prefix="query: ", query_extra={"input_type": "query"}, dimensions=8
+        )
+        asking.embed_queries(["gold"])
+        asking.embed_passages(["gold"])
+
+    query, passage = server.bodies
+    assert query == {
+        "model": "m",
+        "input": ["query: gold"],
+        "encoding_format": "float",
+        "input_type": "query",
+        "dimensions": 8,
+    }
+    assert (passage["input"], "input_type" in passage) == (["gold"], False)
+
+
+def test_long_texts_are_cut_and_counted(calls: Calls) -> None:
+    """Only where a length is given; the note says how many."""
+    with FakeModelServer() as server, noting() as notes:
+        embedder(server, calls, max_characters=6).embed_passages(["gold and stone", "gold"])
+
+    assert server.bodies[0]["input"] == ["gold a", "gold"]
+    assert dict(notes) == {"passages cut to 6 characters": 1}
+
+
+def fewer(texts: Sequence[str]) -> list[list[float]]:
+    """Leave the last text out."""
+    return hashed_words(texts)[:-1]
+
+
+def uneven(texts: Sequence[str]) -> list[list[float]]:
+    """Give each text a longer vector than the one before."""
+    return [[1.0] * (n + 1) for n, _ in enumerate(texts)]
+
+
+def none_at_all(texts: Sequence[str]) -> list[list[float]]:
+    """Give vectors of no numbers."""
+    return [[] for _ in texts]
+
+
+@pytest.mark.parametrize(
+    ("embed", "message"),
+    [
+        (fewer, "returned 2 vectors for 3 texts"),
+        (uneven, "the vectors have 1 and 3 dimensions"),
+        (none_at_all, "the vectors have 0 and 0 dimensions"),
+    ],
+)
+def test_a_reply_with_wrong_vectors_is_an_error_and_not_kept(
+    calls: Calls, embed: Any, message: str
+) -> None:
+    """The error names server and text; when the server is mended the next run goes on."""
+    with FakeModelServer(embed=embed) as server:
+        with pytest.raises(CallError, match=message) as caught:
+            embedder(server, calls).embed_passages(TEXTS[:3])
+        assert "'gold'" in str(caught.value)
+        server.embed = hashed_words
+        assert len(embedder(server, calls).embed_passages(TEXTS[:3])) == 3
+
+
+def test_a_change_of_size_between_requests_is_an_error(calls: Calls) -> None:
+    """One name for two models: both sizes are named."""
+    sizes = iter((4, 5))
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        size = next(sizes)
+        return [[1.0] * size for _ in texts]
+
+    with (
+        FakeModelServer(embed=embed) as server,
+        pytest.raises(CallError, match="vectors of 4 and of 5 dimensions"),
+    ):
+        embedder(server, calls, concurrency=1).embed_passages(TEXTS)
+
+
+def test_passing_faults_are_waited_for(calls: Calls) -> None:
+    """Too many requests, then an error of the server: the vectors come all the same."""
+    with FakeModelServer(script=["429-retry-after"]) as server:
+        assert len(embedder(server, calls).embed_passages(TEXTS)) == 5
+
+
+def test_an_unknown_model_stops_the_run(calls: Calls) -> None:
+    """Every other request would end the same way."""
+    with FakeModelServer(script=["404"] * 9) as server, pytest.raises(CallError, match="404"):
+        embedder(server, calls).embed_passages(TEXTS)
+
+
+def test_without_a_way_to_the_server_the_error_says_how() -> None:
+    """In Python, outside of an experiment."""
+    with pytest.raises(ConfigError, match="with_calls"):
+        EndpointEmbedder("m").embed_queries(["gold"])
+
+
+def test_the_key_holds_the_model_and_not_its_address_or_batches() -> None:
+    """Another port or batch is the same vectors; another model or prefix is not."""
+    here = EndpointEmbedder("m", "http://localhost:1/v1")
+
+    assert fingerprint(here) == fingerprint(
+        replace(here, base_url="http://localhost:2/v1", batch=9)
+    )
+    assert fingerprint(here) != fingerprint(replace(here, model="n"))
+    assert fingerprint(here) != fingerprint(replace(here, query_prefix="query: "))
+
+
+@pytest.mark.parametrize(
+    "changes", [{"batch": 0}, {"dimensions": 0}, {"max_characters": 0}, {"base_url": "nowhere"}]
+)
+def test_mistakes_are_told(changes: dict[str, Any]) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=next(iter(changes))):
+        EndpointEmbedder("m", **changes)
+
+
+def test_an_experiment_retrieves_by_an_endpoint(tmp_path: Path) -> None:
+    """A mapping as embedder; a second run asks nothing, the vectors being stored."""
+    with FakeModelServer() as server:
+        embed = {"name": "endpoint", "model": "m", "base_url": server.url, "batch": 50}
+        document = {
+            "data": "sample",
+            "store": str(tmp_path / "store"),
+            "systems": {"e": {"retriever": {"name": "dense", "embedder": embed}}},
+            "metrics": ["R@5"],
+        }
+        (tmp_path / "trial.yaml").write_text(yaml.safe_dump(document))
+        (cell,) = load_experiment(tmp_path / "trial.yaml").run().ranking_cells
+    assert cell.summary.mean is not None
+    assert cell.summary.mean > 0.05
+
+    (again,) = load_experiment(tmp_path / "trial.yaml").run().ranking_cells
+
+    assert again == cell
+    record = json.loads((tmp_path / "store" / "experiments" / "trial.json").read_text())
+    assert record["last_run"]["asked"] == 0

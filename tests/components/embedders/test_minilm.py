@@ -1,0 +1,112 @@
+"""MiniLM, the real bundled model."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragstone.components.embedders.minilm import MiniLM
+from ragstone.core.fingerprint import recipe
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.bundled import MODELS
+
+TEXTS = [
+    "The cat sat on the mat.",
+    "A feline rested on a rug.",
+    "Interest rates rose again in March, and banks followed within a week. " * 12,
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    """The embedder, its model loaded once."""
+    if not MODELS["all-minilm-l6-v2"].fetched:
+        pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
+    return MiniLM(threads=2)
+
+
+def test_meaning_lies_near(minilm: MiniLM) -> None:
+    """A paraphrase is nearer than another subject; vectors have length 1."""
+    vectors = minilm.embed_passages(TEXTS)
+    assert vectors.shape == (4, 384)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    near, far = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
+    assert near > 0.5
+    assert far < 0.2
+
+
+def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLM) -> None:
+    """Alone, in company and in any order, a text has one vector, bit by bit."""
+    together = minilm.embed_passages(TEXTS)
+    alone = np.concatenate([minilm.embed_passages([text]) for text in TEXTS])
+    backwards = minilm.embed_passages(TEXTS[::-1])[::-1]
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together, backwards)
+
+
+def test_precision_and_prefixes_are_used(minilm: MiniLM) -> None:
+    """8 bit is near full precision; a prefix for queries changes queries alone."""
+    exact = MiniLM(precision="float32").embed_queries(TEXTS[:2])
+    assert ((exact * minilm.embed_queries(TEXTS[:2])).sum(axis=1) > 0.98).all()
+    prefixed = MiniLM(query_prefix="query: ")
+    assert not np.array_equal(prefixed.embed_queries(TEXTS[:1]), minilm.embed_queries(TEXTS[:1]))
+    assert np.array_equal(prefixed.embed_passages(TEXTS[:1]), minilm.embed_passages(TEXTS[:1]))
+
+
+def test_long_texts_are_cut_where_it_says(minilm: MiniLM) -> None:
+    """Words beyond `max_tokens` change nothing, words before it do."""
+    short = MiniLM(max_tokens=8)
+    cut = short.embed_passages([TEXTS[2], TEXTS[2] + " And the cat?"])
+    assert np.array_equal(cut[0], cut[1])
+    assert not np.array_equal(cut[0], minilm.embed_passages([TEXTS[2]])[0])
+
+
+@pytest.mark.usefixtures("minilm")
+def test_a_length_that_the_model_cannot_read_is_refused() -> None:
+    """The model's own limit is part of the error."""
+    with pytest.raises(ConfigError, match="reads 512 at most"):
+        MiniLM(max_tokens=513).embed_queries(["x"])
+
+
+def test_nothing_to_embed(minilm: MiniLM) -> None:
+    """No texts give no rows, in the right dimension."""
+    assert minilm.embed_queries([]).shape == (0, 384)
+
+
+def test_the_recipe_holds_what_changes_vectors() -> None:
+    """Model bytes, precision and length are in the key, the number of threads is not."""
+    assert recipe(MiniLM()) == recipe(MiniLM(threads=3))
+    assert recipe(MiniLM()) != recipe(MiniLM(max_tokens=256))
+    assert recipe(MiniLM())["revision"]
+
+
+@pytest.mark.parametrize("parameters", [{"max_tokens": 2}, {"threads": 0}])
+def test_wrong_parameters_are_refused(parameters: dict[str, int]) -> None:
+    """A value out of range is named."""
+    with pytest.raises(ConfigError, match="or more, found"):
+        MiniLM(**parameters)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
+    """A folder whose weights are not BERT's is named, with what is missing."""
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    save_file({"some.weight": np.zeros(3, dtype=np.float32)}, tmp_path / "model.safetensors")
+    config = {"max_position_embeddings": 512, "num_attention_heads": 2, "layer_norm_eps": 1e-12}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    tokenizer = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {}, "unk_token": "u"}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="'minilm' can run: its weights have no"):
+        MiniLM(model=str(tmp_path)).embed_queries(["x"])
+
+
+def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra the error names the package and the command."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(MissingDependency, match=r"onnxruntime.*ragstone\[local\]"):
+        MiniLM().embed_queries(["x"])

@@ -1,0 +1,61 @@
+"""The bundled model's token vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragstone.components.embedders.minilm_tokens import MiniLMTokens
+from ragstone.core.step_notes import noting
+from ragstone.errors import ConfigError
+from ragstone.indexes.token_vectors import maxsim
+from ragstone.models.bundled import MODELS
+
+TEXTS = ["The cat sat on the mat.", "", "Interest rates rose again in March."]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> MiniLMTokens:
+    """The embedder, its model loaded once."""
+    if not MODELS["all-minilm-l6-v2"].fetched:
+        pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
+    return MiniLMTokens(threads=2)
+
+
+def test_every_token_has_a_vector_and_the_marks_have_none(embedder: MiniLMTokens) -> None:
+    """Seven words and a stop are seven tokens; an empty text has none; rows have length 1."""
+    found = embedder.passage_tokens(TEXTS)
+
+    assert found.lengths.tolist() == [7, 0, 7]
+    assert found.rows.shape == (14, 384)
+    np.testing.assert_allclose(np.linalg.norm(found.rows, axis=1), 1, atol=1e-5)
+    assert np.array_equal(found.of_text(2), embedder.passage_tokens(TEXTS[2:]).rows)
+    assert embedder.passage_tokens([]).rows.shape == (0, 384)
+
+
+def test_meaning_is_matched_word_by_word(embedder: MiniLMTokens) -> None:
+    """A question is nearer to the passage that it is about."""
+    query = embedder.query_tokens(["Where did the kitten rest?"]).rows
+    passages = embedder.passage_tokens(TEXTS)
+
+    about, other = (maxsim(query, passages.of_text(n).astype(np.float64)) for n in (0, 2))
+
+    assert about > other + 0.5
+
+
+def test_a_query_that_is_cut_is_noted() -> None:
+    """The first tokens count; how many queries lost the others is told."""
+    if not MODELS["all-minilm-l6-v2"].fetched:
+        pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
+    short = MiniLMTokens(max_tokens=5)
+    with noting() as notes:
+        found = short.query_tokens(["cat", "one two three four five six"])
+
+    assert found.lengths.tolist() == [1, 3]
+    assert dict(notes) == {"queries cut to 5 tokens": 1}
+
+
+def test_ranges_are_checked() -> None:
+    """Fewer tokens than any text has are refused."""
+    with pytest.raises(ConfigError, match="max_tokens must be 3 or more"):
+        MiniLMTokens(max_tokens=2)

@@ -1,0 +1,153 @@
+"""Encoders run by sentence-transformers give what our own give for the same weights."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragstone.components.embedders.minilm import MiniLM
+from ragstone.components.embedders.sentence_transformers import SentenceTransformers
+from ragstone.components.embedders.sentence_transformers_sparse import SentenceTransformersSparse
+from ragstone.components.embedders.splade import Splade
+from ragstone.core.fingerprint import fingerprint
+from ragstone.core.registry import create
+from ragstone.core.step_notes import noting
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.files import model_file
+
+ABSENT = [p for p in ("torch", "sentence_transformers") if not importlib.util.find_spec(p)]
+needs_torch = pytest.mark.skipif(
+    bool(ABSENT), reason=f"NOT RUN: needs {', '.join(ABSENT)} (pip install 'ragstone[st]')"
+)
+TEXTS = ["What is the capital of France?", "A touchstone tests gold. " * 120, ""]
+
+
+def folder(model: str) -> str:
+    """Return the folder of a bundled model: a plain one of transformers' layout."""
+    return str(model_file(model).parent)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_dense_vectors_are_those_of_the_bundled_encoder() -> None:
+    """The same weights, torch instead of ONNX: the same vectors; the long text is counted."""
+    with noting() as notes:
+        found = SentenceTransformers(folder("all-minilm-l6-v2")).embed_passages(TEXTS)
+
+    expected = MiniLM(precision="float32").embed_passages(TEXTS)
+    assert np.allclose((found * expected).sum(axis=1), 1, atol=1e-5)
+    assert dict(notes) == {"passages cut to 512 tokens": 1}
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_sparse_vectors_are_those_of_the_bundled_encoder() -> None:
+    """The same words with the same weights."""
+    encoder = SentenceTransformersSparse(folder("splade-tiny"))
+
+    found = list(encoder.encode_queries(TEXTS).rows())
+
+    for row, expected in zip(found, Splade().encode_queries(TEXTS).rows(), strict=True):
+        assert row == pytest.approx(expected, abs=1e-4)
+    assert len(encoder.encode_passages([])) == 0
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_pooling_prefix_and_length_change_the_vectors() -> None:
+    """Each parameter does what it says, and is part of the key."""
+    model = folder("all-minilm-l6-v2")
+    plain = SentenceTransformers(model)
+    changes: list[dict[str, Any]] = [
+        {"pooling": "lasttoken"},
+        {"query_prefix": "query: "},
+        {"max_tokens": 4},
+        {"dtype": "bfloat16"},
+    ]
+    for change in changes:
+        other = SentenceTransformers(model, **change)
+        gap = np.abs(other.embed_queries(TEXTS[:1]) - plain.embed_queries(TEXTS[:1])).max()
+        assert gap > 1e-4, change
+        assert fingerprint(other) != fingerprint(plain)
+    assert plain.embed_queries([]).shape == (0, 384)
+    raw = SentenceTransformers(model, normalise=False).embed_queries(TEXTS[:1])
+    assert np.linalg.norm(raw) > 1.5
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_decoder_is_pooled_at_its_last_token(tmp_path: Path) -> None:
+    """A tiny Llama of random weights: the vector is its last token's, whatever stands beside it."""
+    import torch
+    from transformers import AutoTokenizer, LlamaConfig, LlamaModel
+
+    tokenizer = AutoTokenizer.from_pretrained(folder("all-minilm-l6-v2"))
+    tokenizer.save_pretrained(tmp_path)
+    config = LlamaConfig(
+        vocab_size=tokenizer.vocab_size,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+    )
+    torch.manual_seed(0)
+    model = LlamaModel(config).eval()
+    model.save_pretrained(tmp_path)
+    texts = ["Instruct: find it. Query: gold", "a much longer text about a dark stone and gold"]
+
+    made = SentenceTransformers(str(tmp_path), pooling="lasttoken", query_prefix="Instruct: ")
+    found = made.embed_passages(texts)
+
+    for text, vector in zip(texts, found, strict=True):
+        with torch.no_grad():
+            last = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0, -1].numpy()
+        assert np.allclose(vector, last / np.linalg.norm(last), atol=1e-5)
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_folder_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    """With what the package says about it."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0")
+
+    with pytest.raises(ModelFileError, match="cannot load the model"):
+        SentenceTransformers(str(tmp_path)).embed_queries(["x"])
+
+
+def test_without_the_package_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before the run, and with the name of the embedder."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    model = folder("all-minilm-l6-v2")
+
+    for written in (f"sentence-transformers({model})", f"sentence-transformers-sparse({model})"):
+        made = create("embedders", written, where="embedder")
+        with pytest.raises(MissingDependency, match=r"ragstone\[st\]"):
+            made.check(None)
+
+
+def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
+    """Another pooling in its folder is another encoder."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"\0")
+    (tmp_path / "1_Pooling").mkdir()
+    pooling = tmp_path / "1_Pooling" / "config.json"
+    pooling.write_text('{"pooling_mode": "mean"}')
+    before = SentenceTransformers(str(tmp_path)).revision
+
+    pooling.write_text('{"pooling_mode": "cls"}')
+
+    assert SentenceTransformers(str(tmp_path)).revision != before
+
+
+@pytest.mark.parametrize("changes", [{"batch": 0}, {"max_tokens": 0}])
+def test_mistakes_are_told(changes: dict[str, Any]) -> None:
+    """Before anything is loaded."""
+    with pytest.raises(ConfigError, match=next(iter(changes))):
+        SentenceTransformers("owner/name", **changes)

@@ -1,0 +1,341 @@
+"""Your own system: a function, a command, an HTTP service, each measured like any other."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.scheduler import Patience
+from ragstone.components.generators.command import Command
+from ragstone.components.generators.http import Http
+from ragstone.components.generators.python_function import Function
+from ragstone.core.registry import create
+from ragstone.errors import CallError, ConfigError
+from ragstone.types import Context, ContextPassage, Message, Query, Task
+
+Serve = Callable[[Callable[[Any], bytes]], str]
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Iterator[Calls]:
+    """Calls kept in a fresh log, with little patience."""
+    patience = Patience(timeout=60.0, attempts=2, first_wait=0.01, give_up_after=6)
+    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
+        yield made
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start services whose reply is a function of the request's JSON; give their addresses."""
+    running: list[ThreadingHTTPServer] = []
+
+    def start(answer: Callable[[Any], bytes]) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                reply = answer({"headers": dict(self.headers), "body": json.loads(body)})
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        running.append(server)
+        return f"http://127.0.0.1:{server.server_port}/ask"
+
+    yield start
+    for server in running:
+        server.shutdown()
+        server.server_close()
+
+
+def tasks(count: int = 3, *, passages: bool = False, history: Sequence[Message] = ()) -> list[Task]:
+    """Return tasks q0, q1, ...; with a passage each if wanted."""
+    return [
+        Task(
+            Query(f"q{n}", f"Question {n}?", gold_answers=("SECRET",), history=tuple(history)),
+            Context(
+                f"q{n}",
+                "gold" if passages else "none",
+                (ContextPassage(f"p{n}", f"Passage {n}.", "gold"),) if passages else (),
+            ),
+        )
+        for n in range(count)
+    ]
+
+
+def module(folder: Path, text: str) -> str:
+    """Write a user's file and return the name of its function `answer`."""
+    (folder / "mine.py").write_text(text, encoding="utf-8")
+    return f"{folder / 'mine.py'}:answer"
+
+
+def test_a_function_of_the_query_is_a_system(tmp_path: Path, calls: Calls) -> None:
+    """One parameter of any name; the answer is kept like a model's reply."""
+    target = module(tmp_path, "def answer(text):\n    return text.upper()\n")
+    predictions = list(Function(target).generate(tasks(), calls))
+    assert [p.answer for p in predictions] == ["QUESTION 0?", "QUESTION 1?", "QUESTION 2?"]
+    assert list(Function(target).generate(tasks(), calls)) == predictions
+    assert calls.usage.asked == 3
+
+
+def test_an_async_function_may_return_passages(tmp_path: Path, calls: Calls) -> None:
+    """Eight at a time wait for each other, and what was retrieved comes back."""
+    target = module(
+        tmp_path,
+        "import asyncio\n"
+        "everybody = asyncio.Barrier(8)\n"
+        "async def answer(query, history):\n"
+        "    await everybody.wait()\n"
+        "    return {'answer': history[0].text, 'passage_ids': ['p1', 'p2']}\n",
+    )
+    asked = tasks(24, history=[Message("user", "Hi.")])
+    predictions = list(Function(target, concurrency=24).generate(asked, calls))
+    assert {(p.answer, p.passage_ids) for p in predictions} == {("Hi.", ("p1", "p2"))}
+
+
+def test_a_function_can_be_put_through_the_settings_if_it_takes_passages(
+    tmp_path: Path, calls: Calls
+) -> None:
+    """One that takes none is refused, for it would answer from something else."""
+    taking = module(tmp_path, "def answer(query, context):\n    return context\n")
+    (first, *_) = Function(taking).generate(tasks(passages=True), calls)
+    assert first.answer == "[1] Passage 0."
+    (tmp_path / "other").mkdir()
+    deaf = module(tmp_path / "other", "def answer(query):\n    return query\n")
+    with pytest.raises(ConfigError, match=r"setting 'gold' shows passages.*use the setting 'none'"):
+        list(Function(deaf).generate(tasks(passages=True), calls))
+
+
+def test_a_function_never_sees_gold_answers(tmp_path: Path, calls: Calls) -> None:
+    """The task it is given holds what a system may know."""
+    target = module(tmp_path, "def answer(task):\n    return repr(task)\n")
+    (prediction,) = Function(target).generate(tasks(1), calls)
+    assert prediction.answer is not None
+    assert "Question 0?" in prediction.answer
+    assert "SECRET" not in prediction.answer
+
+
+def test_a_changed_function_is_asked_anew(tmp_path: Path, calls: Calls) -> None:
+    """Its file's bytes are part of the key, and so is the release."""
+    target = module(tmp_path, "def answer(query):\n    return 'one'\n")
+    list(Function(target).generate(tasks(1), calls))
+    module(tmp_path, "def answer(query):\n    return 'two'\n")
+    (changed,) = Function(target).generate(tasks(1), calls)
+    assert changed.answer == "two"
+    list(Function(target, release="2").generate(tasks(1), calls))
+    assert calls.usage.asked == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("raise KeyError('city')", r"raised KeyError: 'city' \(mine.py, line 2\)"),
+        ("return 3", "returned int; expected a text"),
+        ("return None", "returned NoneType"),
+        ("return {'text': 'a'}", "no text under 'answer'; it returned: text"),
+        ("return {'answer': 'a', 'passages': 'p'}", "passages of an unexpected shape"),
+    ],
+)
+def test_what_goes_wrong_in_a_function_is_a_failure(
+    tmp_path: Path, calls: Calls, body: str, reason: str
+) -> None:
+    """The reason names the function, the error and the line."""
+    target = module(tmp_path, f"def answer(query):\n    {body}\n")
+    predictions = list(Function(target).generate(tasks(2), calls))
+    assert all(p.answer is None for p in predictions)
+    assert re.search(reason, predictions[0].reason)
+
+
+def test_a_function_that_always_fails_stops_the_run(tmp_path: Path, calls: Calls) -> None:
+    """Nothing but failures is an error that shows the last one."""
+    target = module(tmp_path, "def answer(query):\n    raise ValueError('no index')\n")
+    with pytest.raises(CallError, match=r"calls in a row failed.*no index"):
+        list(Function(target).generate(tasks(30), calls))
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("answer", "does not name a function"),
+        ("nowhere.py:answer", "there is no file"),
+        ("no_such_module:answer", "importing 'no_such_module' failed"),
+        ("json:answer", "no function 'answer' in json"),
+        ("broken.py:answer", "broken.py failed on import.*line 1"),
+        ("two.py:answer", "takes a, b; it may take the query alone"),
+    ],
+)
+def test_a_function_that_cannot_be_used_is_a_config_error(
+    tmp_path: Path, target: str, message: str
+) -> None:
+    """It is told when the experiment file is read, beside which the file is looked for."""
+    (tmp_path / "broken.py").write_text("import no_such_package\n", encoding="utf-8")
+    (tmp_path / "two.py").write_text("def answer(a, b):\n    return a\n", encoding="utf-8")
+    written = {"name": "callable", "function": target}
+    with pytest.raises(ConfigError, match=message):
+        create("generators", written, where="generator", folder=tmp_path)
+
+
+COMMAND = """
+import json, sys
+for line in sys.stdin:
+    task = json.loads(line)
+    if task["query_id"] == "q1" and "{mode}" == "die":
+        sys.exit("out of memory")
+    if task["query_id"] == "q1" and "{mode}" == "babble":
+        print("loading...", flush=True)
+        continue
+    ids = [p["passage_id"] for p in task["passages"]]
+    print(json.dumps({{"answer": task["query"].upper(), "passage_ids": ids}}), flush=True)
+"""
+
+
+def command(folder: Path, mode: str = "") -> str:
+    """Write a user's program and return the command that runs it."""
+    (folder / "program.py").write_text(COMMAND.format(mode=mode), encoding="utf-8")
+    return f"{sys.executable} {folder / 'program.py'}"
+
+
+def test_a_command_answers_line_by_line(tmp_path: Path, calls: Calls) -> None:
+    """It is started once a worker; what it says it retrieved comes back."""
+    system = Command(command(tmp_path), takes_context=True, workers=2)
+    predictions = list(system.generate(tasks(5, passages=True), calls))
+    assert [p.answer for p in predictions] == [f"QUESTION {n}?" for n in range(5)]
+    assert [p.passage_ids for p in predictions] == [(f"p{n}",) for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("die", "ended with exit code 1; its last words: out of memory"),
+        ("babble", "wrote a line that cannot be used: .*loading..."),
+    ],
+)
+def test_a_command_that_breaks_is_started_again(
+    tmp_path: Path, calls: Calls, mode: str, reason: str
+) -> None:
+    """The task it broke at is a failure with its last words; the others are answered."""
+    zero, one, two = Command(command(tmp_path, mode)).generate(tasks(), calls)
+    assert (zero.answer, two.answer) == ("QUESTION 0?", "QUESTION 2?")
+    assert re.search(reason, one.reason)
+
+
+@pytest.mark.parametrize("text", ["", "no-such-program --x", "python 'unclosed"])
+def test_a_command_must_begin_with_a_program(text: str) -> None:
+    """It is told when the experiment file is read."""
+    with pytest.raises(ConfigError, match="command"):
+        Command(text)
+
+
+def test_a_service_is_asked_and_read_by_templates(serve: Serve, calls: Calls) -> None:
+    """The body is filled in; answer and passages are found where they are said to be."""
+    heard: list[Any] = []
+
+    def answer(asked: Any) -> bytes:
+        heard.append(asked["body"])
+        data = {"text": f"said {asked['body']['q']}", "from": [{"id": "a"}, {"id": 7}]}
+        return json.dumps({"data": [data]}).encode()
+
+    system = Http(
+        serve(answer),
+        body={"q": "{query}", "chat": "{messages}", "deep": [{"docs": "{passages}"}], "k": 3},
+        answer="data.0.text",
+        passage_ids="data.0.from.*.id",
+    )
+    asked = tasks(1, passages=True, history=[Message("agent", "Hello!")])
+    (prediction,) = system.generate(asked, calls)
+    assert (prediction.answer, prediction.passage_ids) == ("said Question 0?", ("a", "7"))
+    (body,) = heard
+    assert [m["role"] for m in body["chat"]] == ["assistant", "user"]
+    assert body["deep"][0]["docs"] == [{"passage_id": "p0", "text": "Passage 0."}]
+    assert body["k"] == 3
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        (
+            b'data: {"delta": "In "}\n\nevent: x\ndata: {"delta": "1912"}\n\n'
+            b'data: {"ids": ["p1"]}\n\ndata: [DONE]\n\n'
+        ),
+        b'{"delta": "In "}\n{"delta": "1912"}\n{"ids": ["p1"]}\n',
+    ],
+)
+def test_a_streamed_reply_is_put_together(serve: Serve, calls: Calls, stream: bytes) -> None:
+    """Server-sent events or JSON lines: the parts of the answer in order."""
+    system = Http(serve(lambda _: stream), answer="delta", passage_ids="ids")
+    (prediction,) = system.generate(tasks(1), calls)
+    assert (prediction.answer, prediction.passage_ids) == ("In 1912", ("p1",))
+
+
+def test_a_mapping_that_finds_nothing_shows_what_there_is(serve: Serve, calls: Calls) -> None:
+    """The failure shows the reply, and it is not tried again."""
+    system = Http(serve(lambda _: b'{"result": "1912"}'), answer="answer")
+    (prediction,) = system.generate(tasks(1), calls)
+    assert "no text at 'answer'" in prediction.reason
+    assert '{"result":"1912"}' in prediction.reason
+
+
+def test_a_services_key_comes_from_the_environment(
+    serve: Serve, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a bearer token, or where the headers want it; never literally in the file."""
+    monkeypatch.setenv("MY_KEY", "sk-12345")
+    heard: list[dict[str, str]] = []
+
+    def answer(asked: Any) -> bytes:
+        heard.append(asked["headers"])
+        return b'{"answer": "yes"}'
+
+    url = serve(answer)
+    list(Http(url, api_key_env="MY_KEY").generate(tasks(1), calls))
+    own = {"X-Api-Key": "k {api_key}"}
+    list(Http(url, api_key_env="MY_KEY", headers=own, release="2").generate(tasks(1), calls))
+    assert heard[0]["Authorization"] == "Bearer sk-12345"
+    assert heard[1]["X-Api-Key"] == "k sk-12345"
+    with pytest.raises(ConfigError, match="would be written into manifests"):
+        Http(url, headers={"Authorization": "Bearer sk-12345"})
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"q": "{question}"}, r"unknown variable \{question\}"),
+        ({"q": "fixed"}, "the query is not sent"),
+        ({"q": "{query"}, "cannot read"),
+    ],
+)
+def test_a_wrong_body_is_a_config_error(body: dict[str, Any], message: str) -> None:
+    """It is told when the experiment file is read."""
+    written = {"name": "http", "url": "http://localhost:1/ask", "body": body}
+    with pytest.raises(ConfigError, match=message):
+        create("generators", written, where="generator")
+
+
+def test_a_service_that_is_not_there_is_told_before_the_run(calls: Calls) -> None:
+    """Nobody listens: the check names the address."""
+    with pytest.raises(CallError, match=r"cannot connect to http://127\.0\.0\.1:9/ask"):
+        Http("http://127.0.0.1:9/ask").check(calls)
+
+
+def test_a_hanging_function_ends_at_its_deadline(tmp_path: Path) -> None:
+    """The program goes on, and can end, while the function still hangs."""
+    target = module(tmp_path, "import time\ndef answer(query):\n    time.sleep(30)\n")
+    patience = Patience(timeout=0.2, attempts=1)
+    with Calls.at(tmp_path / "log", patience=patience) as calls:
+        (prediction,) = Function(target).generate(tasks(1), calls)
+    assert prediction.answer is None
+    assert "no reply from" in prediction.reason

@@ -1,0 +1,205 @@
+"""Generators: one prediction per task, in order, a failure with its reason."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.scheduler import Patience
+from ragstone.components.generators.chat import Chat
+from ragstone.components.generators.gold import Gold
+from ragstone.components.generators.local import Local
+from ragstone.components.generators.recorded import Recorded
+from ragstone.core.fingerprint import recipe
+from ragstone.core.registry import create
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.types import Context, ContextPassage, Query, Task
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Iterator[Calls]:
+    """Calls kept in a fresh log."""
+    patience = Patience(attempts=2, first_wait=0.01)
+    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
+        yield made
+
+
+def tasks(count: int = 3) -> list[Task]:
+    """Return tasks q0, q1, ... with one passage each."""
+    return [
+        Task(
+            Query(f"q{n}", f"Question {n}?", gold_answers=(f"gold {n}", "other")),
+            Context(f"q{n}", "gold", (ContextPassage(f"p{n}", f"Passage {n}.", "gold"),)),
+        )
+        for n in range(count)
+    ]
+
+
+def write(path: Path, rows: list[Any]) -> Path:
+    """Write JSON lines."""
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+def test_chat_answers_each_task_from_its_own_context(calls: Calls) -> None:
+    """The prediction holds the answer, the call's key, tokens and latency."""
+    with FakeModelServer(answer=lambda messages: f" {messages[-1]['content'][:14]} ") as server:
+        chat = Chat("fake", server.url)
+        predictions = list(chat.generate(tasks(), calls))
+        assert [p.query_id for p in predictions] == ["q0", "q1", "q2"]
+        assert [p.answer for p in predictions] == [f"[1] Passage {n}." for n in range(3)]
+        assert all(p.call_key and p.tokens_in and p.tokens_out for p in predictions)
+        assert list(chat.generate(tasks(), calls)) == predictions
+        assert sum(server.asked.values()) == 3
+
+
+def test_a_failed_call_is_a_prediction_with_a_reason(calls: Calls) -> None:
+    """The other tasks are answered."""
+    with FakeModelServer(script=["400-context"]) as server:
+        chat = Chat("fake", server.url, concurrency=1)
+        failed, *answered = chat.generate(tasks(), calls)
+    assert failed.answer is None
+    assert "longer than the model's context" in failed.reason
+    assert all(prediction.answer for prediction in answered)
+
+
+def test_a_chat_model_is_the_same_at_another_port() -> None:
+    """Its recipe does not hold the address; another host is another model."""
+    one, moved = Chat("m", "http://localhost:1/v1"), Chat("m", "http://localhost:2/v1")
+    assert recipe(one) == recipe(moved)
+    assert recipe(one) != recipe(Chat("m", "https://models.example/v1"))
+
+
+def test_a_chat_model_is_made_from_an_experiment_file() -> None:
+    """Numbers as text, lists as tuples, several addresses as a pool."""
+    written = {"name": "chat", "model": "m", "base_url": "http://a:1/v1 http://b:2/v1"}
+    made = create("generators", {**written, "temperature": "0.5", "stop": ["x"]}, where="generator")
+    assert (made.temperature, made.stop) == (0.5, ("x",))
+    assert made.endpoint.base_urls == ("http://a:1/v1", "http://b:2/v1")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"model": "m", "base_url": "localhost"}, "base_url 'localhost'"),
+        ({"model": "m", "protocol": "anthropc"}, "did you mean 'anthropic'"),
+        ({"base_url": "http://a/v1"}, "model"),
+        ({"model": "m", "user": "{context}"}, "query"),
+    ],
+)
+def test_a_wrong_chat_model_is_a_config_error(parameters: dict[str, str], message: str) -> None:
+    """It is told when the experiment file is read."""
+    with pytest.raises(ConfigError, match=message):
+        create("generators", {"name": "chat", **parameters}, where="generator")
+
+
+def test_gold_gives_the_first_gold_answer_and_refuses_without() -> None:
+    """The upper bound of every answer metric."""
+    with_answers, without = tasks(1)[0], Task(Query("u", "Unknown?"), Context("u", "none"))
+    first, second = Gold().generate([with_answers, without], None)  # type: ignore[arg-type]
+    assert (first.answer, second.answer) == ("gold 0", "I cannot answer.")
+
+
+def test_local_does_not_start_for_what_is_kept(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key is the model file's SHA-256; a kept reply needs neither file nor server."""
+    local = Local()
+    assert local.revision.startswith("b179c9523d0e")
+    with FakeModelServer() as server:
+
+        class Pool:
+            urls = (server.url,)
+            api_key = "k"
+
+            def close(self) -> None:
+                """Nothing to stop."""
+
+        monkeypatch.setattr("ragstone.models.llama_server.local_servers", lambda *_a, **_k: Pool())
+        predictions = list(local.generate(tasks(), calls))
+    monkeypatch.setattr("ragstone.models.llama_server.local_servers", None)
+    assert list(Local(workers=1).generate(tasks(), calls)) == predictions
+
+
+@pytest.mark.parametrize("name", ["answers.jsonl", "answers.jsonl.gz"])
+def test_recorded_answers_are_replayed_in_the_order_of_the_tasks(tmp_path: Path, name: str) -> None:
+    """With the passages that the system retrieved, where they are known."""
+    rows = [
+        {"query_id": "q1", "answer": "one", "passage_ids": ["p7"], "seconds": 2},
+        {"query_id": "q0", "answer": "zero", "passages": [{"passage_id": "p8", "text": "t"}]},
+        {"query_id": "q2", "answer": None, "reason": "timed out", "more": 1},
+    ]
+    path = write(tmp_path / name, rows)
+    zero, one, two = Recorded(path).generate(tasks(), None)  # type: ignore[arg-type]
+    assert (zero.answer, zero.passage_ids) == ("zero", ("p8",))
+    assert (one.answer, one.passage_ids, one.seconds) == ("one", ("p7",), 2.0)
+    assert (two.answer, two.reason) == (None, "timed out")
+
+
+def test_a_query_without_a_recorded_answer_is_a_failure(tmp_path: Path) -> None:
+    """Unanswered is not wrong: the prediction says that nothing was recorded."""
+    path = write(tmp_path / "a.jsonl", [{"query_id": "q1", "answer": "one"}])
+    zero, one, _ = Recorded(path).generate(tasks(), None)  # type: ignore[arg-type]
+    assert (zero.answer, one.answer) == (None, "one")
+    assert zero.reason == "no answer recorded in a.jsonl"
+
+
+def test_answers_recorded_for_a_setting_are_used_there_only(tmp_path: Path) -> None:
+    """A line with a setting comes before one without."""
+    rows = [
+        {"query_id": "q0", "answer": "any"},
+        {"query_id": "q0", "answer": "own", "setting": "gold"},
+        {"query_id": "q1", "answer": "closed", "setting": "none"},
+    ]
+    path = write(tmp_path / "a.jsonl", rows)
+    zero, one = Recorded(path).generate(tasks(2), None)  # type: ignore[arg-type]
+    assert (zero.answer, one.answer) == ("own", None)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [{"query_id": "q0", "answer": "a"}, {"query_id": "q0", "answer": "b"}],
+            "line 2: a second",
+        ),
+        ([{"answer": "a"}], "line 1: 'query_id' must be text"),
+        ([{"query_id": "q0", "response": "a"}], "no 'answer'; the fields are query_id, response"),
+        ([{"query_id": "q0", "answer": 3}], "'answer' must be text or null, found 3"),
+        ([{"query_id": "q0", "answer": "a", "passage_ids": "p"}], "must be a list of ids"),
+        ([{"query_id": "q0", "answer": "a", "seconds": "fast"}], "'seconds' must be a number"),
+        ([["q0", "a"]], "expected an object"),
+        ([], "no answers"),
+        ([{"query_id": "other", "answer": "a"}], "answers none of the 3 queries.*'other'.*'q0'"),
+    ],
+)
+def test_a_wrong_file_of_answers_is_told_with_its_line(
+    tmp_path: Path, rows: list[Any], message: str
+) -> None:
+    """The error names file and line, or shows how the ids differ."""
+    path = write(tmp_path / "a.jsonl", rows)
+    with pytest.raises(DatasetError, match=message):
+        list(Recorded(path).generate(tasks(), None))  # type: ignore[arg-type]
+
+
+def test_a_file_of_answers_must_exist(tmp_path: Path) -> None:
+    """It is told when the experiment file is read."""
+    with pytest.raises(ConfigError, match="no file"):
+        create("generators", {"name": "recorded", "path": str(tmp_path / "x")}, where="generator")
+
+
+def test_the_key_of_recorded_answers_is_the_files_content(tmp_path: Path) -> None:
+    """Another place changes nothing, another answer does."""
+    rows = [{"query_id": "q0", "answer": "a"}]
+    one, two = write(tmp_path / "1.jsonl", rows), write(tmp_path / "2.jsonl", rows)
+    assert recipe(Recorded(one)) == recipe(Recorded(two))
+    other = write(tmp_path / "3.jsonl", [{"query_id": "q0", "answer": "b"}])
+    assert recipe(Recorded(one)) != recipe(Recorded(other))

@@ -1,0 +1,178 @@
+"""Generators hold conversations: live histories, and what fits into a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.types import Endpoint, Reply, Request, Sampling
+from ragstone.components.generators.context_window import fit
+from ragstone.components.generators.live_conversation import Live
+from ragstone.components.generators.llm_base import ask_all
+from ragstone.core.prompts import RagPrompts
+from ragstone.core.schemas import predictions_to_table, table_to_predictions
+from ragstone.errors import ConfigError
+from ragstone.types import Context, ContextPassage, Label, Message, Prediction, Query, Task
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Answers with what it was told before, and fails where told to."""
+
+    seen: list[tuple[str, ...]] = field(default_factory=list)
+
+    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
+        """Yield one prediction per task."""
+        for task in tasks:
+            query = task.query
+            self.seen.append(tuple(message.text for message in query.history))
+            answer = None if "fail" in query.text else f"own answer to {query.text}"
+            yield Prediction(query.query_id, answer, "told to" if answer is None else "")
+
+
+def turns(conversation: str, *questions: str) -> list[Task]:
+    """Return the tasks of a conversation with reference answers."""
+    said: tuple[Message, ...] = ()
+    tasks = []
+    for number, text in enumerate(questions, start=1):
+        labels: dict[str, Label] = {"conversation": conversation, "turn": number}
+        query = Query(f"{conversation}<::>{number}", text, history=said, labels=labels)
+        tasks.append(Task(query, Context(query.query_id, "none")))
+        said = (*said, Message("user", text), Message("agent", f"reference to {text}"))
+    return tasks
+
+
+def live() -> tuple[Live, Echo]:
+    """Return a live generator and the echo within."""
+    made, inner = Live("gold"), Echo()
+    object.__setattr__(made, "_inner", inner)
+    return made, inner
+
+
+CALLS: Any = None
+
+
+def test_live_histories_hold_the_systems_own_answers() -> None:
+    """Turn by turn over all conversations; predictions come back in the order of the tasks."""
+    generator, inner = live()
+    tasks = [*reversed(turns("a", "a1", "a2")), *turns("b", "b1", "b2", "b3")]
+
+    found = list(generator.generate(tasks, CALLS))
+
+    assert [p.query_id for p in found] == [task.query.query_id for task in tasks]
+    assert inner.seen[-1] == ("b1", "own answer to b1", "b2", "own answer to b2")
+    assert not any("reference" in text for said in inner.seen for text in said)
+
+
+def test_a_failed_turn_is_left_out_and_noted() -> None:
+    """Nothing is put into the system's mouth."""
+    generator, inner = live()
+
+    found = list(generator.generate(turns("a", "fail", "a2", "a3"), CALLS))
+
+    assert found[0].answer is None
+    assert inner.seen[2] == ("a2", "own answer to a2")
+    assert "answers to turns 1 failed" in found[2].dropped
+
+
+def test_a_conversation_with_gaps_cannot_be_live() -> None:
+    """The error names conversation and turn, and the way out."""
+    generator, _ = live()
+
+    with pytest.raises(ConfigError, match=r"turn 1 of conversation 'a' .* whole conversations"):
+        list(generator.generate(turns("a", "a1", "a2")[1:], CALLS))
+
+
+def test_what_is_no_turn_is_answered_as_it_is() -> None:
+    """Its own history stays."""
+    generator, inner = live()
+    query = Query("q", "Who?", history=(Message("user", "x"), Message("agent", "y")))
+
+    list(generator.generate([Task(query, Context("q", "none"))], CALLS))
+
+    assert inner.seen == [("x", "y")]
+
+
+def test_live_is_known_by_what_answers_and_not_by_where_it_is() -> None:
+    """Two ports, one key; two models, two."""
+    first, second, other = (
+        Live({"name": "chat", "model": model, "base_url": f"http://localhost:{port}/v1"})
+        for model, port in (("m", 1), ("m", 2), ("n", 1))
+    )
+
+    assert first.revision == second.revision != other.revision
+
+
+def long_task() -> Task:
+    """Return a task of three turns of 20 tokens each and two passages of 10."""
+    said = [m for n in "123" for m in (Message("user", n * 40), Message("agent", n * 40))]
+    passages = tuple(ContextPassage(f"p{n}", "x" * 40, "retrieved") for n in (1, 2))
+    return Task(Query("q", "?" * 400, history=tuple(said)), Context("q", "retrieved(2)", passages))
+
+
+@pytest.mark.parametrize(
+    ("budget", "turns_left", "passages_left", "dropped"),
+    [
+        (None, 3, 2, ""),
+        (80, 3, 2, ""),
+        (79, 2, 2, "turn 1"),
+        (40, 1, 2, "turns 1-2"),
+        (39, 1, 1, "turns 1-2; passage p2"),
+        (20, 1, 0, "turns 1-2; passage p1, passage p2"),
+        (5, 0, 0, "turns 1-3; passage p1, passage p2"),
+    ],
+)
+def test_oldest_turns_go_first_then_the_last_passages(
+    budget: int | None, turns_left: int, passages_left: int, dropped: str
+) -> None:
+    """The turn before the query goes last; the query is never cut, however long."""
+    fitted, told = fit(long_task(), budget)
+
+    assert (len(fitted.query.history), len(fitted.context.passages)) == (
+        2 * turns_left,
+        passages_left,
+    )
+    assert told == dropped
+    assert fitted.query.text == "?" * 400
+
+
+class _Replies:
+    """Stands in for calls and remembers the requests."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    def ask(self, _: Endpoint, requests: Sequence[Request], **__: Any) -> Iterator[Reply]:
+        self.requests = list(requests)
+        return iter([Reply("yes")] * len(requests))
+
+    def cost(self, *_: Any) -> None:
+        return None
+
+
+@pytest.mark.parametrize("user", ["{context}\n\n{query}", "{history}\n{context}\n{query}"])
+def test_a_history_is_sent_as_messages_or_within_one_prompt(user: str) -> None:
+    """Both forms are cut to the budget, and the prediction says by what."""
+    calls: Any = _Replies()
+    prompts = RagPrompts("Answer.", user)
+
+    (found,) = ask_all(
+        [long_task()], prompts, Sampling(), Endpoint("m", ("http://x",)), calls, budget=45
+    )
+
+    messages = calls.requests[0].messages
+    assert found.dropped == "turns 1-2"
+    assert len(messages) == (2 if "{history}" in user else 4)
+    assert sum("3" * 40 in text for _, text in messages) == (1 if "{history}" in user else 2)
+    assert not any("1" * 40 in text for _, text in messages)
+
+
+def test_what_was_dropped_is_kept_in_the_table() -> None:
+    """A column of its own."""
+    prediction = Prediction("q", "yes", dropped="turn 1")
+
+    assert table_to_predictions(predictions_to_table([prediction])) == [prediction]

@@ -1,0 +1,223 @@
+"""The adapter to vLLM: what it is told and how its outputs are read.
+
+vLLM itself runs in none of these tests. `FakeLLM` has the shape of its documented interface, so
+they show that the adapter fits that shape, not that an engine of some version has it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.types import Failure, Reply, Request, Sampling, chat
+from ragstone.components.generators import vllm as adapter
+from ragstone.components.generators.vllm import (
+    Vllm,
+    engine_arguments,
+    read_output,
+    sampling_arguments,
+)
+from ragstone.errors import ConfigError, MissingDependency
+from ragstone.models.in_process import draw_seed, let_go
+
+
+class FakeTokenizer:
+    """One token a character."""
+
+    def apply_chat_template(
+        self, messages: Sequence[Mapping[str, str]], *, tokenize: bool, add_generation_prompt: bool
+    ) -> str:
+        """Return the messages in angle brackets."""
+        assert not tokenize
+        assert add_generation_prompt
+        return "".join(f"<{m['role']}>{m['content']}" for m in messages) + "<assistant>"
+
+    def __call__(self, text: str, *, add_special_tokens: bool) -> dict[str, list[int]]:
+        """Return the characters' numbers."""
+        assert not add_special_tokens
+        return {"input_ids": [ord(letter) for letter in text]}
+
+
+class FakeLLM:
+    """Has what the adapter uses of `vllm.LLM`; answers with how it was asked."""
+
+    made: ClassVar[list[FakeLLM]] = []
+
+    def __init__(self, **arguments: Any) -> None:
+        self.arguments = arguments
+        limits = SimpleNamespace(max_model_len=arguments.get("max_model_len", 1000))
+        self.llm_engine = SimpleNamespace(model_config=limits)
+        self.made.append(self)
+
+    def get_tokenizer(self) -> FakeTokenizer:
+        """Return the tokenizer."""
+        return FakeTokenizer()
+
+    def generate(
+        self,
+        prompts: Sequence[Mapping[str, Any]],
+        sampling_params: Sequence[Any],
+        *,
+        use_tqdm: bool,
+    ) -> list[Any]:
+        """Return one output per prompt."""
+        assert not use_tqdm
+        pairs = zip(prompts, sampling_params, strict=True)
+        return [output(p["prompt_token_ids"], str(s.given)) for p, s in pairs]
+
+
+class Given:
+    """Keeps the arguments that a class of vLLM was made with."""
+
+    def __init__(self, **given: Any) -> None:
+        self.given = given
+
+
+def output(prompt: list[int], text: str, logprobs: Any = None) -> Any:
+    """Return what has the shape of a `vllm.RequestOutput`."""
+    written = SimpleNamespace(text=text, token_ids=[7, 8], finish_reason="stop", logprobs=logprobs)
+    return SimpleNamespace(prompt_token_ids=prompt, outputs=[written])
+
+
+@pytest.fixture
+def fake_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLLM]]:
+    """Put modules of vLLM's shape where it would be imported from."""
+    whole, part = ModuleType("vllm"), ModuleType("vllm.sampling_params")
+    whole.__dict__.update(LLM=FakeLLM, SamplingParams=Given)
+    part.__dict__.update(StructuredOutputsParams=Given)
+    monkeypatch.setitem(sys.modules, "vllm", whole)
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", part)
+    monkeypatch.setattr(adapter, "_check_installed", lambda: None)
+    FakeLLM.made.clear()
+    yield FakeLLM
+    let_go()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """Return a folder that could be a model's."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"weights")
+    return str(tmp_path / "model")
+
+
+def test_all_sampling_parameters_are_mapped() -> None:
+    """Each parameter has its vLLM name; a schema becomes a structured output."""
+    sampling = Sampling(
+        temperature=0.7,
+        max_tokens=None,
+        top_p=0.9,
+        seed=3,
+        stop=("\n", "END"),
+        logprobs=2,
+        json_schema={"type": "object"},
+        extra={"top_k": 20},
+    )
+    request = Request((("user", "Hi"),), sampling)
+
+    given, form = sampling_arguments(request)
+
+    assert given == {
+        "temperature": 0.7,
+        "max_tokens": None,
+        "seed": draw_seed(request),
+        "top_p": 0.9,
+        "stop": ["\n", "END"],
+        "logprobs": 2,
+        "top_k": 20,
+    }
+    assert form == {"json": {"type": "object"}}
+
+
+def test_a_grammar_is_mapped_and_nothing_else_is_invented() -> None:
+    """Greedy decoding is told no seed; what is not given is left out."""
+    request = Request((("user", "Hi"),), Sampling(max_tokens=4, grammar='root ::= "a"'))
+
+    assert sampling_arguments(request) == (
+        {"temperature": 0.0, "max_tokens": 4},
+        {"grammar": 'root ::= "a"'},
+    )
+
+
+def test_the_engines_arguments_can_be_overridden() -> None:
+    """Options come last; the model's own context stands where none is given."""
+    made = engine_arguments("/m", "bfloat16", None, {"seed": 5, "tensor_parallel_size": 2})
+
+    assert made == {"model": "/m", "dtype": "bfloat16", "seed": 5, "tensor_parallel_size": 2}
+
+
+def test_an_output_is_read_with_its_log_probabilities() -> None:
+    """The chosen token's value comes first, then as many alternatives as were wanted."""
+
+    def value(token: str, logprob: float) -> Any:
+        return SimpleNamespace(decoded_token=token, logprob=logprob)
+
+    reported = [
+        {7: value("Yes", -0.1), 9: value("No", -2.5)},
+        {8: value("!", -3.0), 3: value(".", -0.2), 4: value("?", -1.0)},
+    ]
+
+    reply = read_output(output([1, 2, 3], "Yes!", reported), "<p>", "m", 2)
+
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("Yes!", 3, 2)
+    assert [(t.token, t.logprob, t.top) for t in reply.logprobs] == [
+        ("Yes", -0.1, (("Yes", -0.1), ("No", -2.5))),
+        ("!", -3.0, ((".", -0.2), ("?", -1.0))),
+    ]
+
+
+def test_a_run_goes_through_the_call_log(
+    fake_vllm: type[FakeLLM], folder: str, tmp_path: Path
+) -> None:
+    """Prompts are rendered by the template, sent as tokens, answered in order and kept."""
+    model = Vllm(folder, context_tokens=60)
+    asked = [chat("Hi", max_tokens=5), chat("x" * 100), chat("Ho", json_schema={"type": "null"})]
+
+    with Calls.at(tmp_path / "calls.sqlite") as calls:
+        first, long, shaped = calls.ask(model.endpoint, asked)
+
+    assert isinstance(first, Reply)
+    assert first.rendered == "<user>Hi<assistant>"
+    assert first.tokens_in == len(first.rendered)
+    assert "'max_tokens': 5" in first.text
+    assert isinstance(long, Failure)
+    assert "longer than the context" in long.reason
+    assert isinstance(shaped, Reply)
+    assert "structured_outputs" in shaped.text
+    [engine] = fake_vllm.made
+    assert engine.arguments["max_model_len"] == 60
+
+
+def test_the_identity_holds_what_changes_answers(folder: str) -> None:
+    """Weights, type and options are in the key; how many are sent at once is not."""
+    plain = Vllm(folder)
+
+    assert plain.revision == Vllm(folder, at_once=4).revision
+    others = {Vllm(folder, dtype="float16").revision, Vllm(folder, options={"a": 1}).revision}
+    (Path(folder) / "model.safetensors").write_bytes(b"other weights")
+    assert len(others | {plain.revision, Vllm(folder).revision}) == 4
+
+
+def test_without_vllm_the_way_out_is_named(folder: str, tmp_path: Path) -> None:
+    """The check before a run names the extra to install."""
+    if importlib.util.find_spec("vllm") is not None:
+        pytest.skip("vLLM is installed here")
+    with (
+        Calls.at(tmp_path / "calls.sqlite") as calls,
+        pytest.raises(MissingDependency, match=r"ragstone\[vllm\]"),
+    ):
+        Vllm(folder).check(calls)
+
+
+def test_sizes_start_at_one() -> None:
+    """A size of 0 is refused before anything is run."""
+    with pytest.raises(ConfigError, match="at_once"):
+        Vllm("x/y", at_once=0)

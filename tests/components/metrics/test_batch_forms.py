@@ -1,0 +1,146 @@
+"""The array forms of answer metrics against the plain ones they stand for, on random texts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.fast_tokens import cut, token_code
+from ragstone.components.metrics.match import occurs
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.precision_recall import best, lcs_length, overlap, rates
+from ragstone.components.metrics.rouge_n import grams
+from ragstone.components.metrics.token_overlap import _look_up
+from ragstone.text.normalise import pieces, words
+
+PARTS = [
+    "the", "The", "a", "A.", "an", "cat", "catalogues", "incomprehensibilities", "U.S.", "1,000",
+    "Newton's", "well-known", "...", "$", "il", "y", "la", "ans", "été", "Straße", "北京", "東京市",
+    "กรุงเทพ", "서울은", "「", "—", "\u00ad", "\u200b", "\t", "\n", "\0", "x_y", "(a.",
+    "a.b", "\x1f", "\x1b", "\x85", "A.「",
+]  # fmt: skip
+TEXTS = st.lists(st.sampled_from(PARTS), max_size=14).flatmap(
+    lambda parts: st.sampled_from([" ".join(parts), "".join(parts)])
+) | st.text(max_size=12)
+ITEMS = st.lists(
+    st.tuples(TEXTS, st.lists(TEXTS, min_size=1, max_size=3), st.sampled_from(["", "en", "fr"])),
+    min_size=1,
+    max_size=6,
+)
+
+
+def pairs_of(items: list[tuple[str, list[str], str]]) -> Pairs:
+    """Return answers, gold answers and languages as pairs."""
+    answers, gold, languages = ([item[i] for item in items] for i in range(3))
+    return Pairs(
+        answers,  # type: ignore[arg-type]
+        [tuple(labels) for labels in gold],
+        [""] * len(items),
+        [None] * len(items),
+        languages,  # type: ignore[arg-type]
+    )
+
+
+def values(metric: str, pairs: Pairs) -> list[float]:
+    """Return a metric's values."""
+    found: list[float] = parse_metric(metric).values(pairs).tolist()  # type: ignore[arg-type]
+    return found
+
+
+@settings(deadline=None)
+@given(ITEMS)
+def test_texts_are_cut_as_one_by_one(items: list[tuple[str, list[str], str]]) -> None:
+    """The codes of words and pieces are those of the plain functions' tokens, in order."""
+    texts = [item[0] for item in items]
+    languages = [item[2] for item in items]
+
+    found = cut(texts, languages)
+
+    for i, (text, language) in enumerate(zip(texts, languages, strict=True)):
+        assert found.words.of(i) == [token_code(word) for word in words(text, language)]
+        assert found.pieces.of(i) == [token_code(piece) for piece in pieces(text)]
+
+
+@settings(deadline=None)
+@example([("the il x_y", ["the"], "")])
+@given(ITEMS)
+def test_word_metrics_equal_the_plain_forms(items: list[tuple[str, list[str], str]]) -> None:
+    """EM, Match, precision, recall and F1, all against the gold answer of highest F1."""
+    pairs = pairs_of(items)
+    said = [words(answer, language) for answer, _, language in items]
+    wanted = [[words(label, language) for label in gold] for _, gold, language in items]
+    top = [best(overlap(s, w) for w in ws) for s, ws in zip(said, wanted, strict=True)]
+
+    assert values("EM", pairs) == [
+        float(bool(s) and s in w) for s, w in zip(said, wanted, strict=True)
+    ]
+    assert values("Match", pairs) == [float(occurs(a, g, lang)) for a, g, lang in items]
+    assert values("F1", pairs) == pytest.approx([one.f1 for one in top])
+    assert values("Precision", pairs) == pytest.approx([one.precision for one in top])
+    assert values("Recall", pairs) == pytest.approx([one.recall for one in top])
+
+
+@settings(deadline=None)
+@given(ITEMS)
+def test_rouge_equals_the_plain_forms(items: list[tuple[str, list[str], str]]) -> None:
+    """ROUGE-1, ROUGE-2 and ROUGE-L, the best of several gold answers."""
+    pairs = pairs_of(items)
+
+    for n, name in ((1, "ROUGE-1"), (2, "ROUGE-2")):
+        expected = [
+            max(overlap(grams(pieces(a), n), grams(pieces(label), n)).f1 for label in gold)
+            for a, gold, _ in items
+        ]
+        assert values(name, pairs) == pytest.approx(expected)
+    expected = [
+        max(
+            rates(lcs_length(pieces(a), pieces(g)), len(pieces(a)), len(pieces(g))).f1 for g in gold
+        )
+        for a, gold, _ in items
+    ]
+    assert values("ROUGE-L", pairs) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [63, 64, 65, 200])
+def test_long_gold_answers_are_followed_beyond_a_machine_word(size: int) -> None:
+    """A gold answer of any length is found, missed by one token, and measured in order."""
+    gold = [f"w{i}" for i in range(size)]
+    shuffled = [*gold[size // 2 :], *gold[: size // 2]]
+    texts = [f"so {' '.join(gold)} then", " ".join(gold[:-1]), " ".join(shuffled)]
+    pairs = pairs_of([(text, [" ".join(gold)], "") for text in texts])
+
+    assert values("Match", pairs) == [1.0, 0.0, 0.0]
+    assert values("EM", pairs) == [0.0, 0.0, 0.0]
+    assert pairs.pieces.longest_common.tolist() == [size, size - 1, (size + 1) // 2]
+
+
+def test_every_known_key_is_found_however_full_the_table_is() -> None:
+    """100,000 known keys in 65,536 places, many of which differ in their upper bits alone."""
+    known = np.unique(np.arange(100_000, dtype=np.uint64) << np.uint64(44))
+    keys = np.concatenate([known[::2], known[:10] + np.uint64(1)])
+
+    position, identity = _look_up(keys, known)
+
+    assert position.tolist() == list(range(len(known[::2])))
+    assert (known[identity] == keys[position]).all()
+
+
+def test_tokens_are_counted_as_often_as_both_have_them() -> None:
+    """Repeated words count once per occurrence, as in a multiset."""
+    pairs = pairs_of([("b b b a c", ["b b d"], "")])
+
+    assert pairs.words.shared.tolist() == [2]
+
+
+def test_a_zero_in_one_text_leaves_the_others_as_they_are() -> None:
+    """Texts are joined by zeros; one that a text holds itself is a blank, there alone."""
+    texts = ["the \0 cat", "0\u00a10", "$\0"]
+
+    found = cut(texts)
+
+    for i, text in enumerate(texts):
+        assert found.words.of(i) == [token_code(word) for word in words(text)]
+    assert len(found.words.of(1)) == 1

@@ -1,0 +1,193 @@
+"""BERTScore metrics: names, options and errors; the figures are compared with the package's."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from ragstone.components.metrics import bert_encoder
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.bert_score import BertScoreR
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.components.metrics.precision_recall import Overlap
+from ragstone.components.metrics.rb_agg import rb_agg
+from ragstone.components.metrics.rouge_l import rouge_l
+from ragstone.core.offline import no_network
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.bundled import MODELS
+from ragstone.models.encoder_folder import encoder_digest, encoder_folder
+from ragstone.types import Context, ContextPassage
+
+NAMES = [
+    "BERTScore-P", "BERTScore-R", "BERTScore-F1", "Bert-K-Precision", "RB_agg",
+    "RB_agg(variant=clipped)",
+    "BERTScore-R(model=/models/deberta,layer=40,baseline=0.5170288)",
+    "BERTScore-F1(model=/models/mine,rescale=false)", "BERTScore-F1(rescale=false,max_tokens=256)",
+    "RB_agg(model=a/b,layer=3,recall_baseline=0.4,precision_baseline=0.3)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_round_trip(name: str) -> None:
+    """Model, layer and baseline are part of the name where they are not the published ones."""
+    assert str(parse_metric(name)) == name
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("bertscore", "BERTScore-F1"),
+        ("BERTScore-P(model=mine/folder)", "BERTScore-P(model=mine/folder,rescale=false)"),
+        ("BERTScore-P(layer=12)", "BERTScore-P(layer=12,rescale=false)"),
+        ("RB_agg(model=mine/folder)", "RB_agg(model=mine/folder,rescale=false)"),
+    ],
+)
+def test_what_has_no_baseline_is_named_so(spelling: str, name: str) -> None:
+    """Another model or layer is not rescaled unless its baseline is given."""
+    assert str(parse_metric(spelling)) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("BERTScore-R(baseline=1)", "from 0 up to 1"),
+        ("BERTScore-R(baseline=high)", "type float"),
+        ("BERTScore-R(rescale=false,baseline=0.5)", "contradicts"),
+        ("BERTScore-R(layer=-2)", "layer"),
+        ("BERTScore-R(max_tokens=2)", "max_tokens"),
+        ("RB_agg(recall_baseline=0.5)", "both baselines"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(name: str, said: str) -> None:
+    """Before any model is looked for."""
+    with pytest.raises(ConfigError, match=said):
+        parse_metric(name)
+
+
+def test_an_encoder_that_is_absent_says_how_to_give_a_folder(tmp_path: Path) -> None:
+    """A folder without a model, a path that is not there, the default without network."""
+    with pytest.raises(ModelFileError, match=r"config\.json"):
+        encoder_folder(str(tmp_path))
+    with pytest.raises(ModelFileError, match="model=FOLDER"):
+        encoder_folder("/no/such/folder")
+    if importlib.util.find_spec("huggingface_hub") is None:
+        with pytest.raises(MissingDependency, match=r"ragstone\[hf\]"):
+            encoder_folder(bert_encoder.DEFAULT)
+    else:
+        with no_network(), pytest.raises(ModelFileError, match=r"model=FOLDER,layer=40,baseline"):
+            encoder_folder("microsoft/deberta-xlarge-mnli")
+
+
+def test_torch_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the extra that installs it."""
+    monkeypatch.setattr(importlib.util, "find_spec", {}.get)
+
+    with pytest.raises(MissingDependency, match=r"torch.*ragstone\[hf\]"):
+        bert_encoder.check_installed()
+
+
+def test_the_digest_is_that_of_weights_and_tokenizer(tmp_path: Path) -> None:
+    """A changed tokenizer changes it; a read-me does not. Pickled weights are the second choice."""
+    for name in ("config.json", "tokenizer.json", "pytorch_model.bin"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    before = encoder_digest(str(tmp_path))
+
+    (tmp_path / "README.md").write_text("?", encoding="utf-8")
+    assert encoder_digest(str(tmp_path)) == before
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    changed = encoder_digest(str(tmp_path))
+    assert changed != before
+    (tmp_path / "model.safetensors").write_text("w", encoding="utf-8")
+    assert encoder_digest(str(tmp_path)) != changed
+
+
+@pytest.fixture
+def scored(monkeypatch: pytest.MonkeyPatch) -> Pairs:
+    """Return two answers, and let BERTScore be 0.6 for texts of one first letter, else 0.2."""
+
+    def scores(pairs: list[tuple[str, str]], *_options: object) -> list[Overlap]:
+        values = [0.6 if said[:1] == wanted[:1] else 0.2 for said, wanted in pairs]
+        return [Overlap(value, value, value) for value in values]
+
+    monkeypatch.setattr("ragstone.components.metrics.bert_score.bert_scores", scores)
+    shown = Context("q", "gold", tuple(ContextPassage(t, t, "gold") for t in ("x one", "a two")))
+    empty = Context("r", "none", ())
+    golds = [("b other", "a gold answer"), ("a gold answer",)]
+    return Pairs(["a gold"] * 2, golds, [""] * 2, [shown, empty], [""] * 2)
+
+
+def test_the_best_gold_answer_and_the_best_passage_count(scored: Pairs) -> None:
+    """Rescaled with the published baseline; no passage gives 0."""
+    recall = (0.6 - 0.5170288) / (1 - 0.5170288)
+    precision = (0.6 - 0.5169066) / (1 - 0.5169066)
+
+    assert BertScoreR().values(scored) == pytest.approx([recall, recall])
+    known = parse_metric("Bert-K-Precision").values(scored)  # type: ignore[arg-type]
+    assert known == pytest.approx([precision, 0.0])
+
+
+def test_rb_agg_puts_its_parts_together(scored: Pairs) -> None:
+    """The first gold answer in mtRAG's form, the best in the clipped one; no passage gives 0."""
+    low = (0.2 - 0.5170288) / (1 - 0.5170288)
+    high = (0.6 - 0.5170288) / (1 - 0.5170288)
+    known = (0.6 - 0.5169066) / (1 - 0.5169066)
+
+    published = parse_metric("RB_agg").values(scored)  # type: ignore[arg-type]
+    clipped = parse_metric("RB_agg(variant=clipped)").values(scored)  # type: ignore[arg-type]
+
+    first = rouge_l("a gold", ["b other"])
+    assert published == pytest.approx([rb_agg(first, low, known), 0.0])
+    best = rouge_l("a gold", ["a gold answer"])
+    assert clipped == pytest.approx([rb_agg(best, high, known, variant="clipped"), 0.0])
+    assert clipped[0] > 0.1
+
+
+TEXTS = [
+    ("It is in Paris.", "The tower stands in Paris."),
+    ("bananas are yellow", "The tower stands in Paris."),
+    ("", "Paris"),
+    ("word " * 600, "words and more words"),
+    ("北京 is a city", "Beijing"),
+]
+
+
+@pytest.fixture
+def bundled_minilm() -> None:
+    """Skip where the bundled encoder was not fetched."""
+    if not MODELS["all-minilm-l6-v2"].fetched:
+        pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
+
+
+@pytest.mark.usefixtures("bundled_minilm")
+def test_the_bundled_encoder_needs_no_torch() -> None:
+    """RB_agg of texts that are the same is 1, of unrelated ones low; the name says the encoder."""
+    metric = parse_metric("RB_agg(model=all-minilm-l6-v2)")
+    shown = Context("q", "gold", (ContextPassage("p", "The tower stands in Paris.", "gold"),))
+    said = ["The tower stands in Paris.", "Its paint is brown."]
+    gold = [("The tower stands in Paris.",)] * 2
+    metric.check()  # type: ignore[union-attr]
+
+    same, other = metric.values(Pairs(said, gold, [""] * 2, [shown] * 2, [""] * 2))  # type: ignore[arg-type]
+
+    assert str(metric) == "RB_agg(model=all-minilm-l6-v2,rescale=false)"
+    assert same == pytest.approx(1.0, abs=1e-5)
+    assert 0.0 <= other < 0.5
+
+
+@pytest.mark.usefixtures("bundled_minilm")
+def test_the_bundled_encoder_agrees_with_transformers() -> None:
+    """Both ways give the same scores, to 1e-4; a long text is cut in both."""
+    pytest.importorskip("torch", reason="torch is ABSENT: install ragstone[hf]")
+    ours = bert_encoder.bert_scores(TEXTS, "all-minilm-l6-v2")
+    theirs = bert_encoder.bert_scores(TEXTS, str(encoder_folder("all-minilm-l6-v2")))
+
+    assert [list(vars_of(one)) for one in ours] == [
+        pytest.approx(list(vars_of(one)), abs=1e-4) for one in theirs
+    ]
+
+
+def vars_of(score: Overlap) -> tuple[float, float, float]:
+    """Return precision, recall and F1."""
+    return score.precision, score.recall, score.f1

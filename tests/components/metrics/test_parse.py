@@ -1,0 +1,127 @@
+"""Metric names: they round-trip, spellings are understood, mistakes are met with a way out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from ragstone.components.metrics.parse import ANSWERS, RANKING, parse_metric, with_variant
+from ragstone.components.metrics.variants_explained import variants_of
+from ragstone.errors import ConfigError, UnknownMetric
+
+NAMES = [
+    "nDCG@10", "nDCG", "nDCG(gains=exponential)@10", "nDCG(gains=exponential,variant=mirage)@5",
+    "R@5", "P@30", "P(rel=2)@5", "F1@5", "hit@5", "success@1", "MRR", "MRR(rel=2)@10", "MAP",
+    "MAP@100", "Rprec", "judged@10", "Match", "Match(variant=mirage)", "EM", "EM(variant=squad)",
+    "F1", "F1(variant=mirage)", "Precision", "Recall", "ROUGE-1", "ROUGE-2", "ROUGE-L",
+    "ROUGE-L(variant=mtrag)", "char3-recall", "answer-in-context", "language-match",
+    "language-match(longer_than=5)", "refusal",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_round_trip(name: str) -> None:
+    """The text of a parsed metric is its canonical name."""
+    assert str(parse_metric(name)) == name
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("ndcg@10", "nDCG@10"),
+        (" recall@5 ", "R@5"),
+        ("Recall", "Recall"),
+        ("f1@3", "F1@3"),
+        ("f1", "F1"),
+        ("rr@10", "MRR@10"),
+        ("rougeL", "ROUGE-L"),
+        ("F1(variant=paper)", "F1(variant=mirage)"),
+        ("F1(variant=bergen)", "F1(variant=squad)"),
+        ("EM(variant=corrected)", "EM"),
+        ("nDCG( gains = linear )@10", "nDCG@10"),
+    ],
+)
+def test_spellings_are_understood(spelling: str, name: str) -> None:
+    """Case, common synonyms, and options at their defaults."""
+    assert str(parse_metric(spelling)) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ndgc@10", "did you mean 'nDCG@10'"),
+        ("EN", "did you mean 'EM'"),
+        ("", "no metric name"),
+        ("nDCG@10@5", "cutoff"),
+        ("nDCG(10", "no metric name"),
+    ],
+)
+def test_unknown_names_are_met_with_the_nearest(name: str, said: str) -> None:
+    """An error names what was written, and what there is."""
+    with pytest.raises(ConfigError, match=said):
+        parse_metric(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nDCG@x", "whole number"),
+        ("nDCG@0", "whole number"),
+        ("nDCG@-1", "whole number"),
+        ("nDCG@1.5", "whole number"),
+        ("R", "needs a cutoff"),
+        ("EM@5", "takes no cutoff"),
+        ("Rprec@5", "takes no cutoff"),
+        ("nDCG(gain=x)@5", "did you mean 'gains'"),
+        ("nDCG(gains=exp)@5", "exponential"),
+        ("P(rel=high)@5", "type int"),
+    ],
+)
+def test_wrong_cutoffs_and_options_are_clear_errors(name: str, said: str) -> None:
+    """A cutoff is a whole number from 1 on, where the metric takes one; options are checked."""
+    with pytest.raises(ConfigError, match=said):
+        parse_metric(name)
+
+
+def test_unknown_metrics_have_their_own_error() -> None:
+    """`UnknownMetric` is a configuration error, exit code 2."""
+    with pytest.raises(UnknownMetric) as caught:
+        parse_metric("BLEURT")
+
+    assert caught.value.exit_code == 2
+
+
+def test_every_variant_of_every_metric_has_a_name_that_parses() -> None:
+    """The tables hold importable metrics, whose variants round-trip."""
+    names = [f"{name}@10" if name != "Rprec" else name for name in RANKING] + list(ANSWERS)
+
+    for name in names:
+        for variant in variants_of(name):
+            assert str(parse_metric(variant)) == variant
+
+
+def test_paper_is_the_form_of_one_paper() -> None:
+    """Each metric that was published in another form says whose; the others stay."""
+    names = ["nDCG@5", "Match", "EM", "F1", "Precision", "ROUGE-L", "char3-recall", "refusal"]
+
+    assert [with_variant(name, "paper") for name in names] == [
+        "nDCG(variant=mirage)@5",
+        "Match(variant=bergen)",
+        "EM(variant=squad)",
+        "F1(variant=mirage)",
+        "Precision(variant=bergen)",
+        "ROUGE-L(variant=bergen)",
+        "char3-recall(variant=bergen)",
+        "refusal",
+    ]
+
+
+def test_importing_the_package_loads_no_arrays() -> None:
+    """Names can be looked up before anything heavy is needed."""
+    code = "import sys, ragstone.metrics; print('numpy' in sys.modules)"
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert found.stdout.strip() == "False"

@@ -1,0 +1,44 @@
+"""Refusals are known by their words, and told from answers that go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.components.metrics.refusal import refusal
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I don't know.",
+        "I\u2019m not sure.",
+        "IDK",
+        "The provided documents do not mention when it was built.",
+        "There is no information on that. Would you like to ask something else?",
+        "I cannot answer this question.",
+        "That cannot be determined from the text.",
+        "Je ne sais pas.",
+        "Ich weiß es nicht.",
+        "Я не знаю.",
+        "我不知道。",
+        "わかりません。",
+    ],
+)
+def test_refusals(answer: str) -> None:
+    """An answer that says it cannot be given, in several languages."""
+    assert refusal(answer) == 1.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "In 1912.",
+        "She does not eat meat.",
+        "The contract does not expire in 2020 but in 2021.",
+        "The text does not say. But " + "boats are put in below the old dam in the spring " * 2,
+    ],
+)
+def test_answers_are_no_refusals(answer: str) -> None:
+    """Denials of other things, empty answers, and refusals that then answer after all."""
+    assert refusal(answer) == 0.0

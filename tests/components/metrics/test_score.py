@@ -1,0 +1,164 @@
+"""Tables of scores: one row per query and metric, a reason where there is no value."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ragstone.components.metrics.rank_arrays import rank_arrays
+from ragstone.components.metrics.ranking_batch import rank_judged
+from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.core.schemas import table_to_scores
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.types import Context, ContextPassage, Prediction, Query, Ranking, Score
+
+QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 0}, "q3": {"x": 1}}
+
+
+def test_rows_are_metric_by_metric_in_the_order_of_the_queries() -> None:
+    """A judged query without a ranking scores 0, one without a relevant passage has no value."""
+    table = score_rankings(["R@5", "MRR"], QRELS, {"q1": Ranking(["b", "z"])})
+
+    none = "the qrels hold no relevant passage for this query"
+    absent = "the run lacks this query: it counts 0"
+    assert table_to_scores(table) == [
+        Score("q1", "R@5", 0.5),
+        Score("q2", "R@5", None, "not_applicable", none),
+        Score("q3", "R@5", 0.0, "scored", absent),
+        Score("q1", "MRR", 1.0),
+        Score("q2", "MRR", None, "not_applicable", none),
+        Score("q3", "MRR", 0.0, "scored", absent),
+    ]
+
+
+def test_only_the_queries_asked_for_are_scored() -> None:
+    """In the order asked for; a query that the qrels do not know has no value."""
+    table = score_rankings(["R@5"], QRELS, {}, ["q3", "new"])
+
+    assert [(s.query_id, s.status) for s in table_to_scores(table)] == [
+        ("q3", "scored"),
+        ("new", "not_applicable"),
+    ]
+
+
+def test_a_ranking_without_scores_keeps_its_order_and_twins_count_once() -> None:
+    """Ids alone are ranked as given; the second of two equal ids is not counted again."""
+    found = rank_judged(
+        {"q": {"a": 1, "b": 1}}, {"q": Ranking(["a", "a", "b"], [3.0, 2.0, 1.0])}, ["q"]
+    )
+
+    assert found.rank.tolist() == [1, 2]
+    assert rank_judged({"q": {"a": 1}}, {"q": Ranking(["b", "a"])}, ["q"]).rank.tolist() == [2]
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
+    """The query and the score are named."""
+    with pytest.raises(DatasetError, match=r"'q3'.*(nan|inf)"):
+        score_rankings(["R@5"], QRELS, {"q1": {"a": 1.0}, "q3": {"x": score}})
+
+
+def test_unequal_lengths_and_twins_are_refused() -> None:
+    """Ids and scores, queries and predictions, and query ids must fit together."""
+    with pytest.raises(DatasetError, match="2 passage ids and 1 scores"):
+        score_rankings(["R@5"], QRELS, {"q1": Ranking(["a", "b"], [1.0])})
+    with pytest.raises(DatasetError, match="more than once: 'q1'"):
+        score_rankings(["R@5"], QRELS, {}, ["q1", "q1"])
+    with pytest.raises(DatasetError, match="1 queries, 0 predictions"):
+        score_answers(["EM"], [Query("q", "?")], [])
+    with pytest.raises(DatasetError, match="'other' stands where"):
+        score_answers(["EM"], [Query("q", "?")], [Prediction("other", "x")])
+
+
+def test_a_metric_of_the_other_kind_is_refused() -> None:
+    """Ranking metrics score rankings, answer metrics answers."""
+    with pytest.raises(ConfigError, match="EM scores answers"):
+        score_rankings(["EM"], QRELS, {})
+    with pytest.raises(ConfigError, match="R@5 scores rankings"):
+        score_answers(["R@5"], [], [])
+
+
+def test_answers_without_value_say_why() -> None:
+    """Failures keep their reason; no gold answer, or a blank one, leaves nothing to compare."""
+    queries = [Query("q1", "?", ("Paris",)), Query("q2", "?"), Query("q3", "?", (" ",))]
+    predictions = [Prediction("q1", None, "timed out"), Prediction("q2", "x"), Prediction("q3", "")]
+
+    found = table_to_scores(score_answers(["EM", "refusal"], queries, predictions))
+
+    none = "the data set holds no gold answer for this query"
+    assert [(s.value, s.status, s.reason) for s in found] == [
+        (None, "failed", "timed out"),
+        (None, "not_applicable", none),
+        (None, "not_applicable", none),
+        (None, "failed", "timed out"),
+        (0.0, "scored", ""),
+        (0.0, "scored", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "metric", ["Match", "EM", "F1", "Precision", "Recall", "ROUGE-1", "ROUGE-2", "ROUGE-L",
+               "char3-recall", "Match(variant=mirage)", "EM(variant=squad)", "F1(variant=mirage)",
+               "ROUGE-L(variant=bergen)", "char3-recall(variant=bergen)"]
+)  # fmt: skip
+def test_an_empty_answer_scores_0(metric: str) -> None:
+    """An empty answer is an answer, of which nothing is right."""
+    found = table_to_scores(
+        score_answers([metric], [Query("q", "?", ("Paris",))], [Prediction("q", "")])
+    )
+
+    assert [(s.value, s.status) for s in found] == [(0.0, "scored")]
+
+
+def test_answer_in_context_is_of_the_passages_shown() -> None:
+    """1 where a passage has the answer, 0 for others and for none; unknown contexts have none."""
+    query = Query("q", "?", ("the Tagus",))
+    shown = Context("q", "gold", (ContextPassage("p", "Lisbon lies on the Tagus.", "gold"),))
+    contexts = [shown, Context("q", "none"), None]
+
+    values = [
+        table_to_scores(score_answers(["answer-in-context"], [query], [Prediction("q", "")], [c]))
+        for c in contexts
+    ]
+
+    assert [(v[0].value, v[0].status) for v in values] == [
+        (1.0, "scored"),
+        (0.0, "scored"),
+        (None, "not_applicable"),
+    ]
+
+
+def test_batches_do_not_show() -> None:
+    """5,000 answers get the values that each of them gets alone."""
+    queries = [Query(f"q{i}", "?", (f"word{i % 7}", "other")) for i in range(5000)]
+    answers = [Prediction(f"q{i}", f"say word{i % 5} and other things") for i in range(5000)]
+
+    table = score_answers(["F1", "Match"], queries, answers)
+
+    single = table_to_scores(score_answers(["F1", "Match"], queries[4321:4322], answers[4321:4322]))
+    values = table.column("value").to_pylist()
+    assert [values[4321], values[5000 + 4321]] == [score.value for score in single]
+
+
+def test_arrays_give_the_ranks_that_mappings_give() -> None:
+    """Ties are broken by passage number there, by passage id here: equal for ids of one width."""
+    generator = np.random.default_rng(0)
+    passages = np.array([generator.choice(60, 20, replace=False) for _ in range(50)])
+    scores = generator.integers(0, 6, (50, 20)).astype(np.float64)
+    judged = np.array([(q, p, generator.integers(-1, 3)) for q in range(50) for p in range(30)]).T
+    qrels = {
+        str(q): {f"{p:02}": int(g) for r, p, g in judged.T.tolist() if r == q} for q in range(50)
+    }
+    run = {
+        str(q): {f"{p:02}": s for p, s in zip(passages[q], scores[q].tolist(), strict=True)}
+        for q in range(50)
+    }
+
+    found = rank_arrays(passages, scores, *judged)
+    expected = rank_judged(qrels, run, list(qrels))
+
+    assert found.rank.tolist() == expected.rank.tolist()
+    assert found.grade.tolist() == expected.grade.tolist()
+    assert found.judged_grade.tolist() == expected.judged_grade.tolist()

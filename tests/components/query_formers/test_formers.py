@@ -1,0 +1,190 @@
+"""Search texts are formed from a turn and what was said before it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.calls.client import Calls
+from ragstone.calls.types import Failure, Reply, Request
+from ragstone.components.query_formers.conversation import Conversation, LastTurns
+from ragstone.components.query_formers.llm_rewrite import LlmRewrite, read_rewrite
+from ragstone.components.query_formers.user_turns import UserTurns
+from ragstone.core.registry import create
+from ragstone.core.schemas import columns, queries_to_table
+from ragstone.core.store import Kept, Store
+from ragstone.data.readers.mtrag import MtragReader
+from ragstone.errors import ConfigError
+from ragstone.experiment.pipeline import form_queries
+from ragstone.experiment.system import Bench, System
+from ragstone.types import Message, Query
+
+SharedData = Callable[[str], Path]
+TURN = Query(
+    "c<::>3",
+    "And its\naddress?",
+    history=(
+        Message("user", "Who leads Apple?"),
+        Message("agent", "Tim Cook."),
+        Message("user", "Since when?"),
+        Message("agent", "2011."),
+    ),
+    rewrite="What is Apple's address?",
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("as-given", "And its\naddress?"),
+        ("as-given(variant=paper)", "|user|: And its\naddress?"),
+        ("rewrite", "What is Apple's address?"),
+        ("user-turns", "Who leads Apple?\nSince when?\nAnd its\naddress?"),
+        ("user-turns(2)", "Since when?\nAnd its\naddress?"),
+        ("last-turns(1)", "And its\naddress?"),
+        ("last-turns", "Since when?\n2011.\nAnd its\naddress?"),
+        (
+            "conversation(variant=paper)",
+            (
+                "|user|: Who leads Apple?\n|agent|: Tim Cook.\n|user|: Since when?\n"
+                "|agent|: 2011.\n|user|: And its\naddress?"
+            ),
+        ),
+    ],
+)
+def test_each_former_has_its_text(written: str, text: str) -> None:
+    """A question of several lines stays whole; `paper` has speaker tags."""
+    assert create("query_formers", written, where="query").form([TURN]) == [text]
+
+
+def test_a_tag_in_the_data_is_taken_away() -> None:
+    """Otherwise all queries would share the word."""
+    tagged = Query("q", "|user|: Who?")
+
+    assert create("query_formers", "as-given", where="query").form([tagged]) == ["Who?"]
+
+
+def test_a_first_turn_has_nothing_before_it() -> None:
+    """All formers that read the history give the text alone."""
+    for former in (UserTurns(), LastTurns(), Conversation()):
+        assert former.form([Query("q", "Who?")]) == ["Who?"]
+
+
+def test_counts_below_one_are_refused() -> None:
+    """No turn at all is no search."""
+    with pytest.raises(ConfigError, match="at least 1"):
+        LastTurns(0)
+    with pytest.raises(ConfigError, match="at least 1"):
+        UserTurns(0)
+
+
+@pytest.mark.parametrize(
+    ("written", "form"), [("as-given", "lastturn"), ("user-turns", "questions"), ("rewrite",) * 2]
+)
+def test_the_paper_variant_gives_the_published_queries(
+    shared_data: SharedData, written: str, form: str
+) -> None:
+    """All 188 of the cloud domain, word for word."""
+    folder = shared_data("mtrag")
+    published = {row["_id"]: row["text"] for row in _rows(folder / f"queries/cloud_{form}.jsonl")}
+    queries = MtragReader(folder / "tasks/mtrag_human_tasks.jsonl.gz", domains="cloud")
+    turns = [q for q in _with_rewrites(queries, folder) if q.query_id in published]
+
+    formed = create("query_formers", f"{written}(variant=paper)", where="query").form(turns)
+
+    assert len(formed) == 188
+    assert dict(zip((q.query_id for q in turns), formed, strict=True)) == published
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _with_rewrites(reader: MtragReader, folder: Path) -> list[Query]:
+    rewrites = {row["_id"]: row["text"] for row in _rows(folder / "queries/cloud_rewrite.jsonl")}
+    return [
+        Query(q.query_id, q.text, history=q.history, rewrite=rewrites.get(q.query_id, ""))
+        for q in reader.read().queries
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ('{"class": "non-standalone", "query": "Where is Apple?"}', "Where is Apple?"),
+        ('```json\n{"class": "standalone", "query": "Where\\nis it?"}\n```', "Where is it?"),
+        ('<think>{"query": "no"}</think>{"reworded version": "Yes?"}', "Yes?"),
+        ('{"class": "standalone"}', "given"),
+        ("{'class': 'non-standalone', 'query': 'Where is Apple?'}", "Where is Apple?"),
+        ('{"class": "non-standalone", "query": "Where is Apple?"', "Where is Apple?"),
+        ('{"query": ""}', ""),
+        ("I cannot help with that.", ""),
+        ("{" * 50, ""),
+    ],
+)
+def test_a_reply_is_read_tolerantly_but_never_guessed(reply: str, found: str) -> None:
+    """Fences, thinking, single quotes and a missing brace are borne; prose is no rewrite."""
+    assert read_rewrite(reply, "given") == found
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ['{"query": "the message as it should be searched for"}', '{"query": "..."}'],
+)
+def test_the_prompts_own_words_are_no_rewrite(reply: str) -> None:
+    """Small models give the form back; the turn is then searched for as it is, and that counts."""
+    former = LlmRewrite({"name": "chat", "model": "m"})
+
+    [formed] = former.ask([TURN], _Replies([Reply(reply)]))  # type: ignore[arg-type]
+
+    assert formed.text == TURN.text
+    assert formed.reason.startswith("the prompt's own words given back")
+
+
+class _Replies:
+    """Stands in for calls: one outcome per request, from a list."""
+
+    def __init__(self, outcomes: Sequence[Reply | Failure]) -> None:
+        self.outcomes, self.requests = outcomes, list[Request]()
+
+    def ask(self, _: Any, requests: Sequence[Request], **__: Any) -> Iterator[Reply | Failure]:
+        self.requests = list(requests)
+        return iter(self.outcomes)
+
+
+def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
+    """What cannot be used is searched for as given, counted in the manifest, and asked again."""
+    model = {"name": "chat", "model": "m"}
+    queries = [Query("q1", "Who?"), TURN, TURN, TURN]
+    replies = _Replies(
+        [Reply('{"query": "Where is Apple?"}'), Reply("no"), Failure("the server is down")]
+    )
+    bench = Bench(Store(tmp_path), replies, None, None, None, None)  # type: ignore[arg-type]
+
+    kept = form_queries(System("s", LlmRewrite(model)), Kept.of(queries_to_table(queries)), bench)
+
+    assert columns(kept.table)["text"] == ["Who?", "Where is Apple?", TURN.text, TURN.text]
+    assert len(replies.requests) == 3
+    assert "Tim Cook." in replies.requests[0].messages[-1][1]
+    assert kept.manifest["failed"] == 1
+    assert kept.manifest["fallen_back"] == {"no rewrite in 'no'": 1, "the server is down": 1}
+
+
+def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
+    """Another model makes another search; another port does not."""
+    here = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:1/v1"})
+    there = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:2/v1"})
+    other = LlmRewrite({"name": "chat", "model": "n"})
+
+    assert here.revision == there.revision
+    assert here.revision != other.revision
+
+
+def test_a_component_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    """Recorded answers cannot rewrite anything."""
+    with pytest.raises(ConfigError, match="no model that can be asked"):
+        list(LlmRewrite("gold").ask([TURN], Calls.at(tmp_path / "calls.sqlite")))

@@ -1,0 +1,270 @@
+"""Cross-encoders: an ONNX graph whose scores are known, and a tiny model with random weights."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragstone.components.rerankers.cross_encoder import CrossEncoder
+from ragstone.components.rerankers.cross_encoder_onnx import CrossEncoderOnnx
+from ragstone.core.fingerprint import recipe
+from ragstone.core.step_notes import noting
+from ragstone.data.corpus import Corpus
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError, RagstoneError
+from ragstone.types import Passage, Ranking, Search
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "river", "bridge", "bank", "who", "built", "it"]
+ABSENT = [p for p in ("torch", "sentence_transformers") if not importlib.util.find_spec(p)]
+needs_torch = pytest.mark.skipif(
+    bool(ABSENT), reason=f"NOT RUN: needs {', '.join(ABSENT)} (pip install 'ragstone[st]')"
+)
+TEXTS = [
+    "river river",
+    "bridge built",
+    "",
+    "bank bank bank bank bank bank bank bank",
+    "bridge built",
+]
+CORPUS = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(TEXTS)])
+ALL = Ranking([f"p{n}" for n in range(5)], [5.0, 4.0, 3.0, 2.0, 1.0])
+
+
+def _write_tokenizer(folder: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    made = Tokenizer(models.WordLevel({w: n for n, w in enumerate(WORDS)}, WORDS[1]))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    made.enable_padding(length=64)  # as some models are saved: a pair computed alone needs none
+    made.save(str(folder / "tokenizer.json"))
+
+
+def _write_graph(folder: Path, weights: Sequence[float], inputs: Sequence[str]) -> Path:
+    """Write a graph that adds up a weight per token, less one if it is the query's."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_tokenizer(folder)
+    table = numpy_helper.from_array(np.array(weights, np.float32)[:, None], "table")
+    constants = [table, numpy_helper.from_array(np.array([1]), "axis")]
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["each"])]
+    last = "each"
+    if "token_type_ids" in inputs:
+        nodes += [
+            helper.make_node("Cast", ["token_type_ids"], ["kinds"], to=TensorProto.FLOAT),
+            helper.make_node("Unsqueeze", ["kinds", "two"], ["factor"]),
+            helper.make_node("Mul", ["each", "factor"], ["counted"]),
+        ]
+        constants.append(numpy_helper.from_array(np.array([2]), "two"))
+        last = "counted"
+    nodes.append(helper.make_node("ReduceSum", [last, "axis"], ["logits"], keepdims=0))
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "weights",
+        [value(name, TensorProto.INT64, ["batch", "n"]) for name in inputs],
+        [value("logits", TensorProto.FLOAT, ["batch", 1])],
+        constants,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder
+
+
+def _scored(words: Sequence[float] = (0, 0, 0, 0, 1, 3, 0.5, 0, 2, 0)) -> Sequence[float]:
+    return words
+
+
+def test_passages_stand_by_what_the_graph_says(tmp_path: Path) -> None:
+    """The scores are those of the weights; equal ones keep the order, an empty text is scored."""
+    folder = _write_graph(tmp_path / "m", _scored(), ["input_ids", "token_type_ids"])
+    model = CrossEncoderOnnx(str(folder), top_k=5)
+
+    (ranking,) = model.rerank([Search("q", "who built it")], [ALL], CORPUS)
+
+    assert list(ranking.passage_ids) == ["p1", "p4", "p3", "p0", "p2"]
+    np.testing.assert_allclose(ranking.scores, [5, 5, 4, 2, 0], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "inputs", [["input_ids"], ["input_ids", "attention_mask", "token_type_ids"][::2]]
+)
+def test_graphs_are_fed_what_they_ask_for(tmp_path: Path, inputs: list[str]) -> None:
+    """Where the kinds of tokens are not asked for, the query's words count as well."""
+    folder = _write_graph(tmp_path / "m", _scored(), inputs)
+
+    scores, cut = CrossEncoderOnnx(str(folder)).score([("built", "bridge")])
+
+    assert (scores, cut) == ([3.0 if len(inputs) > 1 else 5.0], 0)
+
+
+def test_a_pair_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
+    """The longer text is cut first, passage or query; the short pairs are not counted."""
+    folder = _write_graph(tmp_path / "m", _scored(), ["input_ids", "token_type_ids"])
+    model = CrossEncoderOnnx(str(folder), top_k=3, max_tokens=8)
+    searches = [Search("q1", "who"), Search("q2", "who " * 50)]
+    rankings = [Ranking(["p3", "p0"], [2.0, 1.0]), Ranking(["p0"], [1.0])]
+    with noting() as notes:
+        found = model.rerank(searches, rankings, CORPUS)
+
+    assert [list(ranking.passage_ids) for ranking in found] == [["p3", "p0"], ["p0"]]
+    np.testing.assert_allclose(found[0].scores, [2.0, 2.0], atol=1e-5)  # 4 of 8 banks are left
+    assert dict(notes) == {"pairs of query and passage cut to 8 tokens": 2}
+
+
+def test_nothing_and_little_to_rerank(tmp_path: Path) -> None:
+    """An empty ranking stays empty, one passage stays one, and no model is loaded for nothing."""
+    folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
+    model = CrossEncoderOnnx(str(folder))
+    searches = [Search("q1", "who"), Search("q2", "")]
+
+    found = model.rerank(searches, [Ranking(), Ranking(["p2"], [1.0])], CORPUS)
+
+    assert [list(ranking.passage_ids) for ranking in found] == [[], ["p2"]]
+    (folder / "model.onnx").write_bytes(b"no graph")
+    (nothing,) = CrossEncoderOnnx(str(folder)).rerank(searches[:1], [Ranking()], CORPUS)
+    assert len(nothing) == 0
+
+
+def test_scores_that_are_no_numbers_reach_no_table(tmp_path: Path) -> None:
+    """A damaged model is an error that names the passage."""
+    weights = [0, 0, 0, 0, 1, float("nan"), 0, 0, 0, 0]
+    folder = _write_graph(tmp_path / "m", weights, ["input_ids"])
+
+    with pytest.raises(RagstoneError, match="gave passage 'p1' the score nan"):
+        CrossEncoderOnnx(str(folder)).rerank([Search("q", "who")], [ALL], CORPUS)
+
+
+def test_the_model_is_part_of_the_recipe_by_its_bytes(tmp_path: Path) -> None:
+    """Equal files in another folder give another path but the same revision."""
+    one = _write_graph(tmp_path / "a", _scored(), ["input_ids"])
+    same = _write_graph(tmp_path / "b", _scored(), ["input_ids"])
+    other = _write_graph(tmp_path / "c", [0.0] * 10, ["input_ids"])
+
+    assert CrossEncoderOnnx(str(one)).revision == CrossEncoderOnnx(str(same)).revision
+    assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(other)).revision
+    assert recipe(CrossEncoderOnnx(str(one))) != recipe(CrossEncoderOnnx(str(one), max_tokens=9))
+
+    (same / "model.onnx_data").write_bytes(b"weights of a large graph")
+    assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(same)).revision
+
+
+def test_what_is_missing_or_damaged_is_said_with_the_way_out(tmp_path: Path) -> None:
+    """No folder, no tokenizer, no graph, a graph with other inputs, ranges."""
+    calls: Any = None
+    with pytest.raises(ModelFileError, match=r"has no model.onnx; give a folder"):
+        CrossEncoderOnnx(str(tmp_path / "nowhere")).check(calls)
+    folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
+    CrossEncoderOnnx(str(folder)).check(calls)
+    (folder / "tokenizer.json").rename(tmp_path / "tokenizer.json")
+    with pytest.raises(ModelFileError, match=r"has no tokenizer.json"):
+        CrossEncoderOnnx(str(folder)).check(calls)
+    (tmp_path / "tokenizer.json").rename(folder / "tokenizer.json")
+    (folder / "model.onnx").write_bytes(b"no graph")
+    with pytest.raises(ModelFileError, match="cannot load"):
+        CrossEncoderOnnx(str(folder)).score([("a", "b")])
+    for fields, problem in (
+        ({"top_k": 20, "depth": 10}, "only depth=10"),
+        ({"max_tokens": 0}, "max_tokens must be 1"),
+        ({"threads": 0}, "threads must be 1"),
+    ):
+        with pytest.raises(ConfigError, match=problem):
+            CrossEncoderOnnx(str(folder), **fields)
+
+
+def test_a_model_of_many_classes_does_not_rank() -> None:
+    """Two are read as log-odds of the second; three are another kind of model."""
+    from ragstone.components.rerankers.query_passage_pairs import one_score
+
+    assert one_score(np.array([[1.0, 4.0], [2.0, 0.0]]), "m").tolist() == [3.0, -2.0]
+    with pytest.raises(ConfigError, match="no cross-encoder that ranks"):
+        one_score(np.zeros((1, 3)), "m")
+
+
+def _save_bert(folder: Path, labels: int = 1) -> Path:
+    """Save a BERT classifier with random weights, two layers of 16 dimensions."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder.mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(WORDS))
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        num_labels=labels,
+        initializer_range=0.5,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder, safe_serialization=True)
+    BertTokenizerFast(vocab={w: n for n, w in enumerate(WORDS)}).save_pretrained(folder)
+    return folder
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("labels", [1, 2])
+def test_scores_are_the_models_own_outputs(tmp_path: Path, labels: int) -> None:
+    """As transformers computes them, pair by pair, without padding and without a sigmoid."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = _save_bert(tmp_path / "m", labels)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    texts = [text for text in TEXTS if text]  # the library has a form of its own for an empty one
+    expected = []
+    for text in texts:
+        with torch.no_grad():
+            (row,) = model(**tokenizer("who built it", text, return_tensors="pt")).logits.tolist()
+        expected.append(row[0] if labels == 1 else row[1] - row[0])
+    made = CrossEncoder(str(folder), top_k=5, batch=2)
+
+    found, cut = made.score([("who built it", text) for text in texts])
+
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert cut == 0
+    assert len({round(score, 4) for score in found}) == 3
+    (ranking,) = made.rerank([Search("q", "who built it")], [ALL], CORPUS)
+    order = [f"p{[0, 1, 3, 4][n]}" for n in np.argsort(-np.array(expected), kind="stable")]
+    assert [passage_id for passage_id in ranking.passage_ids if passage_id != "p2"] == order
+    assert len(ranking) == 5
+
+
+@needs_torch
+@pytest.mark.filterwarnings("default")
+def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
+    """As by the ONNX form; and a model of many classes is refused."""
+    folder = _save_bert(tmp_path / "m")
+    with noting() as notes:
+        CrossEncoder(str(folder), max_tokens=8).rerank([Search("q", "who")], [ALL], CORPUS)
+    assert dict(notes) == {"pairs of query and passage cut to 8 tokens": 1}
+    with pytest.raises(ConfigError, match="no cross-encoder that ranks"):
+        CrossEncoder(str(_save_bert(tmp_path / "n", 3))).score([("who", "bridge")])
+
+
+def test_without_sentence_transformers_the_way_out_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is run; pickled weights are not read."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    calls: Any = None
+    with pytest.raises(MissingDependency, match=r"ragstone\[st\]"):
+        CrossEncoder(str(tmp_path)).check(calls)
+    (tmp_path / "config.json").write_text(json.dumps({}))
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(ModelFileError, match="pickled weights are not read"):
+        _ = CrossEncoder(str(tmp_path)).revision

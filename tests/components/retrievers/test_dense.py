@@ -1,0 +1,165 @@
+"""Dense retrieval over vectors that can be checked by eye."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ragstone.components.retrievers.dense import Dense
+from ragstone.core.fingerprint import recipe
+from ragstone.core.step_notes import noting
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.errors import ConfigError, UnknownComponent
+from ragstone.indexes import exact_knn as nearest
+from ragstone.indexes.quantisation import Precision
+from ragstone.types import Passage, Search
+
+
+@dataclass(frozen=True)
+class Written:
+    """Reads the vector from the text itself; queries may be turned around."""
+
+    sign: float = 1.0
+
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return the numbers written in each text."""
+        return self.sign * self.embed_passages(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return the numbers written in each text."""
+        return np.array([[float(n) for n in text.split()] for text in texts], dtype=np.float32)
+
+
+WRITTEN = f"{__name__}:Written"
+
+
+def _corpus(*texts: str) -> Corpus:
+    return Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
+
+
+def test_nearest_first() -> None:
+    """Passages stand by inner product, also the negative ones; all of them where `top_k` allows."""
+    corpus = _corpus("0 1", "1 0", "-1 0", "2 2")
+    (ranking,) = Dense(embedder=WRITTEN).retrieve([Search("q", "1 0.5")], corpus)
+    assert list(ranking.passage_ids) == ["p3", "p1", "p0", "p2"]
+    assert list(ranking.scores) == [3.0, 1.0, 0.5, -1.0]
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 3])
+def test_ties_stand_in_the_order_of_the_corpus(top_k: int) -> None:
+    """Equal passages are cut by position."""
+    corpus = _corpus(*["0.3 0.7"] * 40)
+    (ranking,) = Dense(top_k=top_k, embedder=WRITTEN).retrieve([Search("q", "0.1 0.9")], corpus)
+    assert list(ranking.passage_ids) == [f"p{n}" for n in range(top_k)]
+
+
+def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One at a time, in blocks or all at once: the same ids and the same scores."""
+    random = np.random.default_rng(3)
+    corpus = _corpus(*[" ".join(map(str, row)) for row in random.normal(size=(300, 24)).round(1)])
+    rows = random.normal(size=(50, 24)).round(1)
+    searches = [Search(str(n), " ".join(map(str, row))) for n, row in enumerate(rows)]
+    retriever = Dense(top_k=7, embedder=WRITTEN)
+    together = retriever.retrieve(searches, corpus)
+    alone = [retriever.retrieve([search], corpus)[0] for search in searches]
+    monkeypatch.setattr(nearest, "_QUERIES", 7)
+    assert together == alone == retriever.retrieve(searches, corpus)
+    assert all(len(ranking) == 7 for ranking in together)
+
+
+@pytest.mark.parametrize("precision", ["float16", "int8"])
+def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
+    """The order stands, the scores are those of the rounded vectors."""
+    corpus = _corpus("0.2 1", "1 0", "-1 0", "0.7 0.7")
+    (ranking,) = Dense(embedder=WRITTEN, precision=precision).retrieve([Search("q", "1 2")], corpus)
+    assert list(ranking.passage_ids) == ["p0", "p3", "p1", "p2"]
+    np.testing.assert_allclose(ranking.scores, [2.2, 2.1, 1.0, -1.0], atol=0.01)
+    assert ranking.scores[0] != np.float32(2.2)
+
+
+def test_one_passage_and_more_places_than_passages() -> None:
+    """The ranking is as long as the corpus; equal texts are ranked, both."""
+    (one,) = Dense(top_k=9, embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus("2 0"))
+    assert (list(one.passage_ids), list(one.scores)) == (["p0"], [2.0])
+    (two,) = Dense(top_k=9, embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus("2 0", "2 0"))
+    assert list(two.passage_ids) == ["p0", "p1"]
+
+
+def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
+    """Bytes by precision where the embedder tells its dimension; nothing for what is kept."""
+    corpus = Corpus(_corpus("1 0", "0 1").table, Store(tmp_path))
+    told = f"{__name__}:Told"
+    assert Dense(embedder=WRITTEN).index_room(corpus) == {}
+    ((_, size),) = Dense(embedder=told).index_room(corpus).items()
+    ((_, small),) = Dense(embedder=told, precision="int8").index_room(corpus).items()
+    assert (size, small) == (2 * 2 * 4, 2 * (2 + 4))
+    assert not (tmp_path / "arrays").exists()
+    Dense(embedder=told).retrieve([Search("q", "1 0")], corpus)
+    assert Dense(embedder=told).index_room(corpus) == {}
+    assert Dense(embedder=told, precision="int8").index_room(corpus)
+
+
+@dataclass(frozen=True)
+class Told(Written):
+    """The same, and says how long its vectors are."""
+
+    dimension: ClassVar[int] = 2
+
+
+def test_the_embedder_is_part_of_the_recipe() -> None:
+    """Its own parameters too, however it is written; so is the precision."""
+    assert recipe(Dense(precision="int8")) != recipe(Dense())
+    assert recipe(Dense(embedder=WRITTEN)) != recipe(Dense(embedder=f"{WRITTEN}(sign=-1)"))
+    assert recipe(Dense()) != recipe(Dense(embedder="minilm(precision=float32)"))
+
+
+def test_the_embedders_parameters_are_used() -> None:
+    """A spec with parameters gives another embedder."""
+    corpus = _corpus("1 0", "-1 0")
+    turned = Dense(embedder=f"{WRITTEN}(sign=-1)")
+    assert list(turned.retrieve([Search("q", "1 0")], corpus)[0].passage_ids) == ["p1", "p0"]
+
+
+def test_nothing_to_search() -> None:
+    """No queries, no rankings; an empty corpus gives empty ones."""
+    assert Dense(embedder=WRITTEN).retrieve([], _corpus("1 0")) == []
+    (ranking,) = Dense(embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus())
+    assert len(ranking) == 0
+
+
+def test_mistakes_are_found_before_anything_is_embedded() -> None:
+    """An unknown embedder gets the nearest name, a wrong parameter its own."""
+    with pytest.raises(UnknownComponent, match="unknown embedder 'minilmm'; did you mean 'minilm'"):
+        Dense(embedder="minilmm")
+    with pytest.raises(ConfigError, match="unknown key 'precison'; did you mean 'precision'"):
+        Dense(embedder="minilm(precison=int8)")
+    with pytest.raises(ConfigError, match="top_k must be 1 or more"):
+        Dense(top_k=0)
+
+
+def test_queries_of_another_dimension_are_refused() -> None:
+    """The two lengths are part of the error."""
+    with pytest.raises(ConfigError, match="gives queries 3 dimensions, passages 2"):
+        Dense(embedder=WRITTEN).retrieve([Search("q", "1 0 0")], _corpus("1 0"))
+
+
+def test_long_and_empty_texts_are_searched_and_counted() -> None:
+    """A passage of 100,000 words and a query beyond the model's length are cut, and noted."""
+    texts = ["gold stone " * 50_000, "Paris is the capital of France.", ""]
+    corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
+    asked = ["capital of France", "", "gold stone " * 400]
+
+    with noting() as notes:
+        searches = [Search(f"q{n}", text) for n, text in enumerate(asked)]
+        rankings = Dense().retrieve(searches, corpus)
+
+    assert [len(ranking) for ranking in rankings] == [3, 3, 3]
+    assert [rankings[0].passage_ids[0], rankings[2].passage_ids[0]] == ["p1", "p0"]
+    assert dict(notes) == {"passages cut to 512 tokens": 1, "queries cut to 512 tokens": 1}

@@ -1,0 +1,188 @@
+"""Learned sparse retrieval: what it finds, what it keeps, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragstone.components.embedders.splade import Splade
+from ragstone.components.retrievers import sparse
+from ragstone.components.retrievers.sparse import Sparse, encode_corpus
+from ragstone.core.registry import create
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.errors import ConfigError, RagstoneError
+from ragstone.indexes.sparse_vectors import SparseVectors
+from ragstone.types import Passage, Search
+
+TEXTS = {
+    "p1": "Paris is the capital and largest city of France.",
+    "p2": "The giant panda eats bamboo in the mountains of China.",
+    "p3": "A touchstone is a dark stone that tests gold.",
+    "p4": "Paris is the capital and largest city of France.",
+}
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    """Four passages, two of them equal."""
+    return Corpus.from_passages([Passage(key, text) for key, text in TEXTS.items()])
+
+
+def find(corpus: Corpus, *texts: str, top_k: int = 3) -> list[list[str]]:
+    """Return the ids found for some texts."""
+    searches = [Search(f"q{n}", text) for n, text in enumerate(texts)]
+    return [list(r.passage_ids) for r in Sparse(top_k=top_k).retrieve(searches, corpus)]
+
+
+def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
+    """Each question finds its passage; equal passages stand in the order of the corpus."""
+    france, animal, metal = find(
+        corpus, "Where do the French govern?", "What do pandas feed on?", "How is metal assayed?"
+    )
+
+    assert france[:2] == ["p1", "p4"]
+    assert animal[0] == "p2"
+    assert metal[0] == "p3"
+
+
+def test_scores_are_the_inner_products(corpus: Corpus) -> None:
+    """The score of a passage is that of its vector and the query's, written out."""
+    splade = Splade()
+    (ranking,) = Sparse().retrieve([Search("q", "capital of France")], corpus)
+
+    (query,) = splade.encode_queries(["capital of France"]).rows()
+    passages = list(splade.encode_passages(list(TEXTS.values())).rows())
+    expected = {
+        key: sum(weight * row.get(word, 0.0) for word, weight in query.items())
+        for key, row in zip(TEXTS, passages, strict=True)
+    }
+    found = dict(zip(ranking.passage_ids, ranking.scores, strict=True))
+    assert found == pytest.approx({k: v for k, v in expected.items() if v > 0}, rel=1e-5)
+
+
+def test_a_query_depends_on_no_other(corpus: Corpus) -> None:
+    """Alone or among others: the same ranking."""
+    together = find(corpus, "panda", "capital of France", "gold")
+
+    assert together == [find(corpus, text)[0] for text in ("panda", "capital of France", "gold")]
+
+
+def test_what_was_encoded_is_kept(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second search loads no passage anew; shards that a kill left unfinished are made."""
+    monkeypatch.setattr(sparse, "SHARD", 2)
+    kept = replace(corpus, store=Store(tmp_path))
+    first = encode_corpus(kept, Splade())
+
+    def fail(*_: object) -> SparseVectors:
+        raise AssertionError("encoded again")
+
+    monkeypatch.setattr(Splade, "encode_passages", fail)
+    again = encode_corpus(kept, Splade())
+
+    assert len(list((tmp_path / "arrays").iterdir())) == 2
+    assert [a == b for a, b in zip(first.rows(), again.rows(), strict=True)] == [True] * 4
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\u0f40\u0f41", "the of and", "gold " * 2000])
+def test_strange_queries_are_never_lost(corpus: Corpus, text: str) -> None:
+    """Empty, unknown script, stop words, far too long: a ranking, perhaps of none."""
+    assert len(find(corpus, text)) == 1
+
+
+def test_small_corpora() -> None:
+    """None and one passage."""
+    one = Corpus.from_passages([Passage("p", "gold")])
+
+    assert find(Corpus.from_passages([]), "gold") == [[]]
+    assert find(one, "gold", top_k=5) == [["p"]]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Returns what a real encoder never may."""
+
+    row: tuple[tuple[int, float], ...]
+
+    def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
+        """Return one row, whatever is asked."""
+        return SparseVectors.from_rows([dict(self.row)])
+
+    def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
+        """Return one row, whatever is asked."""
+        return SparseVectors.from_rows([dict(self.row)])
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (((1, 1.0),), "1 rows for 4 texts"),
+        (((1, float("nan")),), "1 rows for 4 texts"),
+    ],
+)
+def test_an_encoder_that_breaks_the_contract_is_told(
+    corpus: Corpus, row: tuple[tuple[int, float], ...], message: str
+) -> None:
+    """Too few rows."""
+    with pytest.raises(ConfigError, match=message):
+        encode_corpus(corpus, Broken(row))
+
+
+@pytest.mark.parametrize("row", [{1: float("nan")}, {1: -1.0}, {-1: 1.0}])
+def test_weights_that_cannot_be_searched_are_refused(row: dict[int, float]) -> None:
+    """Not a number, below 0, no word of the vocabulary."""
+    one = Corpus.from_passages([Passage("p", "gold")])
+
+    with pytest.raises(ConfigError, match="the encoder returned a w"):
+        encode_corpus(one, Broken(tuple(row.items())))
+
+
+def test_an_embedder_of_dense_vectors_is_no_encoder() -> None:
+    """The error names the retriever that takes it."""
+    with pytest.raises(ConfigError, match="take the retriever 'dense'"):
+        create("retrievers", "sparse(encoder=minilm)", where="retriever")
+
+
+def test_an_index_that_would_not_fit_is_refused(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is encoded."""
+    monkeypatch.setattr("ragstone.core.resources.free_ram", lambda: 1_000)
+
+    with pytest.raises(RagstoneError, match="a sparse index of 4 passages needs about"):
+        find(corpus, "gold")
+
+
+def test_words_that_only_the_query_has_do_no_harm() -> None:
+    """Its numbers may lie beyond those of the index."""
+
+    class Wide(Broken):
+        def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
+            return SparseVectors.from_rows([{1: 1.0, 30_000: 2.0}])
+
+    one = Corpus.from_passages([Passage("p", "gold")])
+    retriever = Sparse()
+    object.__setattr__(retriever, "_encoder", Wide(((1, 0.5),)))
+    (ranking,) = retriever.retrieve([Search("q", "x")], one)
+
+    assert (list(ranking.passage_ids), list(ranking.scores)) == (["p"], [0.5])
+    assert np.isfinite(ranking.scores).all()
+
+
+def test_what_is_kept_is_searched_on_a_full_disk(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only new passages need room, and are refused with the way out."""
+    kept = replace(corpus, store=Store(tmp_path / "store"))
+    found = find(kept, "gold")
+    monkeypatch.setattr("ragstone.core.resources.free_disk", lambda _: 100)
+
+    assert find(kept, "gold") == found
+    with pytest.raises(RagstoneError, match="keeping the words of 4 passages needs about"):
+        find(replace(corpus, store=Store(tmp_path / "other")), "gold")

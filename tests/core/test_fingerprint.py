@@ -1,0 +1,55 @@
+"""Fingerprints are stable, and refuse what is not plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragstone.core.fingerprint import fingerprint, recipe
+from ragstone.protocols import NOT_IN_KEY
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Part:
+    """A component for tests."""
+
+    size: int = 1
+    device: str = field(default="cpu", metadata=NOT_IN_KEY)
+
+
+@given(st.dictionaries(st.text(), PLAIN))
+def test_the_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
+    """A mapping and the same mapping backwards have one fingerprint."""
+    assert fingerprint(value) == fingerprint(dict(reversed(value.items())))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), {1: "a"}, {"a"}, object(), b"bytes", Path("a"), [object()]],
+)
+def test_what_is_not_plain_data_is_refused(value: object) -> None:
+    """Nothing whose text could change from run to run gets into a key."""
+    with pytest.raises(TypeError, match="cannot fingerprint"):
+        fingerprint(value)
+
+
+def test_true_is_not_one() -> None:
+    """Values that compare equal in Python but are written differently differ."""
+    assert len({fingerprint(value) for value in (True, 1, 1.0, "1")}) == 4
+
+
+def test_fields_that_cannot_change_the_output_stay_out_of_the_key() -> None:
+    """Another device is the same recipe; another size is not."""
+    assert recipe(Part(device="gpu")) == recipe(Part())
+    assert recipe(Part(size=2)) != recipe(Part())

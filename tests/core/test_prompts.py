@@ -1,0 +1,85 @@
+"""Prompt templates: plain variables only, and none missing or unused."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.components.generators.chat import Chat
+from ragstone.core.prompts import RagPrompts, Template
+from ragstone.errors import ConfigError
+from ragstone.types import Context, ContextPassage, Message, Query, Task
+
+PASSAGES = (ContextPassage("p1", "One.", "gold"), ContextPassage("p2", "Two.", "noise"))
+
+
+def task(*, passages: bool = True, history: tuple[Message, ...] = ()) -> Task:
+    """Return a task with or without passages."""
+    query = Query("q1", "Who?", history=history)
+    return Task(query, Context("q1", "gold", PASSAGES if passages else ()))
+
+
+def test_passages_are_numbered_and_the_question_follows() -> None:
+    """The default prompt shows every passage's text, and the query's."""
+    (_, system), (_, user) = RagPrompts().render(task())
+    assert user == "[1] One.\n\n[2] Two.\n\nQuestion: Who?"
+    assert "passages" in system
+
+
+def test_without_passages_the_closed_book_prompt_is_used() -> None:
+    """It does not speak of passages."""
+    messages = RagPrompts().render(task(passages=False))
+    assert not any("passage" in text for _, text in messages)
+
+
+def test_history_is_sent_as_chat_messages() -> None:
+    """Earlier turns stand between the system message and the last question."""
+    history = (Message("user", "Hi."), Message("agent", "Hello!"))
+    roles = [role for role, _ in RagPrompts().render(task(history=history))]
+    assert roles == ["system", "user", "assistant", "user"]
+
+
+def test_a_template_may_show_the_history_itself() -> None:
+    """Then it is not sent a second time."""
+    prompts = RagPrompts(user="{history}\n{context}\n{query}")
+    history = (Message("user", "Hi."), Message("agent", "Hello!"))
+    messages = prompts.render(task(history=history))
+    assert [role for role, _ in messages] == ["system", "user"]
+    assert messages[1][1].startswith("User: Hi.\nAgent: Hello!\n[1]")
+
+
+def test_values_are_not_read_as_templates() -> None:
+    """Braces in a passage or a query stay what they are."""
+    odd = Task(Query("q", "{context} {{x}}"), Context("q", "gold", PASSAGES))
+    assert RagPrompts().render(odd)[1][1].endswith("Question: {context} {{x}}")
+
+
+@pytest.mark.parametrize(
+    ("user", "message"),
+    [
+        ("{context}", r"'with context'.*\{query\} is given but not used"),
+        ("{query}", r"\{context\} is given but not used"),
+        ("{query} {context} {passages}", r"unknown variable \{passages\}"),
+        ("{query} {context} {", "a brace is written twice"),
+        ("{query.text} {context}", r"cannot read '\{query.text\}'"),
+        ("{query[0]} {context}", "cannot read"),
+        ("{query!r} {context}", "cannot read"),
+        ("{query:>9} {context}", "cannot read"),
+        ("{} {context}", "cannot read"),
+    ],
+)
+def test_a_wrong_template_is_told_before_anything_is_run(user: str, message: str) -> None:
+    """The error names the template and the variable when the component is made."""
+    with pytest.raises(ConfigError, match=message):
+        Chat(model="m", user=user)
+
+
+def test_a_closed_book_template_cannot_show_a_context() -> None:
+    """There is none."""
+    with pytest.raises(ConfigError, match=r"'closed book', user: unknown variable \{context\}"):
+        Chat(model="m", closed_book_user="{query} {context}")
+
+
+def test_a_missing_value_is_named() -> None:
+    """Rendering without a variable's value says which, and which are known."""
+    with pytest.raises(ConfigError, match=r"judge: no value for the variable \{gold\}; known"):
+        Template("{gold} {query}", "judge").render({"query": "q"})

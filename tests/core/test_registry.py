@@ -1,0 +1,109 @@
+"""Components are found by name, made from parameters, and errors name the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.components.context_settings.gold_noise import GoldNoise
+from ragstone.core.builtins import BUILT_IN
+from ragstone.core.registry import create, find, parse_spec
+from ragstone.errors import ConfigError, UnknownComponent
+
+OWN = """
+from dataclasses import dataclass
+from ragstone.types import Ranking
+
+@dataclass(frozen=True)
+class Backwards:
+    top_k: int = 3
+
+    def retrieve(self, searches, corpus):
+        last = corpus.passage_ids[::-1][: self.top_k]
+        return [Ranking(last, range(len(last), 0, -1)) for _ in searches]
+"""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "gold+noise(3, position=last)",
+        {"name": "gold+noise", "noise": 3, "position": "last"},
+        {"name": "gold+noise(3)", "position": "last"},
+    ],
+)
+def test_the_three_spellings_mean_the_same(written: object) -> None:
+    """A call-like text and a mapping make equal components."""
+    made = create("context_settings", written, where="setting")
+
+    assert made == GoldNoise(noise=3, position="last")
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "said"),
+    [
+        ("retrievers", "bm52", "did you mean 'bm25'"),
+        ("context_settings", "gold+noise(nois=3)", "did you mean 'noise'"),
+        ("context_settings", "gold+noise(many)", "key 'noise'.*found 'many'"),
+        ("context_settings", "gold+noise(0)", "at least 1 noise passage, found 0"),
+        ("context_settings", "none(3)", "takes no parameter, found 3"),
+        (
+            "context_settings",
+            "gold+noise(3, 4)",
+            "only the first parameter may stand without a name",
+        ),
+        ("contexts", ["none"], "expected a component's name"),
+        ("retrievers", "no_such_module:Thing", "no module 'no_such_module' is installed"),
+        ("retrievers", "ragstone.components.retrievers.bm25:BM52", "has no dataclass 'BM52'"),
+    ],
+)
+def test_an_error_names_the_thing_the_value_and_the_way_out(
+    kind: str, written: Any, said: str
+) -> None:
+    """Every wrong spelling is a ConfigError that says what was found and what is allowed."""
+    with pytest.raises(ConfigError, match=said):
+        create(kind, written, where="here")
+
+
+def test_a_part_of_a_component_is_placed_once() -> None:
+    """System, retriever and embedder stand in the message, none of them twice."""
+    told = r"^system 'a', retriever 'dense', embedder: unknown embedder 'minilmm'; did you mean"
+    with pytest.raises(ConfigError, match=told):
+        create("retrievers", "dense(embedder=minilmm)", where="system 'a', retriever")
+
+
+def test_every_built_in_component_exists() -> None:
+    """The table of built-ins points at dataclasses only."""
+    for kind, table in BUILT_IN.items():
+        for name in table:
+            assert find(kind, name, where="test").__doc__, f"{kind} {name} has no docstring"
+
+
+def test_a_class_in_a_users_file_is_found_beside_the_experiment(tmp_path: Path) -> None:
+    """`my_file:MyThing` is looked for in the experiment's folder, without installing anything."""
+    (tmp_path / "own_retriever.py").write_text(OWN)
+
+    made = create("retrievers", "own_retriever:Backwards(2)", where="x", folder=tmp_path)
+
+    assert made.top_k == 2
+
+
+def test_a_users_file_that_fails_says_which(tmp_path: Path) -> None:
+    """An exception on import becomes an error that names the file."""
+    (tmp_path / "broken_one.py").write_text("1 / 0")
+
+    with pytest.raises(ConfigError, match=r"broken_one\.py failed on import: ZeroDivisionError"):
+        create("retrievers", "broken_one:Thing", where="x", folder=tmp_path)
+
+
+def test_an_unknown_name_is_its_own_error() -> None:
+    """Callers can tell an unknown component from other mistakes."""
+    with pytest.raises(UnknownComponent):
+        find("retrievers", "nothing", where="x")
+
+
+def test_a_parameter_without_a_name_is_the_first_one() -> None:
+    """`retrieved(3)` sets the first field."""
+    assert parse_spec("retrieved(3)", where="x").parameters == {"": 3}

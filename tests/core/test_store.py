@@ -1,0 +1,229 @@
+"""The store keeps finished steps, whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from arro3.core import Table
+
+from ragstone.core.schemas import SEARCHES, columns, to_table
+from ragstone.core.store import MANIFEST, Kept, Store
+from ragstone.errors import StoreError
+from ragstone.results.reader import Results
+
+
+@dataclass(frozen=True)
+class Upper:
+    """A component for tests: writes texts in capitals."""
+
+    suffix: str = ""
+
+
+def searches(*texts: str) -> Kept:
+    """Return a table of some texts."""
+    return Kept.of(to_table(SEARCHES, {"query_id": list(texts), "text": list(texts)}))
+
+
+def upper(component: Upper, given: Table) -> Table:
+    """Return the texts in capitals."""
+    held = columns(given)
+    texts = [text.upper() + component.suffix for text in held["text"]]
+    return to_table(SEARCHES, {"query_id": held["query_id"], "text": texts})
+
+
+def refuse(component: Upper, given: Table) -> Table:
+    """Fail the test: nothing was to be computed."""
+    raise AssertionError(f"computed again: {component}, {given}")
+
+
+def test_a_kept_step_is_not_computed_again(tmp_path: Path) -> None:
+    """The second call reads what the first one wrote."""
+    store = Store(tmp_path)
+
+    first = store.table("upper", Upper(), {"given": searches("a", "b")}, upper)
+    second = store.table("upper", Upper(), {"given": searches("a", "b")}, refuse)
+
+    assert columns(second.table)["text"] == ["A", "B"]
+    assert first.digest == second.digest
+
+
+@pytest.mark.parametrize(
+    ("component", "texts"), [(Upper("!"), ("a",)), (Upper(), ("b",))], ids=["parameter", "input"]
+)
+def test_another_parameter_or_input_is_another_step(
+    tmp_path: Path, component: Upper, texts: tuple[str, ...]
+) -> None:
+    """The key holds parameters and input digests."""
+    store = Store(tmp_path)
+    store.table("upper", Upper(), {"given": searches("a")}, upper)
+
+    assert not store.has("upper", component, {"given": searches(*texts)})
+
+
+def test_the_same_content_by_another_way_is_the_same_input(tmp_path: Path) -> None:
+    """Digests are of contents: a table read back keys the same steps as the one written."""
+    store = Store(tmp_path)
+    given = searches("a")
+    kept = store.keep("given", given.table)
+    read_back = Kept.of(Kept(kept.digest, folder=kept.folder).table)
+
+    assert read_back.digest == given.digest
+
+
+def test_a_step_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    """No folder, finished or temporary, is left by a computation that raised."""
+    store = Store(tmp_path)
+
+    with pytest.raises(AssertionError):
+        store.table("upper", Upper(), {"given": searches("a")}, refuse)
+
+    assert not list((tmp_path / "steps").glob("*")) if (tmp_path / "steps").exists() else True
+
+
+def test_a_folder_without_manifest_does_not_count(tmp_path: Path) -> None:
+    """What a crash left half-written is computed again and replaced."""
+    store = Store(tmp_path)
+    folder = store.folder("upper", Upper(), {"given": searches("a")})
+    folder.mkdir(parents=True)
+    (folder / "table.parquet").write_bytes(b"half")
+
+    kept = store.table("upper", Upper(), {"given": searches("a")}, upper)
+
+    assert columns(kept.table)["text"] == ["A"]
+
+
+def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
+    """A result that counts failures is kept for reading, and tried anew by the next call."""
+    store = Store(tmp_path)
+    inputs = {"given": searches("a")}
+
+    store.table("upper", Upper(), inputs, upper, count_failed=lambda _table: 1)
+    assert not store.has("upper", Upper(), inputs)
+    again = store.table("upper", Upper(), inputs, upper, count_failed=lambda _table: 0)
+
+    assert again.manifest["failed"] == 0
+    assert store.has("upper", Upper(), inputs)
+
+
+def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
+    """It names the component, its parameters, the inputs, the rows and the facts given."""
+    store = Store(tmp_path)
+    given = searches("a")
+
+    kept = store.table("upper", Upper("?"), {"given": given}, upper, facts=lambda: {"tokens_in": 7})
+
+    manifest = kept.manifest
+    assert manifest["made_by"]["parameters"] == {"suffix": "?"}
+    assert manifest["inputs"] == {"given": given.digest}
+    assert (manifest["rows"], manifest["tokens_in"]) == (1, 7)
+
+
+def test_a_damaged_table_names_the_folder_to_remove(tmp_path: Path) -> None:
+    """The error says which folder cannot be read and how to go on."""
+    store = Store(tmp_path)
+    kept = store.table("upper", Upper(), {"given": searches("a")}, upper)
+    assert kept.folder is not None
+    (kept.folder / "table.parquet").write_bytes(b"damaged")
+
+    with pytest.raises(StoreError, match="rm -r"):
+        _ = Kept(kept.digest, folder=kept.folder).table
+
+
+def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    """A file in the store's place is an error that names it."""
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(StoreError, match="cannot write"):
+        Store(tmp_path / "file" / "store").check_writable()
+
+
+def _finish_step(root: str, barrier: object) -> str:
+    barrier.wait()  # type: ignore[attr-defined]  # a multiprocessing barrier has no public type
+    store = Store(Path(root))
+    return store.table("upper", Upper(), {"given": searches("a", "b")}, upper).digest
+
+
+def test_two_processes_may_finish_the_same_step(tmp_path: Path) -> None:
+    """Both get the result, and one folder is left."""
+    context = multiprocessing.get_context("spawn")
+    # Not a `Pool`: that one waits for ever where a worker dies.
+    with context.Manager() as manager, ProcessPoolExecutor(2, mp_context=context) as pool:
+        barrier = manager.Barrier(2)
+        found = list(pool.map(_finish_step, [str(tmp_path)] * 2, [barrier] * 2))
+
+    folders = list((tmp_path / "steps").iterdir())
+    assert found[0] == found[1]
+    assert [folder.name.startswith("upper-") for folder in folders] == [True]
+    assert json.loads((folders[0] / MANIFEST).read_text())["rows"] == 2
+
+
+def test_a_full_disk_is_an_error_that_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No space left: earlier steps stay, nothing half-written is left, the message says go on."""
+    store = Store(tmp_path)
+    store.table("upper", Upper(), {"given": searches("a")}, upper)
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"No space left on device\. Everything finished before"):
+        store.table("upper", Upper("!"), {"given": searches("a")}, upper)
+
+    assert store.has("upper", Upper(), {"given": searches("a")})
+    assert len(list((tmp_path / "steps").iterdir())) == 1
+
+
+def test_a_folder_of_files_is_written_once(tmp_path: Path) -> None:
+    """What a killed write leaves does not count; what was finished is not written again."""
+    store = Store(tmp_path)
+
+    def fail(folder: Path) -> None:
+        (folder / "half").write_text("half")
+        raise RuntimeError("killed")
+
+    def write(folder: Path) -> None:
+        (folder / "whole").write_text("whole")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        store.files("index", {"of": 1}, fail)
+    folder = store.files("index", {"of": 1}, write)
+    assert store.files("index", {"of": 1}, fail) == folder
+    assert (folder / "whole").read_text() == "whole"
+    assert not (folder / "half").exists()
+
+
+def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    """A folder that was written to a moment ago may be another process's and stays."""
+    store = Store(tmp_path)
+    store.table("upper", Upper(), {"given": searches("a")}, upper)
+    old, new = tmp_path / "steps" / ".tmp-old", tmp_path / "arrays" / ".tmp-new"
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "half.npy").write_bytes(b"half")
+    for path in (old / "half.npy", old):
+        os.utime(path, (0, 0))
+
+    store.check_writable()
+
+    assert not old.exists()
+    assert (new / "half.npy").exists()
+    assert store.has("upper", Upper(), {"given": searches("a")})
+
+
+def test_a_record_of_another_format_is_refused_and_kept(tmp_path: Path) -> None:
+    """One sentence names both formats and the way out, and nothing is deleted."""
+    store = Store(tmp_path)
+    path = store.write_json("experiments", "old", {"format": 1, "name": "old"})
+
+    with pytest.raises(StoreError, match=r"format 1, this version reads format 2; run .* again"):
+        Results.load(store, "old")
+    assert path.exists()

@@ -1,0 +1,93 @@
+"""Files of scores and of clusters: read whole, or refused with file, line and value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragstone.data.readers.scores import clusters_by_label, read_clusters, read_scores
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.types import Query, Score
+
+
+def written(folder: Path, text: str, name: str = "x.jsonl") -> Path:
+    """Return the path of a new file with this text."""
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_score_is_read_with_status_and_reason(tmp_path: Path) -> None:
+    """A number is scored, a null failed or not_applicable; other fields are passed over."""
+    path = written(
+        tmp_path,
+        '{"query_id": "a", "metric": "EM", "value": 1, "extra": []}\n\n'
+        '{"query_id": "b", "metric": "EM", "value": null, "reason": "time-out"}\n'
+        '{"query_id": "c", "metric": "EM", "value": null, "status": "not_applicable"}\n',
+    )
+
+    assert read_scores(path) == [
+        Score("a", "EM", 1.0),
+        Score("b", "EM", None, "failed", "time-out"),
+        Score("c", "EM", None, "not_applicable"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"query_id": "a", "metric": "EM"}', "line 1: the field 'value' is missing"),
+        ('{"query_id": "a", "metric": "EM", "value": "1"}', "finite number or null, found '1'"),
+        ('{"query_id": "a", "metric": "EM", "value": NaN}', "line 1: not valid JSON"),
+        ('{"query_id": "a", "metric": "EM", "value": 1e999}', "line 1"),
+        ('{"query_id": 7, "metric": "EM", "value": 1}', "must be text, found 7"),
+        ('{"query_id": "a", "metric": "EM", "value": 1, "status": "failed"}', "have none"),
+        ('{"query_id": "a", "metric": "EM", "value": 1, "status": "done"}', "status 'done'"),
+        ("", "holds no score"),
+    ],
+)
+def test_a_malformed_line_is_named(tmp_path: Path, line: str, message: str) -> None:
+    """File, line, what was found and what is allowed."""
+    with pytest.raises(DatasetError, match=message):
+        read_scores(written(tmp_path, line))
+
+
+def test_two_values_for_one_query_are_refused(tmp_path: Path) -> None:
+    """Which one counts cannot be known."""
+    line = '{"query_id": "a", "metric": "EM", "value": 1}\n'
+    with pytest.raises(DatasetError, match="line 2: query 'a' has a second value for EM"):
+        read_scores(written(tmp_path, line * 2))
+
+
+def test_clusters_are_read_from_tabs_or_json(tmp_path: Path) -> None:
+    """Both forms give query id -> cluster."""
+    tabs = written(tmp_path, "a\tc1\nb\tc1\n", "x.tsv")
+    json = written(
+        tmp_path, '{"query_id": "a", "cluster": "c1"}\n{"query_id": "b", "cluster": "c1"}'
+    )
+
+    assert read_clusters(tabs) == read_clusters(json) == {"a": "c1", "b": "c1"}
+
+
+def test_a_query_in_two_clusters_or_a_line_without_is_refused(tmp_path: Path) -> None:
+    """The message names line and value."""
+    with pytest.raises(DatasetError, match="line 2: query 'a' is in cluster 'c1' already"):
+        read_clusters(written(tmp_path, "a\tc1\na\tc2\n", "x.tsv"))
+    with pytest.raises(DatasetError, match="line 1: expected a query id, a tab and a cluster"):
+        read_clusters(written(tmp_path, "a c1\n", "x.tsv"))
+
+
+def test_a_label_gives_clusters() -> None:
+    """Conversation before document; the label asked for; queries without it are not named."""
+    queries = [
+        Query("a", "?", labels={"document": "d", "conversation": "c"}),
+        Query("b", "?", labels={"document": "d"}),
+        Query("c", "?"),
+    ]
+
+    assert clusters_by_label(queries) == ("conversation", {"a": "c"})
+    assert clusters_by_label(queries, "document") == ("document", {"a": "d", "b": "d"})
+    assert clusters_by_label([Query("a", "?")]) == ("", {})
+    with pytest.raises(ConfigError, match="no query has the label 'documant'; did you mean"):
+        clusters_by_label(queries, "documant")

@@ -1,0 +1,112 @@
+"""SQuAD-form files: v1.1, v2 and the many sets written like them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.data.readers.squad import SquadReader
+from ragstone.errors import DatasetError
+from ragstone.types import Passage
+
+
+def question(number: int, **more: Any) -> dict[str, Any]:
+    """Return a question with two answers of the same text."""
+    answers = [{"text": "yes", "answer_start": 0}, {"text": "yes", "answer_start": 9}]
+    return {"id": f"s{number}", "question": f"Is it {number}?", "answers": answers, **more}
+
+
+def document(*articles: Any) -> dict[str, Any]:
+    """Return a file of some articles, each given as its paragraphs: (context, questions)."""
+    return {
+        "version": "1.1",
+        "data": [
+            {
+                "title": f"Title_{number}",
+                "paragraphs": [{"context": context, "qas": qas} for context, qas in paragraphs],
+            }
+            for number, paragraphs in enumerate(articles, start=1)
+        ],
+    }
+
+
+def read_error(folder: Path, content: Any) -> str:
+    """Return the message with which a document is refused."""
+    path = folder / "set.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(DatasetError) as caught:
+        SquadReader(path).read()
+    return str(caught.value)
+
+
+def test_paragraphs_are_passages_and_equal_ones_are_one(tmp_path: Path) -> None:
+    """Ids say article and paragraph; a text that was there before keeps its first id."""
+    path = tmp_path / "set.v1.json"
+    content = document(
+        [("A", [question(1)]), ("B", [])], [("A", [question(2)]), ("C", [question(3)])]
+    )
+    path.write_text(json.dumps(content))
+    dataset = SquadReader(path).read()
+    assert dataset.name == "set.v1"
+    assert dataset.corpus.passage_ids == ["1-1", "1-2", "2-2"]
+    assert dataset.corpus["2-2"] == Passage("2-2", "C", "Title 2", "Title_2")
+    assert dataset.qrels == {"s1": {"1-1": 1}, "s2": {"1-1": 1}, "s3": {"2-2": 1}}
+    assert dataset.queries[0].gold_answers == ("yes",)
+    assert dataset.queries[0].labels == {}
+
+
+def test_impossible_questions_are_unanswerable(tmp_path: Path) -> None:
+    """v2: the label says so, there is no gold answer, and the paragraph is judged with grade 0."""
+    qas = [
+        question(1, is_impossible=False, level="easy"),
+        question(2, is_impossible=True, plausible_answers=[{"text": "no"}]),
+    ]
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps(document([("A", qas)])))
+    possible, impossible = (dataset := SquadReader(tmp_path).read()).queries
+    assert possible.labels == {"answerability": "answerable", "level": "easy"}
+    assert impossible.gold_answers == ()
+    assert impossible.labels == {
+        "answerability": "unanswerable",
+        "plausible_answers": '[{"text":"no"}]',
+    }
+    assert dataset.qrels == {"s1": {"1-1": 1}, "s2": {"1-1": 0}}
+
+
+BAD: list[tuple[Any, str]] = [
+    ([1], "is not of the SQuAD form: expected an object with a list 'data' of articles"),
+    ({"data": {}}, "is not of the SQuAD form"),
+    ({"data": []}, "holds no question"),
+    ({"data": ["x"]}, "set.json, article 1: expected a JSON object, found 'x'"),
+    ({"data": [{"title": "T"}]}, "article 1: the field 'paragraphs' must be a list, found None"),
+    (document([("A", [question(1), {"id": "s2", "question": ""}])]), "paragraph 1: question 2: "),
+    (document([(7, [])]), "article 1: paragraph 1: the field 'context' must be text, found 7"),
+    (document([("A", [question(1, answers=["x"])])]), "question 1: answer 1: expected a JSON obj"),
+    (
+        document([("A", [question(1), question(2)])], [("B", [question(2)])]),
+        "the query id 's2' stands in article 1, paragraph 1, question 2 already",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "expected"), BAD, ids=[case[1] for case in BAD])
+def test_bad_files_are_refused_by_place_and_value(
+    content: Any, expected: str, tmp_path: Path
+) -> None:
+    """Each fault names the article, the paragraph and the question."""
+    assert expected in read_error(tmp_path, content)
+
+
+def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
+    """With several files, or none, the message lists what is there."""
+    with pytest.raises(DatasetError, match=r"must hold one \.json file .* found none"):
+        SquadReader(tmp_path).read()
+    for name in ("a.json", "b.json.gz"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(DatasetError, match=r"found a\.json, b\.json\.gz; name one"):
+        SquadReader(tmp_path).read()
+    with pytest.raises(DatasetError, match="no such file"):
+        SquadReader(tmp_path / "absent.json").read()

@@ -1,0 +1,94 @@
+"""Every experiment and every component that the documentation shows is one that can be made."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from ragstone.core.registry import create
+from ragstone.errors import MissingDependency, ModelFileError
+from ragstone.experiment.config import parse_experiment
+from ragstone.experiment.experiment import Experiment
+
+DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
+PAGES: Final = sorted(DOCS.glob("*.md"))
+KINDS: Final = {
+    "query": "queries",
+    "retriever": "retrievers",
+    "reranker": "rerankers",
+    "processor": "processors",
+    "generator": "generators",
+    "embedder": "embedders",
+    "encoder": "embedders",
+}
+_BLOCK: Final = re.compile(r"^```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_LINE: Final = re.compile(rf"^({'|'.join(KINDS)}): +(\S.*)$", re.MULTILINE)
+
+
+def _blocks() -> list[tuple[str, str]]:
+    found = [(page, block) for page in PAGES for block in _BLOCK.findall(page.read_text())]
+    return [(f"{page.stem}-{number}", block) for number, (page, block) in enumerate(found)]
+
+
+EXPERIMENTS: Final = {
+    name: block for name, block in _blocks() if re.search("^systems:", block, re.MULTILINE)
+}
+COMPONENTS: Final = {
+    f"{name}-{line}": (kind, written)
+    for name, block in _blocks()
+    if name not in EXPERIMENTS
+    for line, (kind, written) in enumerate(_LINE.findall(block))
+}
+
+
+def _completed(block: str, folder: Path) -> dict[str, Any]:
+    """Return an experiment as a reader would complete it: on the sample data, in a new store."""
+    shown = yaml.safe_load(block)
+    added: dict[str, Any] = {"metrics": ["nDCG@10"]}
+    if "generator:" in block:
+        added = {"metrics": ["Match"], "settings": ["none"]}
+    return {**added, **shown, "data": "sample", "store": str(folder / "store")}
+
+
+def _put_files(page: str, folder: Path) -> None:
+    """Put the code of a page where its experiments look for it."""
+    text = (DOCS / f"{page}.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    for module, name in re.findall(r"\b(my_\w+)\b(?:\.py)?:(\w+)", text):
+        for block in blocks:
+            if re.search(rf"^(def|class) {name}\b", block, re.MULTILINE):
+                (folder / f"{module}.py").write_text(block)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiments_pass_the_check(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names, parameters, depths and metrics; the files that a page speaks of are put there."""
+    monkeypatch.chdir(tmp_path)
+    _put_files(name.rpartition("-")[0], tmp_path)
+    document = _completed(EXPERIMENTS[name], tmp_path)
+    experiment = Experiment(parse_experiment(document, where=name), tmp_path)
+    experiment.check()
+    assert experiment.systems
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_components_can_be_made(name: str) -> None:
+    """A single line, as it may stand in a system."""
+    kind, written = COMPONENTS[name]
+    shown = yaml.safe_load(written.replace("...", '"http://localhost:8000/v1"'))
+    try:
+        assert create(KINDS[kind], shown, where=name) is not None
+    except (MissingDependency, ModelFileError) as error:
+        pytest.skip(f"not on this machine: {error}")
+
+
+def test_the_pages_show_some() -> None:
+    """The search for snippets finds them."""
+    assert {name.rpartition("-")[0] for name in EXPERIMENTS} >= {"retrievers", "rerankers"}
+    assert len(COMPONENTS) > 5

@@ -1,0 +1,209 @@
+"""Comparing systems: the same queries, honest counts, corrected p, a verdict in plain words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ragstone
+from ragstone.core.schemas import scores_to_table
+from ragstone.errors import ConfigError, DatasetError, UnknownMetric
+from ragstone.evaluation.compare import Comparison, compare
+from ragstone.statistics.paired import paired_difference
+from ragstone.types import Score
+
+
+def scores(values: list[float | None], metric: str = "EM", start: int = 0) -> list[Score]:
+    """Return one score per value, of the queries q0, q1, ...; None failed."""
+    return [
+        Score(f"q{i}", metric, value, "failed" if value is None else "scored")
+        for i, value in enumerate(values, start=start)
+    ]
+
+
+def labels(share: float, n: int, seed: int) -> list[float | None]:
+    """Return n seeded labels."""
+    return [float(x) for x in np.random.default_rng(seed).random(n) < share]
+
+
+def test_it_is_the_public_function_however_often_it_is_used() -> None:
+    """Importing the module does not hide the function behind it."""
+    assert ragstone.compare is compare
+    assert ragstone.compare is compare
+
+
+def test_only_queries_that_all_systems_have_are_compared() -> None:
+    """Absent, failed and extra queries are left out and counted, never taken for 0."""
+    a = scores([1.0, 0.0, None, 1.0])
+    b = [*scores([1.0, 1.0, 1.0]), *scores([0.0], start=9)]
+
+    found = compare(a, b, names=["a", "b"])["EM"]
+
+    assert (found.n, found.left_out) == (2, 3)
+    assert found.absent == {"a": 1, "b": 1}
+    assert found.summaries["a"].mean == 0.5
+    assert found.summaries["a"].failed == 1
+    assert found.pairs[0].difference.difference == 0.5
+
+
+def test_a_real_difference_is_called_one() -> None:
+    """The verdict names the better system, the lead, its interval and p."""
+    found = compare(scores(labels(0.3, 300, 1)), scores(labels(0.6, 300, 2)))
+
+    pair = found["EM"].pairs[0]
+    assert pair.significant
+    assert pair.verdict.startswith("B is better than A by 0.")
+    assert "p<0.0001" in pair.verdict
+    assert found.tests == 1
+
+
+def test_a_lead_of_the_first_is_written_as_a_lead() -> None:
+    """The lead and its interval are positive whoever leads."""
+    found = compare(scores(labels(0.6, 300, 2)), scores(labels(0.3, 300, 1)))
+
+    verdict = found["EM"].pairs[0].verdict
+    assert verdict.startswith("A is better than B by 0.")
+    assert "-" not in verdict
+
+
+def test_no_difference_says_how_many_more_queries_would_settle_it() -> None:
+    """Near ties are not called; the number of queries is that of the planned test."""
+    found = compare(scores(labels(0.50, 100, 1)), scores(labels(0.56, 100, 2)))
+
+    pair = found["EM"].pairs[0]
+    assert not pair.significant
+    assert pair.more_queries is not None
+    assert "no difference shown between A and B" in pair.verdict
+    assert "more queries would settle a difference of this size" in pair.verdict
+    assert pair.minimum_detectable is not None
+    assert pair.minimum_detectable > abs(pair.difference.difference)
+
+
+def test_equal_scores_need_no_more_queries() -> None:
+    """The same values everywhere: the means are equal, and no number of queries helps."""
+    pair = compare(scores([1.0, 0.0]), scores([1.0, 0.0]))["EM"].pairs[0]
+
+    assert pair.verdict == "no difference shown between A and B: the means are equal"
+    assert pair.more_queries is None
+
+
+def test_p_is_corrected_over_all_pairs_and_metrics() -> None:
+    """Three systems and two metrics are six tests; Holm multiplies the least p by six."""
+    given = [
+        [*scores(labels(share, 60, seed)), *scores(labels(share, 60, seed + 9), "F1")]
+        for seed, share in enumerate((0.4, 0.5, 0.7))
+    ]
+
+    found = compare(*given)
+
+    pairs = [pair for one in found.metrics for pair in one.pairs]
+    least = min(pairs, key=lambda pair: pair.difference.p)
+    assert found.tests == len(pairs) == 6
+    assert least.adjusted_p == pytest.approx(min(1.0, 6 * least.difference.p))
+    assert any("after Holm" in pair.verdict for pair in pairs)
+
+
+def test_a_baseline_is_compared_with_each_other_system() -> None:
+    """Two pairs instead of three, the baseline first."""
+    given = [scores(labels(0.5, 40, seed)) for seed in range(3)]
+
+    found = compare(*given, names=["old", "x", "y"], baseline="old")
+
+    assert [(pair.a, pair.b) for pair in found["EM"].pairs] == [("old", "x"), ("old", "y")]
+
+
+def test_three_systems_have_ranks_with_their_stability() -> None:
+    """Best first; for two the pair says it all."""
+    given = [scores(labels(share, 200, seed)) for seed, share in enumerate((0.2, 0.5, 0.9))]
+
+    assert [place.system for place in compare(*given)["EM"].ranks] == ["C", "B", "A"]
+    assert compare(*given[:2])["EM"].ranks == ()
+
+
+def test_lower_can_be_better() -> None:
+    """The verdict and the ranks turn round."""
+    slow, fast = scores([3.0 + i % 3 for i in range(50)], "s"), scores([1.0] * 50, "s")
+
+    verdict = compare(slow, fast, lower_is_better=["s"])["s"].pairs[0].verdict
+
+    assert verdict.startswith("B is better than A by 2.9800 [2.7")
+
+
+def test_clusters_stand_or_fall_together() -> None:
+    """The comparison is that of `paired_difference` over the same clusters; strays stand alone."""
+    a, b = labels(0.5, 60, 1), labels(0.7, 60, 2)
+    clusters = {f"q{i}": f"c{i // 6}" for i in range(54)}
+
+    found = compare(scores(a), scores(b), clusters=clusters)
+
+    names = [clusters.get(f"q{i}", f"q{i}") for i in range(60)]
+    expected = paired_difference([x or 0.0 for x in a], [x or 0.0 for x in b], clusters=names)
+    assert found["EM"].pairs[0].difference == expected
+    assert expected.clusters == 15
+    assert found.clustered
+
+
+def test_turns_of_a_conversation_are_clusters_unless_told_otherwise() -> None:
+    """Ids of the form conversation::turn say what belongs together."""
+    a, b = (
+        [Score(f"c{i // 5}::{i % 5}", "EM", float(i % k == 0)) for i in range(50)] for k in (2, 3)
+    )
+
+    assert compare(a, b)["EM"].pairs[0].difference.clusters == 10
+    assert compare(a, b, clusters={})["EM"].pairs[0].difference.clusters == 50
+
+
+def test_clusters_that_name_no_query_are_refused() -> None:
+    """A file of another data set must not pass for clusters."""
+    with pytest.raises(DatasetError, match="name none of the queries of EM"):
+        compare(scores([1.0]), scores([0.0]), clusters={"other": "c"})
+
+
+def test_nothing_in_common_is_said_and_not_guessed() -> None:
+    """No common query: no pair, no mean; no common metric: an error that lists what there is."""
+    found = compare(scores([1.0]), scores([0.0], start=5))["EM"]
+
+    assert (found.n, found.left_out, found.pairs) == (0, 2, ())
+    assert found.summaries["A"].mean is None
+    with pytest.raises(DatasetError, match="A has EM; B has F1"):
+        compare(scores([1.0]), scores([1.0], "F1"))
+
+
+def test_metrics_that_some_system_lacks_are_named() -> None:
+    """They are not compared, and the comparison says who lacks them."""
+    found = compare([*scores([1.0, 0.0]), *scores([1.0], "F1")], scores([1.0, 1.0]))
+
+    assert [one.metric for one in found.metrics] == ["EM"]
+    assert found.not_shared == {"F1": ("B",)}
+
+
+def test_tables_and_files_are_read_as_scores_are(tmp_path: Path) -> None:
+    """A SCORES table, a file and a list of the same scores compare alike; files give the names."""
+    held = scores([1.0, 0.0, None])
+    lines = '{"query_id": "q0", "metric": "EM", "value": 1}\n{"query_id": "q1", "metric": "EM", '
+    path = tmp_path / "old.scores.jsonl"
+    path.write_text(lines + '"value": false}\n{"query_id": "q2", "metric": "EM", "value": null}\n')
+
+    found: Comparison = compare(path, scores_to_table(held), names=None)
+
+    assert found.systems == ("old", "B")
+    assert found["EM"].summaries["old"] == found["EM"].summaries["B"]
+
+
+def test_wrong_use_is_named() -> None:
+    """One system, a name twice, unknown baseline or metric, a query with two values."""
+    one = scores([1.0])
+    with pytest.raises(ConfigError, match="at least two systems, found 1"):
+        compare(one)
+    with pytest.raises(ConfigError, match="different names, found a, a"):
+        compare(one, one, names=["a", "a"])
+    with pytest.raises(ConfigError, match="unknown baseline 'C'"):
+        compare(one, one, baseline="C")
+    with pytest.raises(UnknownMetric, match="did you mean 'EM'"):
+        compare(one, one, metrics=["EMM"])
+    with pytest.raises(DatasetError, match="query 'q0' has a second value for EM"):
+        compare([*one, *scores([0.0])], one)
+    with pytest.raises(UnknownMetric, match="no comparison for 'F1'"):
+        compare(one, one)["F1"]

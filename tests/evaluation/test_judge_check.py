@@ -1,0 +1,236 @@
+"""Checking a judge: known error rates are found again, and an unfit judge is called unfit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from click.testing import CliRunner
+
+from ragstone.calls.types import Failure
+from ragstone.cli.judge import command
+from ragstone.components.judges.verdict import Item
+from ragstone.core.registry import create
+from ragstone.errors import ConfigError, DatasetError, RagstoneError
+from ragstone.evaluation.human_grades import HumanSet, Labelled, read_human_set
+from ragstone.evaluation.judge_check import JudgeCheck, check_judge
+from ragstone.evaluation.judge_check_text import check_document, check_text
+from ragstone.statistics.judge_quality import Columns, quality, uses
+from ragstone.statistics.prediction_powered import calibrated_mean
+from ragstone.testing.fake_judge import ScriptedCalls, ScriptedVerdicts, chance
+from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.types import Query
+
+SharedData: TypeAlias = Callable[[str], Path]
+MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
+SIZE = 800
+
+
+def graded(size: int = SIZE) -> HumanSet:
+    """Return answers of which people accept about six in ten; none is part of another."""
+    items = []
+    for number in range(size):
+        label = "yes" if chance("truth", number) < 0.6 else "no"
+        item = Item(Query(f"q{number}", "What is it?", ("gold",)), f"answer <{number}> is it")
+        system = "scripted" if number % 4 == 0 else "other"
+        items.append(Labelled(item, float(label == "yes"), label, system=system))
+    return HumanSet("made", tuple(items), "equivalence", "is it right?", {})
+
+
+def scripted(data: HumanSet, **errors: Any) -> ScriptedCalls:
+    """Return calls to a judge's model with known errors."""
+    truth = {one.item.answer or "": one.label for one in data.items}
+    return ScriptedCalls(ScriptedVerdicts(truth, **errors))
+
+
+def checked(data: HumanSet, repeats: int = 1, **errors: Any) -> JudgeCheck:
+    """Return the check of a scripted judge."""
+    spec = {"name": "equivalence", "model": MODEL, "repeats": repeats, "least_parse_rate": 0}
+    judge = create("judges", spec, where="test")
+    return check_judge(judge, data, scripted(data, **errors))
+
+
+def test_known_error_rates_lie_within_the_intervals() -> None:
+    """10 % of the right answers refused, 30 % of the wrong accepted, 5 % without a verdict."""
+    wrong = {"yes": {"no": 0.1}, "no": {"yes": 0.3}}
+
+    found = checked(graded(), wrong=wrong, unreadable=0.05)
+
+    accuracy = found.quality.accuracy
+    assert accuracy is not None
+    for share, rate in ((accuracy.true_yes, 0.9), (accuracy.true_no, 0.7),
+                        (found.quality.parsed, 0.95)):  # fmt: skip
+        assert share.interval is not None
+        assert share.interval[0] <= rate <= share.interval[1]
+    assert sum(found.unscored.values()) == SIZE - found.quality.parsed.count
+    assert found.quality.confusion["no"]["unscored"] > 0
+    assert found.quality.kappa is not None
+
+
+def test_how_often_it_repeats_itself_is_found() -> None:
+    """A quarter of the second answers differ."""
+    found = checked(graded(400), repeats=2, fickle=0.25)
+
+    assert found.repeatable is not None
+    assert found.repeatable.interval is not None
+    assert found.repeatable.interval[0] <= 0.75 <= found.repeatable.interval[1]
+    assert not found.uses[0].fit
+
+
+def test_a_judge_without_error_is_fit_and_one_that_tosses_is_not() -> None:
+    """Each use with its reason."""
+    good = checked(graded(200))
+    tossing = checked(graded(200), wrong={"yes": {"no": 0.5}, "no": {"yes": 0.5}})
+    silent = checked(graded(200), unreadable=0.6)
+
+    assert [use.fit for use in good.uses] == [True, True, True]
+    assert not any(use.fit for use in tossing.uses)
+    assert "80 of 200" not in check_text(good)
+    assert all(not use.fit and "verdict could be read" in use.reason for use in silent.uses[:2])
+
+
+def test_a_taste_for_long_answers_is_seen() -> None:
+    """Its value grows with the length of equal answers; one that says yes to all has no taste."""
+    human = [0.5] * 100
+    judge = [0.5 + place / 250 for place in range(100)]
+
+    found = quality(Columns(judge, human, lengths=list(range(100))))
+    mild = quality(Columns([1.0] * 100, [0.0, 1.0] * 50, lengths=[1, 9] * 50))
+
+    assert found.length_bias.value == pytest.approx(1.0)
+    assert mild.length_bias.value is None
+    assert "longer" in uses(found)[1].reason
+
+
+def test_a_preference_for_its_own_answers_is_seen() -> None:
+    """Its excess over people on its own answers, less that on the others'."""
+    own = [place % 2 == 0 for place in range(100)]
+    judge = [0.75 if mine else 0.5 for mine in own]
+
+    found = quality(Columns(judge, [0.5] * 100, lengths=[1] * 100, own=own))
+
+    assert found.self_preference is not None
+    assert found.self_preference.mean == pytest.approx(0.25)
+
+
+def test_the_calibrated_score_of_a_biased_judge_covers_the_truth() -> None:
+    """The judge's own mean is off by its bias; a hundred human labels bring it back."""
+    data = graded(1500)
+    found = checked(data, wrong={"no": {"yes": 0.4}})
+    said = [verdict.value for verdict in found.verdicts]
+    human = [one.value for one in data.items]
+    truth = sum(human) / len(human)
+
+    calibrated = calibrated_mean(human[:150], said[:150], said[150:])
+
+    assert calibrated.judge_mean > truth + 0.1
+    assert calibrated.interval[0] <= truth <= calibrated.interval[1]
+
+
+def test_the_report_is_text_and_plain_data() -> None:
+    """Everything that the text says is in the document, unrounded."""
+    found = checked(graded(60), wrong={"no": {"yes": 0.5}})
+
+    text, document = check_text(found), check_document(found)
+
+    json.dumps(document)
+    assert "kappa with people" in text
+    assert document["quality"]["parsed"]["n"] == 60
+    assert document["per_item"]["tokens_in"] == 100
+
+
+def test_a_judge_that_nobody_asked_people_about_is_refused() -> None:
+    """Faithfulness cannot be checked on answers without passages."""
+    judge = create("judges", {"name": "RL_F", "model": MODEL}, where="test")
+
+    with pytest.raises(ConfigError, match="suits the judge equivalence"):
+        check_judge(judge, graded(10), ScriptedCalls(lambda _: "none"))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "judge"),
+    [
+        ("truthfulqa", 300, "equivalence"),
+        ("begin", 846, "RL_F"),
+        ("ragchecker", 280, "pairwise"),
+        ("mtrag", 477, "RL_F"),
+    ],
+)
+def test_graded_sets_are_known_by_their_files(
+    shared_data: SharedData, name: str, size: int, judge: str
+) -> None:
+    """Every item has an answer, be it empty, and a value from 0 to 1."""
+    held = read_human_set(str(shared_data(name)))
+
+    assert (held.name, len(held.items), held.judge) == (name, size, judge)
+    assert all(0 <= one.value <= 1 and one.item.answer is not None for one in held.items)
+    assert {len(column) for column in held.values.values()} <= {size}
+
+
+def test_nq_open_without_verdicts_is_refused_and_with_them_read(
+    shared_data: SharedData, tmp_path: Path
+) -> None:
+    """The copy at hand lacks people's verdicts; the full release's fields are understood."""
+    with pytest.raises(DatasetError, match="holds no verdicts of people"):
+        read_human_set(str(shared_data("nq_open")))
+    row = {
+        "question": "who?",
+        "answer": ["Ann"],
+        "def_correct_predictions": ["Ann B."],
+        "def_incorrect_predictions": ["Bob", "Cid"],
+    }
+    (tmp_path / "NQ-open.efficientqa.dev.jsonl").write_text(json.dumps(row) + "\n")
+
+    held = read_human_set(str(tmp_path))
+
+    assert [(one.item.answer, one.label) for one in held.items] == [
+        ("Ann B.", "yes"), ("Bob", "no"), ("Cid", "no"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", ["nowhere", "truthfulqa:nowhere", "chess:nowhere", "begin:/"])
+def test_a_folder_without_grades_is_an_error_of_ours(written: str) -> None:
+    """Missing, unknown or malformed: named, never a traceback."""
+    with pytest.raises(RagstoneError):
+        read_human_set(written)
+
+
+def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path: Path) -> None:
+    """In free text and by schema, from one file, as text and as JSON."""
+    with FakeModelServer(answer=lambda _: "**Yes**") as server:
+        file = tmp_path / "judge.yaml"
+        model = f"{{name: chat, model: fake, base_url: '{server.url}'}}"
+        file.write_text(f"name: equivalence\nmodel: {model}\n")
+        given = [str(file), "--on", str(shared_data("truthfulqa")), "--limit", "20"]
+        store = ["--store", str(tmp_path / "store")]
+
+        shown = CliRunner().invoke(command, ["check", *given, "--form", "both", *store])
+        held = CliRunner().invoke(command, ["check", *given, "--json", *store])
+
+    assert shown.exit_code == 0, shown.output
+    assert "In free text" in shown.output
+    assert "With a JSON schema" in shown.output
+    assert "UNFIT to grade single answers" in shown.output
+    (document,) = json.loads(held.output)
+    assert document["quality"]["parsed"]["value"] == 1.0
+
+
+def test_a_failed_call_says_nothing_about_the_judge() -> None:
+    """It is counted apart: neither read nor unread."""
+    data = graded(60)
+    scripted_calls = scripted(data)
+
+    def answer(request: Any) -> Any:
+        lost = "<7>" in request.messages[-1][1]
+        return Failure("no reply within 120 s") if lost else scripted_calls.answer(request)
+
+    judge = create(
+        "judges", {"name": "equivalence", "model": MODEL, "least_parse_rate": 0}, where="test"
+    )
+    found = check_judge(judge, data, ScriptedCalls(answer))
+
+    assert (found.calls_failed, found.quality.parsed.n, found.quality.parsed.value) == (1, 59, 1.0)
+    assert "1 whose calls failed" in check_text(found)

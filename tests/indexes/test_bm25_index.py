@@ -1,0 +1,120 @@
+"""The kept index: built part by part, going on after a kill, refused where it will not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from ragstone.components.retrievers import bm25
+from ragstone.components.retrievers.bm25 import BM25
+from ragstone.core import resources as room
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.errors import RagstoneError
+from ragstone.indexes import bm25_index as word_index
+from ragstone.indexes import merge as merging
+from ragstone.indexes.term_counts import Counted, count_words
+from ragstone.text.analyzer import Analysis
+from ragstone.types import Passage, Ranking, Search
+
+TEXTS = [f"passage {n % 7} of number {n} says word{n % 3} and again word{n % 3}" for n in range(50)]
+SEARCHES = [Search("q", "word1 number 4"), Search("r", "passage word2 nothing")]
+
+
+def _corpus(texts: Iterable[str], store: Path | None = None) -> Corpus:
+    made = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
+    return Corpus(made.table, None if store is None else Store(store))
+
+
+def _rankings(corpus: Corpus, retriever: BM25 | None = None) -> list[Ranking]:
+    """Search as a new process would, which holds no index."""
+    bm25._indexes.clear()
+    return (retriever or BM25()).retrieve(SEARCHES, corpus)
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Make parts and blocks small; return how many passages each counting counted."""
+    done: list[int] = []
+
+    def counted(texts: list[str], analysis: Analysis) -> Counted:
+        done.append(len(texts))
+        return count_words(texts, analysis)
+
+    monkeypatch.setattr(word_index, "_PART", 600)
+    monkeypatch.setattr(word_index, "_READ", 4)
+    monkeypatch.setattr(merging, "_BLOCK", 16)
+    monkeypatch.setattr(word_index, "count_words", counted)
+    return done
+
+
+def test_parts_make_the_same_index_as_the_whole(tmp_path: Path, counts: list[int]) -> None:
+    """In memory, kept, and read again: the rankings are those of one part."""
+    in_parts, kept = _rankings(_corpus(TEXTS)), _rankings(_corpus(TEXTS, tmp_path))
+    assert len(counts) > 4
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_index, "_PART", 10**9)
+        patch.setattr(merging, "_BLOCK", 10**9)
+        assert in_parts == kept == _rankings(_corpus(TEXTS)) == _rankings(_corpus(TEXTS, tmp_path))
+
+
+def test_a_kept_index_is_not_made_again(tmp_path: Path, counts: list[int]) -> None:
+    """Another process reads it; other parameters of the formula use the same counts."""
+    first = _rankings(_corpus(TEXTS, tmp_path))
+    counts.clear()
+    assert _rankings(_corpus(TEXTS, tmp_path)) == first
+    assert _rankings(_corpus(TEXTS, tmp_path), BM25(k1=0.5)) != first
+    assert counts == []
+
+
+def test_a_killed_build_goes_on(
+    tmp_path: Path, counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finished parts are not counted again, whether counting or joining was cut off."""
+    expected = _rankings(_corpus(TEXTS))
+    whole = len(counts)
+    counts.clear()
+    with monkeypatch.context() as patch:
+
+        def cut_off(texts: list[str], analysis: Analysis) -> Counted:
+            if len(counts) == 3:
+                raise KeyboardInterrupt
+            counts.append(len(texts))
+            return count_words(texts, analysis)
+
+        patch.setattr(word_index, "count_words", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            _rankings(_corpus(TEXTS, tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr(merging._Sink, "write", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            _rankings(_corpus(TEXTS, tmp_path))
+    assert len(counts) == whole
+    assert _rankings(_corpus(TEXTS, tmp_path)) == expected
+    assert len(counts) == whole
+
+
+def test_passages_added_at_the_end_cost_their_own_parts(tmp_path: Path, counts: list[int]) -> None:
+    """A corpus that has grown is another index, made of the parts that stand and new ones."""
+    old = _rankings(_corpus(TEXTS, tmp_path))
+    more = [*TEXTS, *["word1 number 4 once more"] * 9]
+    counts.clear()
+    new = _rankings(_corpus(more, tmp_path))
+    assert sum(counts) < 30
+    assert new == _rankings(_corpus(more)) != old
+
+
+def test_an_index_that_will_not_fit_is_refused(
+    tmp_path: Path, counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is counted, with what is needed and what is free."""
+    monkeypatch.setattr(word_index, "_SURE", 10)
+    monkeypatch.setattr(room, "free_disk", lambda _: 1_000)
+    with pytest.raises(RagstoneError, match=r"indexing 50 passages for BM25 needs about .* disk"):
+        _rankings(_corpus(TEXTS, tmp_path))
+    monkeypatch.setattr(room, "free_ram", lambda: 1_000)
+    with pytest.raises(RagstoneError, match=r"needs about 500\.\d MB of memory"):
+        _rankings(_corpus(TEXTS))
+    assert len(counts) == 2, "only the sample was looked at"

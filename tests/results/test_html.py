@@ -1,0 +1,197 @@
+"""The report: one HTML file that loads nothing and shows hostile text as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.errors import StoreError
+from ragstone.results.html import write_report
+from ragstone.testing.fake_results import HOSTILE, made_results
+
+LOADING = {"src", "href", "action", "data", "poster", "srcset", "formaction", "background"}
+
+
+class _Reader(HTMLParser):
+    """Collects what a browser would make of the file."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.styles: list[str] = []
+        self.text: list[str] = []
+        self._open = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._open = tag
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+        if tag == "style":
+            self.styles.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._open == "script":
+            attributes, before = self.scripts[-1]
+            self.scripts[-1] = (attributes, before + data)
+        elif self._open == "style":
+            self.styles[-1] += data
+        else:
+            self.text.append(data)
+
+    @property
+    def pages(self) -> dict[str, Any]:
+        """The embedded pages of queries."""
+        found: dict[str, Any] = next(
+            json.loads(text) for held, text in self.scripts if held.get("id") == "pages"
+        )
+        return found
+
+
+def _read(path: Path) -> _Reader:
+    reader = _Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    reader.close()
+    return reader
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> _Reader:
+    """Return a report full of hostile text, read."""
+    folder = tmp_path_factory.mktemp("hostile")
+    results = made_results(folder / "store", systems=HOSTILE, texts=HOSTILE)
+    return _read(write_report(results, folder / "report.html"))
+
+
+def test_nothing_is_loaded(hostile: _Reader) -> None:
+    """No attribute that makes a browser load something leads out of the file."""
+    for tag, attributes in hostile.tags:
+        for name in LOADING & attributes.keys():
+            target = attributes[name] or ""
+            assert target.startswith("#") or target == "data:,", f"<{tag} {name}={target!r}>"
+    assert not any("@import" in style or "url(" in style for style in hostile.styles)
+
+
+def test_hostile_text_stays_text(hostile: _Reader) -> None:
+    """Names with markup come out as text, and make no element and no script of their own."""
+    tags = {tag for tag, _ in hostile.tags}
+    text = "".join(hostile.text)
+
+    assert "img" not in tags
+    assert not any(text.startswith("document.title") for _, text in hostile.scripts)
+    for name in HOSTILE:
+        assert name in text
+
+
+def test_the_pages_come_back_as_they_were(hostile: _Reader) -> None:
+    """The embedded JSON parses, and holds every hostile string unharmed."""
+    pages = hostile.pages
+    held = json.dumps(pages, ensure_ascii=False)
+
+    assert len(pages["queries"]) == 12
+    for text in HOSTILE:
+        assert json.dumps(text, ensure_ascii=False)[1:-1] in held
+    assert pages["trials"][0]["system"] == HOSTILE[0]
+
+
+def test_the_policy_allows_this_files_own_scripts_only(hostile: _Reader) -> None:
+    """Every script that runs is named by its hash; neither eval nor anything inline is allowed."""
+    policy = next(
+        a["content"] or ""
+        for t, a in hostile.tags
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    running = [text for held, text in hostile.scripts if held.get("type") != "application/json"]
+
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    assert policy.count("'sha256-") == len(running) + len(hostile.styles)
+    for text in (*running, *hostile.styles):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_no_script_writes_html() -> None:
+    """The page's own scripts put data in as text nodes: none knows another way."""
+    folder = Path(__file__).resolve().parents[2] / "src" / "ragstone" / "results" / "templates"
+    for script in folder.glob("*.js"):
+        source = script.read_text(encoding="utf-8")
+        found = re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(", source
+        )
+        assert found is None, f"{script.name}: {found}"
+
+
+def test_figures_stand_in_the_tables(tmp_path: Path) -> None:
+    """A reader without scripts or eyes for charts finds means, intervals, n and failures."""
+    results = made_results(tmp_path / "store")
+    text = " ".join("".join(_read(write_report(results, tmp_path / "report.html")).text).split())
+    summary = results.answer_cells[0].summary
+
+    assert summary.interval is not None
+    low, high = summary.interval
+    told = rf"{summary.mean:.3f}( best)? \[{low:.3f}, {high:.3f}\] n {summary.n}"
+    assert re.search(told, text)
+    assert f"{summary.failed} failed" in text
+    assert f"{summary.not_applicable} n/a" in text
+
+
+def test_the_cap_on_queries_is_told(tmp_path: Path) -> None:
+    """Where pages are left out, the file says how many, and how to have all."""
+    reader = _read(write_report(made_results(tmp_path / "s"), tmp_path / "r.html", queries=5))
+
+    assert len(reader.pages["queries"]) == 5
+    assert "the first 5 of 12 queries" in "".join(reader.text)
+
+
+def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
+    """A report on a stopped run is marked as such."""
+    results = made_results(tmp_path / "s", finished=False)
+
+    assert "has not finished" in "".join(_read(write_report(results, tmp_path / "r.html")).text)
+
+
+def test_retrieval_alone_makes_a_report(tmp_path: Path) -> None:
+    """Without answers the report is about retrieval."""
+    reader = _read(write_report(made_results(tmp_path / "s", settings=()), tmp_path / "r.html"))
+    sections = {held.get("id") for tag, held in reader.tags if tag == "section"}
+
+    assert sections == {"retrieval", "queries", "reading", "record"}
+
+
+def test_a_report_is_replaced_in_one_piece(tmp_path: Path) -> None:
+    """Writing again leaves one file, readable by all."""
+    results, path = made_results(tmp_path / "s"), tmp_path / "out" / "r.html"
+    write_report(results, path)
+    write_report(results, path, queries=0)
+
+    assert [p.name for p in path.parent.iterdir()] == ["r.html"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_an_unwritable_place_is_an_error_that_names_it(tmp_path: Path) -> None:
+    """A file in the place of the folder is told, not traced."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StoreError, match=r"cannot write the report .*file"):
+        write_report(made_results(tmp_path / "s"), tmp_path / "file" / "r.html")
+
+
+def test_lines_left_out_of_a_chart_are_told(tmp_path: Path) -> None:
+    """With more systems than lines can be told apart, the chart says which ones it draws."""
+    results = made_results(tmp_path / "s", systems=[f"s{n}" for n in range(10)], settings=())
+
+    assert "the best 8 of 10 systems" in "".join(
+        _read(write_report(results, tmp_path / "r.html")).text
+    )

@@ -1,0 +1,135 @@
+"""What is shown of results."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ragstone.results.leaderboards import (
+    context_gains,
+    leaderboard,
+    leads,
+    results_document,
+    retrieval_board,
+    retrieval_lead,
+    shares_rows,
+    usage_rows,
+)
+from ragstone.results.reader import Results, TrialResults
+from ragstone.testing.fake_results import made_results
+from ragstone.types import Prediction
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Return made-up results of two systems under four settings."""
+    return made_results(tmp_path_factory.mktemp("store"), queries=40)
+
+
+def test_every_mean_stands_with_its_counts(results: Results) -> None:
+    """Means leave out failures and what does not apply, and say how many there were."""
+    board = next(board for board in leaderboard(results) if board.setting == "gold")
+    summary = board.rows[0].cells["Match"]
+    scores = results.trials[2].scores["Match"].values()
+    values = [score.value for score in scores if score.value is not None]
+
+    assert summary.mean == pytest.approx(sum(values) / len(values))
+    assert summary.n + summary.failed + summary.not_applicable == 40
+    assert summary.failed > 0
+    assert summary.not_applicable > 0
+
+
+def test_the_best_is_the_highest_mean(results: Results) -> None:
+    """The marked systems have the highest mean of their column, and not all are marked."""
+    for board in (*leaderboard(results), retrieval_board(results)):
+        assert board is not None
+        for metric, best in board.best.items():
+            means = {row.system: row.cells[metric].mean or 0.0 for row in board.rows}
+            highest = {system for system, mean in means.items() if mean == max(means.values())}
+            assert best == (highest if len(highest) < len(means) else frozenset())
+
+
+def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
+    """Where there is nothing to compare with, nothing is marked and no lead is claimed."""
+    results = made_results(tmp_path, systems=("only",))
+
+    assert not any(leaderboard(results)[0].best.values())
+    assert leads(results)[0].difference is None
+
+
+def test_parts_of_a_bar_sum_to_one(results: Results) -> None:
+    """The segments are exhaustive: their counts sum to n and their shares to 1."""
+    rows = shares_rows(results)
+
+    assert {row.setting for row in rows} == {"gold+noise(3)", "retrieved(3)"}
+    for row in rows:
+        assert sum(part.share.count for part in row.parts) == row.n
+        assert math.fsum(part.share.share or 0 for part in row.parts) == pytest.approx(1)
+        four = row.row.adaptability.shares.values()
+        assert math.fsum(share.share or 0 for share in four) == 1.0
+
+
+def test_a_lead_is_paired(results: Results) -> None:
+    """A lead's difference is over the queries that both systems have a value for."""
+    lead = next(lead for lead in leads(results) if lead.setting == "gold")
+    scores = {t.system: t.scores["Match"] for t in results.trials if t.setting == "gold"}
+    first, second = scores[lead.best], scores[lead.runner_up]
+    gaps = [
+        one - other
+        for query_id in first
+        if (one := first[query_id].value) is not None
+        and (other := second[query_id].value) is not None
+    ]
+
+    assert lead.difference is not None
+    assert lead.difference.n == len(gaps) < lead.summary.n
+    assert lead.difference.mean == pytest.approx(sum(gaps) / len(gaps))
+
+
+def test_gains_compare_gold_with_nothing(results: Results) -> None:
+    """The gold context's gain is that of the same system over itself."""
+    gains = context_gains(results)
+
+    assert [gain.best for gain in gains] == results.systems
+    assert all(gain.difference and (gain.difference.mean or 0) > 0 for gain in gains)
+
+
+def test_the_chief_ranking_metric_is_ndcg_at_ten(results: Results) -> None:
+    """The summary's retrieval line takes nDCG@10 where it was measured."""
+    lead = retrieval_lead(results)
+
+    assert lead is not None
+    assert lead.metric == "nDCG@10"
+
+
+def test_usage_is_of_calls_that_say_it(results: Results) -> None:
+    """A failed call has no time and no tokens, and counts as failed."""
+    row = usage_rows(results)[0]
+
+    assert row.answered + row.failed == 40
+    assert row.timed == row.counted == row.answered
+    assert 0 < (row.seconds_p50 or 0) <= (row.seconds_p95 or 0)
+
+
+def test_the_document_is_plain_json(results: Results) -> None:
+    """`--json` holds every cell, unrounded, and no NaN."""
+    document = json.loads(json.dumps(results_document(results), allow_nan=False))
+
+    assert len(document["leaderboard"]) == 2 * 4 * 2
+    assert len(document["retrieval"]) == 2 * 7
+    cell = document["leaderboard"][0]
+    assert cell.keys() >= {"system", "setting", "metric", "mean", "interval", "n", "failed"}
+
+
+def test_prompts_that_dropped_something_are_counted() -> None:
+    """A setting whose passages did not fit is to be seen at once."""
+    said = {"q1": Prediction("q1", "yes", dropped="passage p1"), "q2": Prediction("q2", "no")}
+    trial = TrialResults("s", "gold", {}, {}, said, {})
+
+    [row] = usage_rows(SimpleNamespace(trials=[trial]))  # type: ignore[arg-type]
+
+    assert (row.answered, row.cut) == (2, 1)

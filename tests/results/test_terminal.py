@@ -1,0 +1,55 @@
+"""The tables that the terminal shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ragstone.errors import ConfigError
+from ragstone.results.leaderboards import leaderboard
+from ragstone.results.terminal import leaderboard_text, query_text
+from ragstone.testing.fake_results import made_results
+
+
+def test_the_leaderboard_holds_every_table(tmp_path: Path) -> None:
+    """Answers, adaptability, retrieval and time stand below each other, with their figures."""
+    results = made_results(tmp_path)
+    text = leaderboard_text(results)
+    summary = leaderboard(results)[0].rows[0].cells["Match"]
+
+    for title in ("Answers (", "Adaptability (", "Retrieval (", "Time and tokens ("):
+        assert title in text
+    assert f"{summary.mean:.3f} [" in text
+    assert "NOT FINISHED" not in text
+
+
+def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
+    """The tables of a stopped run are marked as such."""
+    assert "NOT FINISHED" in leaderboard_text(made_results(tmp_path, finished=False))
+
+
+def test_retrieval_alone_shows_retrieval_alone(tmp_path: Path) -> None:
+    """Without answers there is no table of answers, and no query is called answered."""
+    text = leaderboard_text(made_results(tmp_path, settings=()))
+
+    assert " queries ranked, " in text.splitlines()[0]
+
+    assert "Retrieval (" in text
+    assert "Answers (" not in text
+
+
+def test_a_query_shows_contexts_answers_and_reasons(tmp_path: Path) -> None:
+    """A query's page has its history, each context with origins, each answer, each reason."""
+    text = query_text(made_results(tmp_path), "q010")
+
+    assert "user: Where does the ferry" in text
+    assert "[p10-gold; gold, relevance 2]" in text
+    assert "No answer: no reply within 60 s" in text
+    assert "Match: failed (there is no answer)" in text
+
+
+def test_an_unknown_query_names_the_nearest(tmp_path: Path) -> None:
+    """A mistyped id leads to the ids there are."""
+    with pytest.raises(ConfigError, match=r"'q0011'.*such as q0.1"):
+        query_text(made_results(tmp_path), "q0011")

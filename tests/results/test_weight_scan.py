@@ -1,0 +1,203 @@
+"""A sweep of text weights as an experiment: kept parts, scans by label, terminal and report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from ragstone.cli.show import command
+from ragstone.errors import ConfigError
+from ragstone.experiment.experiment import load_experiment
+from ragstone.results.charts.weight_scan import drawn, scan_chart
+from ragstone.results.html import render_report
+from ragstone.results.reader import Results
+from ragstone.results.terminal import scan_text
+from ragstone.results.weight_scan import asked_tables, labels_of, scan_tables, sweeps
+from ragstone.statistics.weight_scan import weight_scan
+from ragstone.types import Label, Query
+
+WEIGHTS = (0, 0.2, 0.5, 1)
+OWN = """
+from dataclasses import dataclass
+from ragstone.types import Ranking
+
+
+@dataclass(frozen=True)
+class Backwards:
+    '''Ranks by how many letters a passage shares with the query: another order than words give.'''
+    top_k: int = 20
+
+    def retrieve(self, searches, corpus):
+        texts = list(corpus.full_texts())
+        for search in searches:
+            shared = [len(set(search.text) & set(text)) / (1 + len(text) % 7) for text in texts]
+            scores = [score - place / 1000 for place, score in enumerate(shared)]
+            order = sorted(range(len(texts)), key=lambda place: -scores[place])[: self.top_k]
+            yield Ranking([corpus.passage_ids[p] for p in order], [scores[p] for p in order])
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an experiment that has run: two parts, and their fusion swept."""
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "own.py").write_text(OWN)
+    parts = ["bm25(top_k=20)", "own:Backwards"]
+    fusion = {"name": "fusion", "retrievers": parts, "top_k": 20}
+    document = {
+        "data": "sample",
+        "store": str(folder / "store"),
+        "systems": [
+            {"name": "words", "retriever": parts[0]},
+            {"name": "letters", "retriever": parts[1]},
+            {"retriever": {**fusion, "text_weight": list(WEIGHTS)}},
+            {"retriever": fusion},
+        ],
+        "metrics": ["nDCG@10", "R@5"],
+    }
+    (folder / "sweep.yaml").write_text(yaml.safe_dump(document))
+    load_experiment(folder / "sweep.yaml").run()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(folder: Path) -> Results:
+    """Return what the experiment found."""
+    experiment = load_experiment(folder / "sweep.yaml")
+    return Results.load(experiment.store, experiment.file.name)
+
+
+def test_the_parts_are_searched_once(folder: Path) -> None:
+    """Two rankings are kept; each weight is one more step of fusion, and all is found again."""
+    steps = [path.name for path in (folder / "store" / "steps").iterdir()]
+
+    assert sum(name.startswith("retrieve-") for name in steps) == 2
+    assert sum(name.startswith("fuse-") for name in steps) == len(WEIGHTS) + 1
+    plan = load_experiment(folder / "sweep.yaml").plan()
+    assert {step.state for step in plan.steps} == {"kept"}
+
+
+def test_the_ends_of_the_sweep_are_its_parts(results: Results) -> None:
+    """At weight 1 the rankings are those of words, at 0 those of the other part, to the place."""
+    rankings = {ranking.system: ranking.rankings for ranking in results.rankings}
+    (sweep,) = sweeps(results)
+
+    for weight, part in ((1, "words"), (0, "letters")):
+        mixed = rankings[sweep.systems[weight]]
+        for query_id, ranking in rankings[part].items():
+            assert list(mixed[query_id].passage_ids) == list(ranking.passage_ids)
+
+
+def test_the_scan_of_the_systems_is_that_of_the_runs(results: Results) -> None:
+    """Measured system by system, or mixed by the analysis from the two runs: the same curves."""
+    rankings = {ranking.system: ranking.rankings for ranking in results.rankings}
+    (table,) = scan_tables(results, "domain")
+    labels = {i: str(q.labels["domain"]) for i, q in results.ranked.items() if "domain" in q.labels}
+
+    scan = weight_scan(
+        rankings["words"],
+        rankings["letters"],
+        results.qrels,
+        labels,
+        clusters=results.clusters,
+        weights=WEIGHTS,
+    )
+
+    assert (table.metric, table.sweep.normalisation) == ("R@5", "min-max")
+    assert [row.label for row in table.rows] == [row.label for row in scan.labels]
+    for row, other in zip(table.rows, scan.labels, strict=True):
+        means = [point.mean for point in row.curve]
+        assert means == pytest.approx([point.mean for point in other.curve])
+        assert (row.best, row.curve[0].n) == (other.best, other.curve[0].n)
+    assert len({point.mean for point in table.rows[0].curve}) > 1
+
+
+def test_labels_are_chosen_that_sort_into_few_kinds() -> None:
+    """Two to twelve values; conversations are no kinds; the same sorting counts once."""
+
+    def labels(n: int) -> dict[str, Label]:
+        held: dict[str, Label] = {"id": n, "kind": "ab"[n % 2], "again": n % 2, "one": "x"}
+        return held | {"conversation": n % 3} | ({"some": n % 3} if n < 10 else {})
+
+    queries = [Query(f"q{n}", "?", labels=labels(n)) for n in range(20)]
+
+    assert labels_of(queries) == ["kind", "some"]
+
+
+def test_the_terminal_shows_scans(folder: Path) -> None:
+    """`show --scan`, with a label and a metric, as text and as plain data."""
+    path = str(folder / "sweep.yaml")
+
+    def shown(*arguments: str) -> str:
+        asked = [path, "--scan", *arguments]
+        return CliRunner().invoke(command, asked, catch_exceptions=False).output
+
+    text = shown("--by", "domain", "--metric", "nDCG@10")
+    first: dict[str, Any] = json.loads(shown("--by", "domain", "--json"))[0]
+
+    assert "nDCG@10 by text weight by domain" in text
+    assert "held out" in text
+    assert "best weight [those best in 95 of 100 resamples]" in text
+    assert first["sweep"] == "fusion(bm25(top_k=20), own:Backwards, top_k=20)"
+    assert [point["text_weight"] for point in first["curve"]] == list(WEIGHTS)
+    assert "text_weight=0," in first["curve"][0]["system"]
+    assert (first["value"], first["metric"]) == (None, "R@5")
+    with pytest.raises(ConfigError, match="did you mean 'domain'"):
+        shown("--by", "domian")
+    with pytest.raises(ConfigError, match="not measured by 'MRR'"):
+        shown("--metric", "MRR")
+
+
+def test_without_a_sweep_it_is_said_how_to_write_one(tmp_path: Path) -> None:
+    """An experiment of plain retrievers has no scan."""
+    document = {"data": "sample", "store": str(tmp_path / "s"), "metrics": ["R@5"]}
+    path = tmp_path / "plain.yaml"
+    path.write_text(yaml.safe_dump({**document, "systems": [{"retriever": "bm25"}]}))
+    results = load_experiment(path).run()
+
+    assert scan_tables(results) == []
+    with pytest.raises(ConfigError, match="text_weight:"):
+        asked_tables(results)
+    assert 'id="text-weight"' not in render_report(results)
+
+
+def test_the_report_has_a_page_of_scans(results: Results) -> None:
+    """A chart and a table a label; every number of a curve stands in both."""
+    page = render_report(results)
+    tables = scan_tables(results)
+
+    assert 'id="text-weight"' in page
+    assert page.count('data-chart="chart-scan-') == len(tables) > 0
+    spec = scan_chart(tables[0])
+    points = spec["data"]["values"]
+    assert len(points) == len(drawn(tables[0])) * len(WEIGHTS)
+    assert sum(point["best"] for point in points) == len(drawn(tables[0]))
+    section = page[page.index('id="text-weight"') : page.index('id="queries"')]
+    for row in tables[0].rows:
+        assert all(f"<b>{point.mean:.3f}</b>" in section for point in row.curve)
+    low, high = spec["layer"][1]["encoding"]["y"]["scale"]["domain"]
+    assert low <= min(point["low"] for point in points)
+    assert high >= max(point["high"] for point in points)
+
+
+def test_weights_that_score_the_same_have_no_best_one(results: Results) -> None:
+    """Terminal and chart call them all equal, and no weight is ringed."""
+    (table,) = scan_tables(results, "domain")
+    row = table.rows[0]
+    flat = replace(row, curve=(row.curve[0],) * len(WEIGHTS), best=0, best_interval=(0, 0))
+    made = replace(table, rows=(flat, *table.rows[1:]))
+
+    first, other = scan_text([made]).splitlines()[3:5]
+    spec = scan_chart(made)
+    ringed = {point["name"] for point in spec["data"]["values"] if point["best"]}
+
+    assert "all equal" in first
+    assert "all equal" not in other
+    assert flat.label not in ringed
+    assert "all all equal" in spec["description"]

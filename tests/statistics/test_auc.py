@@ -1,0 +1,46 @@
+"""AUC agrees with its definition by pairs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragstone.statistics.auc import auc
+from ragstone.statistics.proportions import proportion, t_quantile
+
+ITEMS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=30)
+
+
+@given(items=ITEMS)
+@settings(max_examples=60, deadline=None)
+def test_auc_is_the_share_of_pairs_in_the_right_order(items: list[tuple[int, bool]]) -> None:
+    """Equal values count half; with one kind only there is none."""
+    ups = [v for v, positive in items if positive]
+    downs = [v for v, positive in items if not positive]
+
+    found = auc([float(v) for v, _ in items], [p for _, p in items], resamples=10)
+
+    if not ups or not downs:
+        assert found.value is None
+        return
+    pairs = [1.0 if u > d else 0.5 if u == d else 0.0 for u in ups for d in downs]
+    assert found.value == pytest.approx(sum(pairs) / len(pairs))
+
+
+def test_wilson_agrees_with_statsmodels() -> None:
+    """For counts from none to all."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    for count in (0, 1, 7, 20):
+        assert proportion(count, 20).interval == pytest.approx(
+            proportion_confint(count, 20, method="wilson"), abs=1e-9
+        )
+
+
+def test_students_t_agrees_with_scipy() -> None:
+    """To 1 % from five degrees of freedom on, to 1 in 10,000 from twenty on."""
+    from scipy.stats import t
+
+    assert t_quantile(0.975, 5) == pytest.approx(t.ppf(0.975, 5), rel=0.01)
+    assert t_quantile(0.975, 20) == pytest.approx(t.ppf(0.975, 20), rel=1e-4)

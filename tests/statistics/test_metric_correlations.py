@@ -1,0 +1,105 @@
+"""Which metric goes with a judge or with people: a table, a heat map, plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from ragstone.cli.judge import command
+from ragstone.errors import ConfigError, DatasetError
+from ragstone.experiment.experiment import load_experiment
+from ragstone.statistics.metric_correlations import correlations, heat_map, inverse_frequency
+from ragstone.testing.fake_model_server import FakeModelServer
+
+SharedData: TypeAlias = Callable[[str], Path]
+
+
+def test_a_row_for_all_and_one_for_each_group() -> None:
+    """Groups may say the contrary of each other."""
+    rows = correlations(
+        {"F1": [1.0, 2.0, 3.0, 3.0, 2.0, 1.0]},
+        {"judge": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]},
+        groups=["a", "a", "a", "b", "b", "b"],
+        resamples=50,
+    )
+
+    assert [(row.group, round(row.correlation.value or 0, 6)) for row in rows] == [
+        ("all", 0.0), ("a", 1.0), ("b", -1.0),
+    ]  # fmt: skip
+
+
+def test_balancing_makes_a_rare_value_count() -> None:
+    """Each distinct value weighs one in all."""
+    weights = inverse_frequency([1, 1, 1, 2])
+
+    assert sum(weights[:3]) == pytest.approx(weights[3])
+
+
+def test_columns_of_different_items_are_refused() -> None:
+    """And weights where the coefficient takes none."""
+    with pytest.raises(DatasetError, match="same items"):
+        correlations({"F1": [1.0]}, {"judge": [1.0, 2.0]})
+    with pytest.raises(ConfigError, match="kendall takes no weights"):
+        correlations({"F1": [1.0]}, {"judge": [1.0]}, kind="kendall", weights=[1.0])
+
+
+def test_every_cell_of_the_heat_map_shows_its_number() -> None:
+    """Colour is not the only carrier, and what is not defined is a dash."""
+    rows = correlations({"F1": [1, 2, 4], "EM": [1, 1, 1]}, {"judge": [1, 2, 3]}, resamples=20)
+
+    spec = heat_map(rows)
+
+    json.dumps(spec)
+    assert [value["shown"] for value in spec["data"]["values"]] == ["1.00", "-"]
+    assert spec["spec"]["layer"][1]["encoding"]["text"] == {"field": "shown", "type": "nominal"}
+
+
+def test_people_are_what_stored_metrics_are_held_against(
+    shared_data: SharedData, tmp_path: Path
+) -> None:
+    """The win rate of mtRAG, balanced and by system, with the ceiling and a chart."""
+    chart = tmp_path / "heat.json"
+    given = ["correlate", "--on", str(shared_data("mtrag")), "--rating", "win-rate"]
+
+    plain = CliRunner().invoke(command, [*given, "--by", "system", "--chart", str(chart)])
+    balanced = CliRunner().invoke(command, [*given, "--balance", "RB_llm", "--json"])
+
+    assert plain.exit_code == 0, plain.output
+    assert "one rater with the others" in plain.output
+    assert {"all", "gpt-4o"} <= {
+        v["items"] for v in json.loads(chart.read_text())["data"]["values"]
+    }
+    rows = {row["metric"]: row["correlation"] for row in json.loads(balanced.output)["rows"]}
+    assert rows["RB_llm"]["n"] == 477
+
+
+def test_the_metrics_of_a_run_are_held_against_its_judge(tmp_path: Path) -> None:
+    """A judge that accepts what holds the word of the gold answer goes with Match."""
+    with FakeModelServer(answer=lambda m: "yes" if len(str(m)) % 2 else "no") as server:
+        file = tmp_path / "run.yaml"
+        model = {"name": "chat", "model": "fake", "base_url": server.url}
+        document = {
+            "data": "sample",
+            "store": str(tmp_path / "store"),
+            "sample": {"limit": 30, "seed": 1, "where": {"turn": None}},
+            "systems": {"fake": {"generator": model}},
+            "settings": ["gold"],
+            "metrics": ["Match", "F1"],
+            "judges": [{"name": "equivalence", "model": model, "refusals": "judge"}],
+        }
+        file.write_text(yaml.safe_dump(document))
+        load_experiment(file).run()
+
+    shown = CliRunner().invoke(command, ["correlate", str(file), "--against", "equivalence"])
+    wrong = CliRunner().invoke(command, ["correlate", str(file), "--against", "equivalenc"])
+
+    assert shown.exit_code == 0, shown.output
+    assert "Match" in shown.output
+    assert isinstance(wrong.exception, ConfigError)
+    assert "did you mean 'equivalence'" in str(wrong.exception)

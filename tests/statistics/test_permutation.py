@@ -1,0 +1,96 @@
+"""Tests of paired differences: computed p values that enumeration and binomials confirm."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragstone.statistics.permutation import SMALLEST_P, mcnemar, sign_flip_p
+
+LABELS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
+
+
+def test_p_is_the_share_of_sign_choices_as_extreme() -> None:
+    """For a few differences all choices of signs are gone through by hand."""
+    gaps = np.array([0.3, -0.1, 0.25, 0.4, 0.05])
+    sums = [abs(np.dot(signs, gaps)) for signs in itertools.product((-1, 1), repeat=5)]
+
+    assert sign_flip_p(gaps) == np.mean([s >= gaps.sum() - 1e-12 for s in sums])
+
+
+@pytest.mark.parametrize("kind", ["even", "thirds", "uneven"])
+def test_the_transform_agrees_with_enumeration(kind: str) -> None:
+    """For 18 differences, more than are enumerated, the transform gives what listing them gives."""
+    generator = np.random.default_rng(2)
+    whole = generator.integers(-4, 7, 18)
+    gaps = {"even": whole / 4, "thirds": whole / 3 * 0.1, "uneven": generator.normal(0.3, 1, 18)}[
+        kind
+    ]
+    signs = 1 - 2 * (np.arange(2**18)[:, None] >> np.arange(18) & 1)
+    listed = float((np.abs(signs @ gaps) >= abs(gaps.sum()) - 1e-9).mean())
+
+    assert sign_flip_p(gaps) == pytest.approx(listed, rel=2e-3 if kind == "uneven" else 1e-9)
+
+
+@settings(deadline=None)
+@given(LABELS)
+def test_for_binary_labels_permutation_is_mcnemar(pairs: list[tuple[bool, bool]]) -> None:
+    """Flipping signs of differences of labels is throwing a coin for each pair that differs."""
+    a, b = np.array(pairs, dtype=float).T
+
+    assert sign_flip_p(b - a) == pytest.approx(mcnemar(a, b).exact_p, rel=1e-6)
+
+
+def test_mid_p_is_below_exact_p_where_the_split_is_uneven() -> None:
+    """9 to 2: exact 2 P(X <= 2), mid-p less P(X = 2)."""
+    a = np.array([0.0] * 9 + [1.0] * 2 + [1.0] * 5)
+    b = np.array([1.0] * 9 + [0.0] * 2 + [1.0] * 5)
+
+    found = mcnemar(a, b)
+
+    assert (found.wins, found.losses, found.odds_ratio) == (9, 2, 4.5)
+    assert found.exact_p == pytest.approx(2 * (1 + 11 + 55) / 2**11)
+    assert found.mid_p == pytest.approx(2 * (1 + 11 + 55 / 2) / 2**11)
+
+
+def test_no_difference_gives_p_one() -> None:
+    """No pair that differs is no evidence."""
+    assert sign_flip_p(np.zeros(5)) == 1.0
+    assert mcnemar(np.ones(3), np.ones(3)).exact_p == 1.0
+    assert mcnemar(np.ones(3), np.ones(3)).odds_ratio == 1.0
+
+
+def test_one_difference_alone_gives_p_one() -> None:
+    """Both signs of a single cluster are equally extreme."""
+    assert sign_flip_p(np.array([0.7])) == 1.0
+
+
+def test_a_p_below_rounding_is_raised_to_the_smallest() -> None:
+    """What cannot be told from 0 is not reported as 0."""
+    assert sign_flip_p(np.full(500, 0.1)) == SMALLEST_P
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=60), st.floats(0.01, 100))
+def test_scale_and_direction_do_not_matter(gaps: list[float], scale: float) -> None:
+    """It lies between 0 and 1 and is the same for the differences the other way round."""
+    values = np.array(gaps)
+
+    p = sign_flip_p(values)
+
+    assert 0 < p <= 1
+    assert sign_flip_p(-values) == pytest.approx(p, rel=1e-6)
+    assert sign_flip_p(values * scale) == pytest.approx(p, rel=1e-2)
+
+
+def test_under_no_difference_p_is_below_5_percent_about_5_percent_of_the_time() -> None:
+    """The test holds its level in 1,000 seeded simulations."""
+    generator = np.random.default_rng(11)
+
+    found = np.mean([sign_flip_p(generator.laplace(size=12)) <= 0.05 for _ in range(1_000)])
+
+    assert 0.035 <= found <= 0.065

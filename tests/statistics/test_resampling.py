@@ -1,0 +1,45 @@
+"""Resamples of sums: the same by seed, right in the mean, and honest about undefined values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragstone.errors import ConfigError
+from ragstone.statistics.resampling import percentile_interval, resampled_counts, resampled_sums
+
+
+@pytest.mark.parametrize("distinct", [3, 40])
+def test_resampled_sums_have_the_spread_of_the_bootstrap(distinct: int) -> None:
+    """Mean and deviation are n times the mean and root n times the deviation, by either way."""
+    values = np.random.default_rng(0).integers(0, distinct, 40).astype(float)[:, None]
+
+    sums = resampled_sums(values, resamples=20_000, seed=1)
+
+    assert sums.mean() == pytest.approx(values.sum(), rel=0.01)
+    assert sums.std() == pytest.approx(values.std() * np.sqrt(40), rel=0.03)
+
+
+def test_chunks_of_one_call_do_not_repeat_each_other() -> None:
+    """A resample in a later chunk is not one of an earlier chunk again."""
+    rows = np.concatenate(list(resampled_counts(50, 100, seed=3, width=200_000)))
+
+    assert rows.shape == (100, 50)
+    assert (rows.sum(axis=1) == 50).all()
+    assert len(np.unique(rows, axis=0)) == 100
+
+
+def test_too_many_undefined_resamples_give_no_interval() -> None:
+    """Up to 5 % without a value are left out; more, and there is no interval."""
+    values = np.linspace(0, 1, 100)
+    values[:5] = np.nan
+
+    assert percentile_interval(values, 0.9) is not None
+    values[5] = np.nan
+    assert percentile_interval(values, 0.9) is None
+
+
+def test_no_resamples_are_refused() -> None:
+    """0 resamples are a mistake; the message gives the usual number."""
+    with pytest.raises(ConfigError, match="10,000"):
+        resampled_sums(np.ones((3, 1)), resamples=0, seed=0)

@@ -1,0 +1,57 @@
+"""Verdicts: what a difference comes to among all the tests of a comparison, in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.statistics.paired import Correction, Difference, paired_difference
+from ragstone.statistics.significance import Family, judge
+
+LEAD = paired_difference([0.0] * 12, [0.1, 0.2, 0.1, 0.3, 0.1, 0.2, 0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
+NEAR = paired_difference([0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0])
+
+
+def verdict(found: Difference, p: float, *, tests: int = 1, lower: bool = False) -> str:
+    """Return the sentence about new against old after Holm."""
+    return judge("old", "new", found, p, Family(0.05, tests, "holm"), lower_is_better=lower).verdict
+
+
+def test_a_lead_is_written_with_interval_and_p() -> None:
+    """The correction is named only where there was something to correct."""
+    assert verdict(LEAD, 0.0005).startswith("new is better than old by 0.1667 [0.1")
+    assert verdict(LEAD, 0.0005).endswith("p=0.0005")
+    assert verdict(LEAD, 0.00001, tests=3).endswith("p<0.0001 after Holm")
+
+
+def test_the_better_system_depends_on_the_metrics_direction() -> None:
+    """With lower values better the first leads, by the same size."""
+    assert verdict(LEAD, 0.01, lower=True).startswith("old is better than new by 0.1667 [0.1")
+
+
+def test_no_lead_is_claimed_above_the_level() -> None:
+    """The corrected p decides, not the interval."""
+    assert verdict(LEAD, 0.051).startswith("no difference shown between old and new (p=0.051)")
+    assert verdict(NEAR, 1.0) == "no difference shown between old and new: the means are equal"
+
+
+def test_one_cluster_leaves_nothing_to_plan_by() -> None:
+    """No standard error, no sample size; the verdict stays a sentence."""
+    found = paired_difference([0.0, 0.0], [1.0, 0.0], clusters=["c", "c"])
+
+    pair = judge("old", "new", found, found.p, Family(0.05, 1, "holm"))
+
+    assert (pair.minimum_detectable, pair.more_queries) == (None, None)
+    assert pair.verdict == "no difference shown between old and new (p=1)"
+
+
+@pytest.mark.parametrize(("correction", "alpha"), [("holm", 0.005), ("none", 0.05)])
+def test_sample_sizes_are_planned_for_the_correction(correction: Correction, alpha: float) -> None:
+    """Ten corrected tests are planned at a tenth of the level."""
+    assert Family(0.05, 10, correction).planned_alpha == pytest.approx(alpha)
+
+
+def test_a_difference_of_rounding_promises_no_sample_size() -> None:
+    """More than a billion queries is no advice."""
+    found = paired_difference([0.0, 1.0, 0.0, 1.0], [1.0, 1e-12, 0.0, 1.0])
+
+    assert judge("old", "new", found, 1.0, Family(0.05, 1, "holm")).more_queries is None

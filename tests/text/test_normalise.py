@@ -1,0 +1,104 @@
+"""Words and pieces: every case of the normaliser's traps, and the released forms beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.char3_recall import char3_recall
+from ragstone.components.metrics.exact_match import exact_match
+from ragstone.components.metrics.match import match
+from ragstone.components.metrics.published_normalisers import squad_normal
+from ragstone.components.metrics.rouge_l import rouge_l
+from ragstone.text.normalise import pieces, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Eiffel Tower.", ["eiffel", "tower"]),
+        ("Il y a dix ans", ["il", "y", "a", "dix", "ans"]),
+        ("A. A. Milne", ["a", "a", "milne"]),
+        ("「東京」。", ["東", "京"]),
+        ("The The", ["the", "the"]),
+        ("U.S.", ["us"]),
+        ("1,000", ["1000"]),
+        ("1914\u20131918", ["19141918"]),
+        ("\uff26\uff55\uff4c\uff4c width", ["full", "width"]),
+        ("Straße", ["strasse"]),
+        ("Москва!", ["москва"]),
+        ("co\u00adoperate", ["cooperate"]),
+        ("กทม", ["ก", "ท", "ม"]),
+        ("서울은", ["서", "울", "은"]),
+        ("", []),
+        (" \t\n", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    """Articles go from English only, signs of every script, characters of some stand apart."""
+    assert words(text) == expected
+
+
+def test_a_stated_language_settles_the_articles() -> None:
+    """What a guess from function words would drop stays where the language is not English."""
+    assert words("a casa", "pt") == ["a", "casa"]
+    assert words("a casa", "en-GB") == ["casa"]
+
+
+def test_a_text_of_signs_keeps_them() -> None:
+    """A dollar is not a per cent, though SQuAD's script makes both empty."""
+    assert exact_match("$", ["$"]) == 1.0
+    assert exact_match("$", ["%"]) == 0.0
+    assert squad_normal("$") == squad_normal("%") == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "expected"),
+    [
+        ("He is famous.", "U.S.", 0.0),
+        ("In the US.", "U.S.", 1.0),
+        ("Martha", "Art", 0.0),
+        ("It was Newton's law.", "Newton", 1.0),
+        ("It was Newton's law.", "s", 0.0),
+        ("from 1914-1918", "1914", 1.0),
+        ("1000 men", "1,000", 1.0),
+        ("a shared red car", "red", 1.0),
+        ("a shared car", "red", 0.0),
+        ("lord of rings", "The Lord of the Rings", 1.0),
+        ("答案是北京市", "北京", 1.0),
+        ("서울은 수도다", "서울", 1.0),
+        ("anything at all", "The The", 0.0),
+        ("", "x", 0.0),
+    ],
+)
+def test_match_keeps_to_whole_words(answer: str, gold: str, expected: float) -> None:
+    """Borders of words, of signs, and none in scripts without spaces."""
+    assert match(answer, [gold]) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"), [("He is famous.", "U.S."), ("Martha", "Art"), ("anything", "The The")]
+)
+def test_the_bergen_variant_of_match_finds_characters_anywhere(answer: str, gold: str) -> None:
+    """The traps of the released form stay in the variant that reproduces its figures."""
+    from ragstone.components.metrics.match import Match
+
+    assert Match(variant="bergen").values(Pairs.of(answer, [gold]))[0] == 1.0
+
+
+def test_characters_of_scripts_without_spaces_are_found() -> None:
+    """北京 is in 答案是北京市, one word to BERGEN's 3-grams, and none to Google's ROUGE."""
+    from ragstone.components.metrics.char3_recall import Char3Recall
+    from ragstone.components.metrics.rouge_l import RougeL
+
+    pair = Pairs.of("答案是北京市", ["北京"])
+
+    assert char3_recall("答案是北京市", ["北京"]) == 1.0
+    assert Char3Recall(variant="bergen").values(pair)[0] == 0.0
+    assert rouge_l("北京", ["北京"]) == 1.0
+    assert RougeL(variant="mtrag").values(Pairs.of("北京", ["北京"]))[0] == 0.0
+
+
+def test_pieces_are_split_at_signs() -> None:
+    """Letters and digits of any script, articles included."""
+    assert pieces("The café's 3.5 m²") == ["the", "café", "s", "3", "5", "m2"]
