@@ -25,7 +25,7 @@ from ragstone.data.table_builder import passages, queries
 
 LOAD = """
 import resource, sys, time
-from ragstone.datasets.loading import load_dataset
+from ragstone.data.load import load_dataset
 start = time.perf_counter()
 corpus = load_dataset(sys.argv[1]).corpus
 loaded = time.perf_counter() - start

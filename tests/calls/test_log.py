@@ -21,7 +21,8 @@ from ragstone.testing.fake_model_server import FakeModelServer
 ASKER = """
 import sys
 from pathlib import Path
-from ragstone.calls import Calls, Endpoint, chat
+from ragstone.calls.client import Calls
+from ragstone.calls.types import Endpoint, chat
 with Calls.at(Path(sys.argv[1]), max_concurrency=16) as calls:
     requests = [chat(f"question {n}") for n in range(int(sys.argv[3]))]
     for outcome in calls.ask(Endpoint("fake", (sys.argv[2],)), requests):

@@ -40,7 +40,7 @@ def test_the_summary_counts_the_tests_not_run() -> None:
 
 def _conftest() -> ModuleType:
     """Load tests/conftest.py by its path: there is more than one file of that name."""
-    spec = spec_from_file_location("root_conftest", Path(__file__).with_name("conftest.py"))
+    spec = spec_from_file_location("root_conftest", Path(__file__).parents[1] / "conftest.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)

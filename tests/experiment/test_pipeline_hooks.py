@@ -18,8 +18,8 @@ OWN = """
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from ragstone.notes import note
-from ragstone.retrievers.bm25 import BM25
+from ragstone.core.step_notes import note
+from ragstone.components.retrievers.bm25 import BM25
 from ragstone.types import Context, Processed, Ranking, Reranked
 
 

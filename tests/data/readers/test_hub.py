@@ -31,10 +31,10 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 PROGRAM = """
 import json, sys
 from contextlib import nullcontext
-from ragstone.datasets.loading import load_dataset
+from ragstone.data.load import load_dataset
 from ragstone.errors import RagstoneError
-from ragstone.fingerprint import digest_table
-from ragstone.offline import no_network
+from ragstone.core.fingerprint import digest_table
+from ragstone.core.offline import no_network
 written, offline = json.loads(sys.argv[1]), sys.argv[2] == "offline"
 try:
     with no_network() if offline else nullcontext():
