@@ -20,11 +20,11 @@ import numpy as np
 
 from ragstone.building.rechunk.documents import Documents, document_id_of
 from ragstone.building.rechunk.rechunk import recut
-from ragstone.components.metrics.document_level import judge_documents
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.dataset import Dataset
+from ragstone.data.document_level import judge_documents
 from ragstone.data.load import load_dataset
 from ragstone.evaluation.score_files import Evaluation, evaluate_run
 from ragstone.models.tokenizer import BUNDLED, tokens

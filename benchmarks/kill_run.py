@@ -29,7 +29,7 @@ from pathlib import Path
 
 from ragstone.core.store import Store
 from ragstone.experiment.experiment import load_experiment
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 
 RAGSTONE = Path(sys.executable).with_name("ragstone")
 

@@ -30,7 +30,7 @@ import yaml
 
 from ragstone.experiment.config import parse_experiment
 from ragstone.experiment.experiment import Experiment
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 from ragstone.results.weight_scan import sweeps
 from ragstone.statistics.breakdown import groups_of
 from ragstone.statistics.paired import adjust, paired_difference

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from ragstone.components.retrievers.fusion import Normalisation
 from ragstone.core.registry import create
 from ragstone.core.store import Store
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.mtrag import MtragReader
+from ragstone.statistics.score_scaling import Normalisation
 from ragstone.statistics.weight_scan import Scan, weight_scan
 from ragstone.types import Query, Ranking, Search
 

@@ -13,17 +13,16 @@ heavy state is a `cached_property`, so that a result already kept loads no model
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from ragstone.calls.client import Calls
+    from ragstone.core.vectors import SparseVectors, TokenVectors
     from ragstone.data.corpus import Corpus
     from ragstone.data.dataset import Dataset
-    from ragstone.indexes.sparse_vectors import SparseVectors
-    from ragstone.indexes.token_vectors import TokenVectors
     from ragstone.types import (
         Context,
         Document,
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
         Search,
         Task,
     )
-
-NOT_IN_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
-"""Metadata of a dataclass field that cannot change the component's output."""
 
 
 @runtime_checkable

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 Label: TypeAlias = str | int | float | bool | tuple[str, ...]
 """The value of one label; a data set's unknown extra fields become labels of these kinds."""
@@ -246,3 +250,7 @@ class Score:
     value: float | None
     status: Status = "scored"
     reason: str = ""
+
+
+ChatMessage: TypeAlias = tuple[str, str]
+"""Role ("system", "user" or "assistant") and text."""

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragstone.cli.data import command
-from ragstone.components.metrics.document_level import judge_documents
+from ragstone.data.document_level import judge_documents
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.trec import read_qrels
 from ragstone.evaluation.score_files import evaluate_run

@@ -12,7 +12,7 @@ import pytest
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
-from ragstone.indexes import list_search
+from ragstone.indexes import inverted
 from ragstone.text.words import words
 from ragstone.types import Passage, Search
 
@@ -34,7 +34,7 @@ def test_scores_are_those_of_bm25s(
     k1: float, b: float, small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every score agrees to a millionth, from a kept index as well."""
-    monkeypatch.setattr(list_search, "_SMALL", small)
+    monkeypatch.setattr(inverted, "_SMALL", small)
     texts = _texts(600)
     vocabulary: dict[str, int] = {}
     numbers = [[vocabulary.setdefault(w, len(vocabulary)) for w in words(t)] for t in texts]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pytest
 
-from ragstone.components.metrics.document_level import before
+from ragstone.data.document_level import before
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.evaluation.score_files import evaluate_run
 

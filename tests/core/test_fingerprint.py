@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import fingerprint, recipe
-from ragstone.protocols import NOT_IN_KEY
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -9,7 +9,8 @@ import pytest
 
 from ragstone.components.context_settings.gold_noise import GoldNoise
 from ragstone.core.builtins import BUILT_IN
-from ragstone.core.registry import create, find, parse_spec
+from ragstone.core.registry import create, find
+from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError, UnknownComponent
 
 OWN = """

@@ -16,7 +16,7 @@ from arro3.core import Table
 from ragstone.core.schemas import SEARCHES, columns, to_table
 from ragstone.core.store import MANIFEST, Kept, Store
 from ragstone.errors import StoreError
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from ragstone.cli.data import command
 from ragstone.data.load import load_dataset
 from ragstone.data_quality import check
 from ragstone.data_quality.balance import ceilings
-from ragstone.data_quality.languages import language
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.data_quality.repair import fix
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.data_quality.texts import repaired
 from ragstone.errors import DatasetError
+from ragstone.text.language import language
 
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -21,7 +21,7 @@ from ragstone.errors import (
     StoreError,
 )
 from ragstone.experiment.experiment import Experiment, load_experiment
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -18,7 +18,7 @@ import yaml
 
 from ragstone.core.store import Store
 from ragstone.experiment.experiment import load_experiment
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 from ragstone.testing.fake_model_server import FakeModelServer
 
 KILLS = 4

@@ -14,7 +14,7 @@ from ragstone.errors import ConfigError, DatasetError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.export import export_results
 from ragstone.results.query_page import query_pages
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 from ragstone.types import Ranking
 
 HOSTILE = '</script><img src=x onerror="alert(1)"> tagus'

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from ragstone.core import resources as room
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.progress import shown_by
 from ragstone.core.step_notes import note, noting
 from ragstone.core.store import Store
@@ -20,7 +21,7 @@ from ragstone.errors import ConfigError, RagstoneError, StoreError
 from ragstone.indexes import corpus_vectors as vectors
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.quantisation import Precision
-from ragstone.protocols import NOT_IN_KEY, Embedder
+from ragstone.protocols import Embedder
 from ragstone.types import Passage
 
 Rows: TypeAlias = npt.NDArray[np.float32]

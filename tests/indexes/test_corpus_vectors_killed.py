@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.indexes import corpus_vectors as vectors
 from ragstone.indexes.corpus_vectors import embed_corpus
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Passage
 
 SHARDS, SHARD, KILLS = 40, 8, 3

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.errors import ConfigError
-from ragstone.indexes import list_search
+from ragstone.indexes import inverted
 from ragstone.indexes.inverted import Postings
 
 WORDS = 30
@@ -61,7 +61,7 @@ def test_the_search_is_exact(
     index, table = _random(seed, documents)
     terms, weights = list(query), [weight / 8 for weight in query.values()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(list_search, "_SMALL", small)
+        patch.setattr(inverted, "_SMALL", small)
         first, second = (_lists(index.search(terms, weights, top_k)) for _ in range(2))
     # Quarters times eighths are exact in single precision, so equal must be equal.
     assert first == second == _by_hand(table, terms, weights, top_k)
@@ -82,7 +82,7 @@ def test_a_kept_index_is_the_same(
     tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is loaded finds what was saved."""
-    monkeypatch.setattr(list_search, "_SMALL", small)
+    monkeypatch.setattr(inverted, "_SMALL", small)
     index, _ = _random(3, 200)
     index.save(tmp_path)
     query = [29, 20, 12], [1.0, 0.5, 2.0]

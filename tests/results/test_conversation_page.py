@@ -15,7 +15,7 @@ from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.export import export_results, trial_name
 from ragstone.results.html import render_report
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 
 
 @pytest.fixture(scope="module")

@@ -19,18 +19,18 @@ from ragstone.results.leaderboards import (
     shares_rows,
     usage_rows,
 )
-from ragstone.results.reader import Results, TrialResults
+from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.testing.fake_results import made_results
 from ragstone.types import Prediction
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def results(tmp_path_factory: pytest.TempPathFactory) -> StoredResults:
     """Return made-up results of two systems under four settings."""
     return made_results(tmp_path_factory.mktemp("store"), queries=40)
 
 
-def test_every_mean_stands_with_its_counts(results: Results) -> None:
+def test_every_mean_stands_with_its_counts(results: StoredResults) -> None:
     """Means leave out failures and what does not apply, and say how many there were."""
     board = next(board for board in leaderboard(results) if board.setting == "gold")
     summary = board.rows[0].cells["Match"]
@@ -43,7 +43,7 @@ def test_every_mean_stands_with_its_counts(results: Results) -> None:
     assert summary.not_applicable > 0
 
 
-def test_the_best_is_the_highest_mean(results: Results) -> None:
+def test_the_best_is_the_highest_mean(results: StoredResults) -> None:
     """The marked systems have the highest mean of their column, and not all are marked."""
     for board in (*leaderboard(results), retrieval_board(results)):
         assert board is not None
@@ -61,7 +61,7 @@ def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
     assert leads(results)[0].difference is None
 
 
-def test_parts_of_a_bar_sum_to_one(results: Results) -> None:
+def test_parts_of_a_bar_sum_to_one(results: StoredResults) -> None:
     """The segments are exhaustive: their counts sum to n and their shares to 1."""
     rows = shares_rows(results)
 
@@ -73,7 +73,7 @@ def test_parts_of_a_bar_sum_to_one(results: Results) -> None:
         assert math.fsum(share.share or 0 for share in four) == 1.0
 
 
-def test_a_lead_is_paired(results: Results) -> None:
+def test_a_lead_is_paired(results: StoredResults) -> None:
     """A lead's difference is over the queries that both systems have a value for."""
     lead = next(lead for lead in leads(results) if lead.setting == "gold")
     scores = {t.system: t.scores["Match"] for t in results.trials if t.setting == "gold"}
@@ -90,7 +90,7 @@ def test_a_lead_is_paired(results: Results) -> None:
     assert lead.difference.mean == pytest.approx(sum(gaps) / len(gaps))
 
 
-def test_gains_compare_gold_with_nothing(results: Results) -> None:
+def test_gains_compare_gold_with_nothing(results: StoredResults) -> None:
     """The gold context's gain is that of the same system over itself."""
     gains = context_gains(results)
 
@@ -98,7 +98,7 @@ def test_gains_compare_gold_with_nothing(results: Results) -> None:
     assert all(gain.difference and (gain.difference.mean or 0) > 0 for gain in gains)
 
 
-def test_the_chief_ranking_metric_is_ndcg_at_ten(results: Results) -> None:
+def test_the_chief_ranking_metric_is_ndcg_at_ten(results: StoredResults) -> None:
     """The summary's retrieval line takes nDCG@10 where it was measured."""
     lead = retrieval_lead(results)
 
@@ -106,7 +106,7 @@ def test_the_chief_ranking_metric_is_ndcg_at_ten(results: Results) -> None:
     assert lead.metric == "nDCG@10"
 
 
-def test_usage_is_of_calls_that_say_it(results: Results) -> None:
+def test_usage_is_of_calls_that_say_it(results: StoredResults) -> None:
     """A failed call has no time and no tokens, and counts as failed."""
     row = usage_rows(results)[0]
 
@@ -115,7 +115,7 @@ def test_usage_is_of_calls_that_say_it(results: Results) -> None:
     assert 0 < (row.seconds_p50 or 0) <= (row.seconds_p95 or 0)
 
 
-def test_the_document_is_plain_json(results: Results) -> None:
+def test_the_document_is_plain_json(results: StoredResults) -> None:
     """`--json` holds every cell, unrounded, and no NaN."""
     document = json.loads(json.dumps(results_document(results), allow_nan=False))
 

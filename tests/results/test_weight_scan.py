@@ -16,7 +16,7 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.charts.weight_scan import drawn, scan_chart
 from ragstone.results.html import render_report
-from ragstone.results.reader import Results
+from ragstone.results.results import Results
 from ragstone.results.terminal import scan_text
 from ragstone.results.weight_scan import asked_tables, labels_of, scan_tables, sweeps
 from ragstone.statistics.weight_scan import weight_scan

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.data_quality.duplicates import squeezed
-from ragstone.data_quality.languages import language
+from ragstone.text.language import language
 from ragstone.text.normalise import pieces
 
 if TYPE_CHECKING:

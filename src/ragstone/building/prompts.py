@@ -14,9 +14,9 @@ from typing import Any, Final
 import yaml
 
 from ragstone.building.few_shot import REPLY, Example, examples
-from ragstone.calls.types import ChatMessage
 from ragstone.core.prompts import Template
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.types import ChatMessage
 
 _PAIR: Final = 'Reply with one JSON object and nothing else: {{"question": "...", "answer": "..."}}'
 _ASKED: Final = (

@@ -14,6 +14,7 @@ sample number. A call whose reply is kept is never made again; a call that faile
 from __future__ import annotations
 
 import contextlib
+import random
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,14 +24,13 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from ragstone.calls.estimates import Estimate, estimate
-from ragstone.calls.http import ChatClient, check_reachable, is_loopback
+from ragstone.calls.http import ChatClient, check_reachable
 from ragstone.calls.log import CallLog
 from ragstone.calls.prices import Budget, BudgetReached, Prices
 from ragstone.calls.rate_control import Pace
 from ragstone.calls.scheduler import Batch, Engine, Patience
 from ragstone.calls.types import (
     CallClient,
-    ChatMessage,
     Endpoint,
     Failure,
     HasUrls,
@@ -43,10 +43,11 @@ from ragstone.calls.types import (
     chat,
     shown_url,
 )
-from ragstone.core.cores import usable_cores
-from ragstone.core.offline import no_network
+from ragstone.core.offline import is_loopback, no_network
 from ragstone.core.progress import progress
+from ragstone.core.resources import usable_cores
 from ragstone.errors import CallError, RagstoneError
+from ragstone.types import ChatMessage
 
 __all__ = [
     "Budget",
@@ -186,8 +187,19 @@ class Calls:
     def estimate(
         self, endpoint: Endpoint, requests: Sequence[Request], *, sample: int = 0, seed: int = 0
     ) -> Estimate:
-        """Return what requests are likely to take; see `ragstone.calls.estimates`."""
-        return estimate(self, endpoint, requests, sample=sample, seed=seed)
+        """Return the tokens, the cost and the time that requests are likely to take.
+
+        With `sample`, that many of the missing calls, drawn at random, are made first to learn from
+        their replies: they are kept, so nothing is asked twice.
+        """
+        if sample:
+            by_key = {request.key(endpoint.identity): request for request in requests}
+            known = self.log.replies(list(by_key))
+            missing = [request for key, request in by_key.items() if key not in known]
+            chosen = random.Random(seed).sample(missing, min(sample, len(missing)))  # noqa: S311
+            list(self.ask(endpoint, chosen, title="sample for the plan"))
+        at_once = self.most_at_once(endpoint)
+        return estimate(endpoint, requests, self.log, self.prices, at_once)
 
     def most_at_once(self, endpoint: Endpoint) -> int:
         """Return how many calls to an endpoint are made at once at most."""

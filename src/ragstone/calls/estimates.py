@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -12,7 +11,8 @@ from ragstone.calls.prices import Guess, Load
 from ragstone.calls.types import Endpoint, Reply, Request
 
 if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
+    from ragstone.calls.log import CallLog
+    from ragstone.calls.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +46,23 @@ class Estimate:
 
 
 def estimate(
-    calls: Calls, endpoint: Endpoint, requests: Sequence[Request], *, sample: int = 0, seed: int = 0
+    endpoint: Endpoint, requests: Sequence[Request], log: CallLog, prices: Prices, at_once: int
 ) -> Estimate:
-    """Return what the requests are likely to take.
+    """Return the tokens, the cost and the time that the requests are likely to take.
 
-    Tokens and latency are those of the replies that are kept. With `sample`, that many of the
-    missing calls, drawn at random, are made first: they are kept, so nothing is asked twice.
+    Tokens and latency are those of the replies in the log; `at_once` calls run in parallel.
     """
     by_key = {request.key(endpoint.identity): request for request in requests}
-    known = calls.log.replies(list(by_key))
+    known = log.replies(list(by_key))
     missing = [request for key, request in by_key.items() if key not in known]
-    if sample and missing:
-        chosen = random.Random(seed).sample(missing, min(sample, len(missing)))  # noqa: S311
-        list(calls.ask(endpoint, chosen, title="sample for the plan"))
-        return estimate(calls, endpoint, requests)
     guess = Guess()
     for key, reply in known.items():
         guess.learn(len(by_key[key].rendered), reply)
     if not known:
-        _learn_from_others(calls, endpoint, guess)
+        _learn_from_others(log, endpoint, guess)
     tokens_in, tokens_out = guess.tokens(reduce(Load.plus, map(Load.of, missing), Load()))
-    price = calls.prices.find(endpoint)
-    at_once = min(calls.most_at_once(endpoint), max(len(missing), 1))
+    price = prices.find(endpoint)
+    at_once = min(at_once, max(len(missing), 1))
     return Estimate(
         calls=len(missing),
         kept=len(known),
@@ -79,9 +74,9 @@ def estimate(
     )
 
 
-def _learn_from_others(calls: Calls, endpoint: Endpoint, guess: Guess) -> None:
+def _learn_from_others(log: CallLog, endpoint: Endpoint, guess: Guess) -> None:
     """Learn from what the same model was asked in other experiments."""
-    for characters, reply in calls.log.sample(endpoint.identity):
+    for characters, reply in log.sample(endpoint.identity):
         guess.learn(characters, Reply("", "", *reply))
 
 

@@ -17,6 +17,7 @@ import orjson
 from ragstone.calls.rate_control import Pace, pause_wanted
 from ragstone.calls.types import Endpoint, Fault, Reply, Request, Servers, shown_url
 from ragstone.calls.wire_formats import wire_of
+from ragstone.core.offline import is_loopback
 from ragstone.errors import CallError
 
 if TYPE_CHECKING:
@@ -284,19 +285,3 @@ def _cause(
     if 300 <= status < 400:  # noqa: PLR2004
         return f"; it redirects to {shown_url(headers.get('Location', '?'))}: use that as base_url"
     return ""
-
-
-def is_loopback(host: str) -> bool:
-    """Say whether a host is this machine, judged by its name alone: nothing is looked up.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "example.org")]
-    [True, True, True, False]
-    """
-    import ipaddress
-
-    if host.rstrip(".").lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

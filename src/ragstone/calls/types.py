@@ -13,14 +13,13 @@ from urllib.parse import urlsplit
 import orjson
 
 from ragstone.errors import ConfigError
+from ragstone.types import ChatMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragstone.calls.rate_control import Pace
 
-ChatMessage: TypeAlias = tuple[str, str]
-"""Role ("system", "user" or "assistant") and text."""
 
 _KEY_VERSION: Final = 1
 

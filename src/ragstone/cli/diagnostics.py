@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ragstone.core.environment import installed
+from ragstone.core.environment import extras, installed
 from ragstone.core.store import Store
 from ragstone.errors import RagstoneError
 from ragstone.models.bundled import MODELS
 
-EXTRAS: Final = {"local": ("onnxruntime", "onnx", "tokenizers", "safetensors", "xllamacpp")}
-"""Extra -> the packages it brings."""
 LOW_DISK: Final = 2 * 1024**3
 """Bytes below which a run with embeddings and models may not fit."""
 
@@ -43,7 +41,9 @@ def _python() -> Finding:
 
 
 def _extras() -> Iterator[Finding]:
-    for extra, packages in EXTRAS.items():
+    for extra, packages in extras().items():
+        if not extra:
+            continue
         lacking = [package for package in packages if installed(package) is None]
         if lacking:
             advice = f"pip install 'ragstone[{extra}]'"

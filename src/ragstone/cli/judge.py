@@ -127,7 +127,8 @@ command.add_command(calibrate)
 
 def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:
     """Return the judge that a file or a name says, some of its fields forced."""
-    from ragstone.core.registry import create, find, parse_spec
+    from ragstone.core.registry import create, find
+    from ragstone.core.spec import parse_spec
     from ragstone.errors import ConfigError, did_you_mean
 
     path = Path(config)

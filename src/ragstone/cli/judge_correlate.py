@@ -12,7 +12,7 @@ import click
 from ragstone.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import Results
+    from ragstone.results.results import Results
 
 Column = list[float | None]
 
@@ -130,7 +130,7 @@ def _of_people(data: str, rating: str, by: str) -> Columns:
 def _of_run(experiment: Path, against: str, by: str) -> Columns:
     from ragstone.errors import ConfigError, did_you_mean
     from ragstone.experiment.experiment import load_experiment
-    from ragstone.results.reader import Results
+    from ragstone.results.results import Results
 
     loaded = load_experiment(experiment)
     results = Results.load(loaded.store, loaded.file.name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import Results
+    from ragstone.results.results import Results
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
     """Return the kept results of an experiment file; only its name and its store matter."""
     from ragstone.core.store import Store
     from ragstone.experiment.config import read_experiment_file
-    from ragstone.results.reader import Results
+    from ragstone.results.results import Results
 
     file = read_experiment_file(experiment, overrides)
     return Results.load(Store(Path(file.store)), file.name)

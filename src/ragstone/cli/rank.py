@@ -116,7 +116,7 @@ def _print(evaluation: Evaluation, wanted: Mapping[str, str], *, as_json: bool) 
 
 
 def _document_of(documents: Path | None, mark: str | None) -> Callable[[str], str] | None:
-    from ragstone.components.metrics.document_level import before
+    from ragstone.data.document_level import before
     from ragstone.data.readers.rows import lines, text_of
 
     if documents is None:

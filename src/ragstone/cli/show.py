@@ -10,7 +10,7 @@ import click
 from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import Results
+    from ragstone.results.results import Results
 
 
 @click.command(

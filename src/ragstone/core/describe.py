@@ -6,9 +6,9 @@ import dataclasses
 import inspect
 from typing import Any
 
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.registry import find, known
 from ragstone.errors import RagstoneError
-from ragstone.protocols import NOT_IN_KEY
 
 REQUIRED = "(required)"
 

@@ -1,28 +1,28 @@
-"""What this machine runs: the part of a record that explains a number years later."""
+"""Installed packages: their versions, their extras, and a check before they are used."""
 
 from __future__ import annotations
 
 import platform
-from importlib import metadata
-from typing import Final
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata, util
 
-WATCHED: Final = (
-    "ragstone", "numpy", "arro3-core", "arro3-io", "PyStemmer", "onnxruntime", "onnx", "tokenizers",
-    "safetensors", "xllamacpp", "torch", "transformers",
-)  # fmt: skip
-"""Packages whose version can change a result."""
+from ragstone.errors import MissingDependency
 
 
 def describe_environment() -> dict[str, str]:
     """Return the Python version, the kind of machine and the versions of installed packages.
 
-    No host name, user name or path: a record may be published.
+    The packages are Ragstone itself and everything that it or one of its extras requires. There is
+    no host name, user name or path: a record may be published.
     """
     facts = {
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
     }
-    return facts | {name: version for name in WATCHED if (version := installed(name))}
+    watched = dict.fromkeys(["ragstone", *(name for names in extras().values() for name in names)])
+    return facts | {name: version for name in watched if (version := installed(name))}
 
 
 def installed(package: str) -> str | None:
@@ -31,3 +31,22 @@ def installed(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+@cache
+def extras() -> Mapping[str, tuple[str, ...]]:
+    """Return each extra with the packages it requires; the core's own are under ""."""
+    found: dict[str, list[str]] = {"": []}
+    for requirement in metadata.requires("ragstone") or ():
+        name = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra == ['\"]([^'\"]+)", requirement)
+        if name:
+            found.setdefault(extra[1] if extra else "", []).append(name[0])
+    return {extra: tuple(names) for extra, names in found.items()}
+
+
+def require(component: str, extra: str, *modules: str) -> None:
+    """Raise `MissingDependency` unless all modules can be imported; none is imported here."""
+    for module in modules:
+        if util.find_spec(module) is None:
+            raise MissingDependency(component, module, extra)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import name_of
-from ragstone.protocols import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_KEY
 
 if TYPE_CHECKING:
     from arro3.core import Table

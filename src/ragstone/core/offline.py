@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ragstone.calls.http import is_loopback
 from ragstone.errors import CallError
 
 _HOST_OF: Final = {
@@ -77,3 +76,19 @@ def network_forbidden() -> bool:
 def _host(address: Any) -> Any:
     """Return the host of a socket's address; None for a socket of the file system."""
     return address[0] if isinstance(address, tuple) and address else None
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host is this machine, judged by its name alone: nothing is looked up.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "example.org")]
+    [True, True, True, False]
+    """
+    import ipaddress
+
+    if host.rstrip(".").lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ragstone.calls.types import ChatMessage
 from ragstone.errors import ConfigError
-from ragstone.types import ContextPassage, Message, Task
+from ragstone.types import ChatMessage, ContextPassage, Message, Task
 
 _PIECE: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]*")

@@ -15,71 +15,21 @@ import dataclasses
 import hashlib
 import importlib
 import importlib.util
-import re
 import sys
 import traceback
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import yaml
-
 from ragstone.core.builtins import BUILT_IN, FORMER_KINDS
+from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError, UnknownComponent, did_you_mean
 
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
-_CALL = re.compile(r"(?P<name>[^\s()]+)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Spec:
-    """A component as written: its name and its parameters, not yet checked."""
-
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-def parse_spec(written: object, *, where: str) -> Spec:
-    """Return what a name, a call-like text or a mapping with the key `name` says.
-
-    >>> parse_spec("bm25(k1=0.9)", where="retriever")
-    Spec(name='bm25', parameters={'k1': 0.9})
-    >>> parse_spec({"name": "bm25", "k1": 0.9}, where="retriever").parameters
-    {'k1': 0.9}
-    """
-    if isinstance(written, str):
-        match = _CALL.fullmatch(written.strip())
-        if match:
-            return Spec(match["name"], _parse_arguments(match["arguments"] or "", where))
-    elif isinstance(written, Mapping) and isinstance(written.get("name"), str):
-        named = parse_spec(written["name"], where=where)
-        rest = {str(key): value for key, value in written.items() if key != "name"}
-        return Spec(named.name, {**named.parameters, **rest})
-    raise ConfigError(
-        f"{where}: expected a component's name or a mapping with the key 'name', found {written!r}"
-    )
-
-
-def _parse_arguments(text: str, where: str) -> dict[str, Any]:
-    """Read `3, position=last` as YAML values; a value without a name gets the key ''."""
-    parameters: dict[str, Any] = {}
-    for place, part in enumerate(filter(None, (p.strip() for p in text.split(",")))):
-        name, equals, value = part.partition("=")
-        if not equals and place > 0:
-            raise ConfigError(
-                f"{where}: only the first parameter may stand without a name: {part!r}"
-            )
-        key, raw = (name.strip(), value) if equals else ("", part)
-        try:
-            parameters[key] = yaml.safe_load(raw)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{where}: cannot read the parameter {part!r}") from error
-    return parameters
 
 
 def create(kind: str, written: object, *, where: str, folder: Path | None = None) -> Any:

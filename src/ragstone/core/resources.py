@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Final
@@ -113,3 +114,9 @@ def _left(folder: Path, limit_name: str, usage_name: str) -> int | None:
     except (OSError, ValueError):
         return None
     return int(limit) - usage + given_back if limit.isdigit() else None
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.core import registry
+from ragstone.core.spec import Spec, parse_spec
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, DatasetError
 
@@ -42,9 +43,7 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
         ConfigError: The reader or one of its parameters is unknown.
     """
     where = "data"
-    spec = (
-        registry.Spec("", {"path": written}) if _is_path(written, folder) else _spec(written, where)
-    )
+    spec = Spec("", {"path": written}) if _is_path(written, folder) else _spec(written, where)
     parameters = dict(spec.parameters)
     key = "path" if "path" in parameters else ""
     path = parameters.get(key)
@@ -84,10 +83,10 @@ def _reads_path(name: str, folder: Path | None) -> bool:
     return any(field.name == "path" for field in fields)
 
 
-def _spec(written: object, where: str) -> registry.Spec:
+def _spec(written: object, where: str) -> Spec:
     if isinstance(written, Mapping) and "name" not in written and "path" in written:
-        return registry.Spec("", {str(key): value for key, value in written.items()})
-    return registry.parse_spec(written, where=where)
+        return Spec("", {str(key): value for key, value in written.items()})
+    return parse_spec(written, where=where)
 
 
 def _found(path: Path, folder: Path | None) -> Path | None:

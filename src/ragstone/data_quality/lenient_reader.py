@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from ragstone.core import registry
+from ragstone.core.spec import parse_spec
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import SAMPLE, layout, load_dataset
@@ -82,7 +82,7 @@ def _parameters(source: str | Path) -> dict[str, Any]:
     """Return a source as a mapping to which a parameter can be added."""
     if Path(source).exists():
         return {"path": str(source)}
-    spec = registry.parse_spec(str(source), where="data")
+    spec = parse_spec(str(source), where="data")
     return {"name": spec.name, **spec.parameters}
 
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
-from ragstone.core.registry import parse_spec
 from ragstone.core.schemas import table_to_queries
+from ragstone.core.spec import COMPONENT_LISTS, parse_spec
 from ragstone.errors import ConfigError
-from ragstone.experiment.config import COMPONENT_LISTS
 
 if TYPE_CHECKING:
     from ragstone.core.store import Kept

@@ -14,10 +14,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from ragstone.core.spec import COMPONENT_LISTS, Written, short_name
 from ragstone.errors import ConfigError, did_you_mean
-
-Written = str | dict[str, Any]
-"""A component as people write it: a name, a call such as `retrieved(3)`, or a mapping."""
 
 
 def _as_list(value: object) -> object:
@@ -211,27 +209,6 @@ def _values(name: str, value: object) -> list[Any]:
 
 LIST_PARAMETERS = frozenset({"stop", "weights"})
 """Parameters that are lists by nature: a list there is one value, a list of lists is a sweep."""
-COMPONENT_LISTS = frozenset({"retrievers"})
-"""Parameters that list components: a list in the place of one of them is a sweep."""
-
-
-def short_name(written: object) -> str:
-    """Return how a component is called in a system's name: `bm25`, `bm25(k1=0.9)`.
-
-    >>> short_name({"name": "bm25", "k1": 0.9})
-    'bm25(k1=0.9)'
-    >>> short_name({"name": "fusion", "retrievers": ["bm25", "dense"], "text_weight": 0.2})
-    'fusion(bm25, dense, text_weight=0.2)'
-    """
-    if not isinstance(written, Mapping):
-        return str(written)
-    told: list[str] = []
-    for key, value in written.items():
-        if key in COMPONENT_LISTS and isinstance(value, list):
-            told += map(short_name, value)
-        elif key != "name":
-            told.append(f"{key}={value}")
-    return f"{written.get('name')}({', '.join(told)})" if told else str(written.get("name"))
 
 
 def _first_error(error: ValidationError) -> str:

@@ -16,6 +16,7 @@ from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.registry import create
+from ragstone.core.spec import short_name
 from ragstone.core.store import Kept, Store
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, did_you_mean
@@ -27,13 +28,7 @@ from ragstone.experiment.checks import (
     check_written_depth,
     may_retrieve,
 )
-from ragstone.experiment.config import (
-    ExperimentFile,
-    Sample,
-    SystemEntry,
-    read_experiment_file,
-    short_name,
-)
+from ragstone.experiment.config import ExperimentFile, Sample, SystemEntry, read_experiment_file
 from ragstone.experiment.pipeline import (
     MetricSet,
     rank_queries,
@@ -43,13 +38,14 @@ from ragstone.experiment.pipeline import (
 )
 from ragstone.experiment.plan import Plan, PlanningStore, estimate_answers, index_bytes
 from ragstone.experiment.record import Record
-from ragstone.experiment.shared_queries import common_queries, left_out_text
+from ragstone.experiment.shared_queries import common_queries
 from ragstone.experiment.system import Bench, System, Trial
+from ragstone.results.wording import left_out_text
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.protocols import ContextBuilder, Judge
-    from ragstone.results.reader import Results
+    from ragstone.results.results import Results
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -141,7 +137,7 @@ class Experiment:
             DatasetError: the data are malformed; nothing was spent.
             ModelFileError, MissingDependency, CallError: a component that is to work cannot.
         """
-        from ragstone.results.reader import Results
+        from ragstone.results.results import Results
 
         with contextlib.nullcontext(calls) if calls else self.open_calls() as asked:
             self._walk(asked, PlanningStore(self.store.root)).check_ready(asked)

@@ -13,8 +13,8 @@ from ragstone.core.schemas import columns
 from ragstone.core.store import Kept, Store
 from ragstone.errors import ModelFileError
 from ragstone.experiment.pipeline import to_tasks
-from ragstone.experiment.shared_queries import left_out_text
 from ragstone.protocols import AskingFormer
+from ragstone.results.wording import TITLES, left_out_text
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -29,19 +29,6 @@ UNKNOWN: Final = "not known yet: "
 SHARED: Final = frozenset({"form", "retrieve", "fuse", "rerank"})
 """Steps that several systems have in common, and that are noted once; trials are counted whole."""
 LOOKED_AHEAD: Final = frozenset({"form", "retrieve", "fuse", "context", "process"})
-
-TITLES: Mapping[str, str] = {
-    "form": "form queries",
-    "retrieve": "retrieve",
-    "fuse": "fuse rankings",
-    "rerank": "rerank",
-    "score-ranking": "score rankings",
-    "context": "build contexts",
-    "process": "process contexts",
-    "generate": "generate answers",
-    "score-answer": "score answers",
-    "judge": "judge answers",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import recipe
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
+from ragstone.results.wording import FORMAT, KIND
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from ragstone.experiment.system import Bench, System, Trial
     from ragstone.types import Query
 
-KIND: Final = "experiments"
-FORMAT: Final = 2
 TEXT_PLACES: Final = 5
 """Places of a ranking whose passages are kept with the results, for reports to show."""
 TEXT_QUERIES: Final = 500

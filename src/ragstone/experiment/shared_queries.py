@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.errors import ConfigError
 from ragstone.protocols import PartialBuilder
+from ragstone.results.wording import left_out_text
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -47,16 +48,3 @@ def common_queries(dataset: Dataset, builders: Sequence[ContextBuilder]) -> Comm
 def _reason(dataset: Dataset, query_id: str, builders: Sequence[PartialBuilder]) -> str:
     gold = sum(grade > 0 for grade in dataset.qrels.get(query_id, {}).values())
     return next(filter(None, (builder.undefined(gold) for builder in builders)), "")
-
-
-def left_out_text(left_out: Mapping[str, int]) -> str:
-    """Say how many queries are left out, and why; empty where none is.
-
-    >>> left_out_text({"gold+retrieved(5) is defined for few": 406})
-    '406 queries are left out of every setting: gold+retrieved(5) is defined for few'
-    """
-    return "; ".join(
-        f"{count:,} {'query is' if count == 1 else 'queries are'} left out of every setting: "
-        f"{reason}"
-        for reason, count in left_out.items()
-    )

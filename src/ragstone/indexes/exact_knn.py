@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragstone.core.cores import usable_cores
+from ragstone.core.resources import usable_cores
 from ragstone.errors import ConfigError
 from ragstone.indexes.top_k import best
 

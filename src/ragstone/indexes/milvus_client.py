@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ragstone.calls.http import is_loopback
-from ragstone.core.offline import NetworkForbidden, network_forbidden
+from ragstone.core.environment import require
+from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
 from ragstone.core.progress import Bar
 from ragstone.errors import CallError, ConfigError, MissingDependency
 
@@ -66,8 +65,8 @@ class Server:
     def check(self) -> None:
         """Raise where packages or the token are missing, or offline forbids the server."""
         _package()
-        if self.is_file and find_spec("milvus_lite") is None:
-            raise MissingDependency("retriever 'milvus' with a local file", "milvus-lite", "milvus")
+        if self.is_file:
+            require("retriever 'milvus' with a local file", "milvus", "milvus_lite")
         self._token()
         # The connection is made in compiled code, which the offline guard cannot see.
         if network_forbidden() and not self.is_here:

@@ -8,59 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.vectors import TokenVectors
 from ragstone.errors import ConfigError
 from ragstone.indexes.quantisation import Precision, decode, encode
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from ragstone.core.vectors import Whole
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import TokenEmbedder
 
-    Matrix: TypeAlias = npt.NDArray[np.float32]
-    Whole: TypeAlias = npt.NDArray[np.int64]
 
 SHARD: Final = 256
 """Passages kept together: what a run that is killed has to compute again at most."""
 _STEP: Final = "token-vectors"
-
-
-@dataclass(frozen=True)
-class TokenVectors:
-    """The token vectors of some texts, one text after the other."""
-
-    rows: Matrix
-    """Of shape (tokens of all texts, dimension)."""
-    lengths: Whole
-    """Tokens of each text."""
-
-    @classmethod
-    def of(cls, texts: Sequence[Matrix], dimension: int) -> TokenVectors:
-        """Return the vectors of texts given one by one, each of shape (tokens, dimension).
-
-        >>> found = TokenVectors.of([np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))], 3)
-        >>> found.rows.shape, found.lengths.tolist(), found.of_text(2).tolist()
-        ((3, 3), [2, 0, 1], [[1.0, 1.0, 1.0]])
-        """
-        rows = [np.zeros((0, dimension), dtype=np.float32), *texts]
-        lengths = np.array([len(text) for text in texts], dtype=np.int64)
-        return cls(np.concatenate(rows, dtype=np.float32), lengths)
-
-    def of_text(self, place: int) -> Matrix:
-        """Return the vectors of one text, of shape (tokens, dimension)."""
-        return self.rows[self.starts[place] : self.starts[place + 1]]
-
-    @cached_property
-    def starts(self) -> Whole:
-        """Where each text begins, and where the last one ends."""
-        return np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ragstone.core.cores import usable_cores
+from ragstone.core.resources import usable_cores
 from ragstone.core.store import store_errors
 from ragstone.errors import StoreError
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.offline import network_forbidden
 from ragstone.errors import MissingDependency, ModelFileError
@@ -65,8 +66,6 @@ def _checked(folder: Path) -> Path:
 
 
 def _from_hub(model: str) -> Path:
-    from ragstone.components.metrics.bert_encoder import check_installed
-
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
@@ -80,7 +79,8 @@ def _from_hub(model: str) -> Path:
     except (OSError, ValueError, ModelFileError) as error:  # not in the cache, or not whole
         if network_forbidden():
             raise _absent(model, error) from error
-    check_installed()  # nothing is downloaded that could not be run
+    # Nothing is downloaded that could not be run.
+    require("an encoder run by transformers", "hf", "torch", "transformers")
     try:
         folder = fetched((*_SETTINGS, *_WEIGHTS[0]), local=False)
         return _checked(folder if _weights(folder) else fetched(_WEIGHTS[1], local=False))
@@ -98,13 +98,7 @@ def _absent(model: str, error: Exception) -> ModelFileError:
 
 
 def _way_out(model: str) -> str:
-    from ragstone.components.metrics.bert_encoder import PUBLISHED
-
-    options = ["model=FOLDER"]
-    if known := PUBLISHED.get(model):
-        options += [f"layer={known.layer}", f"baseline={known.f1}"]
     return (
         f"download it on a machine with network (hf download {model} --local-dir FOLDER) and name "
-        f"the folder: BERTScore-F1({','.join(options)})"
-        + (f"; -P has baseline={known.precision}, -R {known.recall}" if known else "")
+        f"the folder as the encoder: model=FOLDER"
     )

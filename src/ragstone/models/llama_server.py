@@ -10,7 +10,6 @@ depends on its request alone: not on its neighbours, nor on what was asked befor
 from __future__ import annotations
 
 import atexit
-import importlib.util
 import json
 import os
 import secrets
@@ -23,8 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
-from ragstone.core.cores import usable_cores
-from ragstone.errors import CallError, MissingDependency
+from ragstone.core.environment import require
+from ragstone.core.resources import usable_cores
+from ragstone.errors import CallError
 from ragstone.models.files import is_local, model_file
 from ragstone.models.llama_worker import WorkerSettings
 
@@ -95,8 +95,7 @@ def local_servers(
 
 def check_runnable(model: str) -> Path:
     """Return a model's file; raise `MissingDependency` or `ModelFileError` where it cannot run."""
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingDependency("a local model", "xllamacpp", "local")
+    require("a local model", "local", "xllamacpp")
     return model_file(model)
 
 

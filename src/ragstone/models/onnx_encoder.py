@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ragstone.core.cores import usable_cores
+from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.resources import usable_cores
 from ragstone.core.step_notes import note
-from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.bundled import Role
 from ragstone.models.files import model_digest, model_file
 
@@ -34,9 +34,7 @@ GraphOf: TypeAlias = "Callable[[Mapping[str, Matrix], Mapping[str, Any]], bytes]
 
 def check_runnable(model: str, embedder: str) -> None:
     """Raise `MissingDependency` or `ModelFileError` where a model cannot be loaded."""
-    for package in _PACKAGES:
-        if importlib.util.find_spec(package) is None:
-            raise MissingDependency(f"the embedder {embedder!r}", package, "local")
+    require(f"the embedder {embedder!r}", "local", *_PACKAGES)
     for role in _ROLES:
         model_file(model, role)
 

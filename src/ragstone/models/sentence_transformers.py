@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
+from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import locate
 from ragstone.core.step_notes import note
-from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
 from ragstone.models.locate import find_model
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -107,5 +107,4 @@ class StModel:
         return find_model(self.place, self.hub_revision, extra=_EXTRA)
 
     def _check_package(self) -> None:
-        if importlib.util.find_spec("sentence_transformers") is None:
-            raise MissingDependency(f"the embedder {self.name!r}", "sentence_transformers", _EXTRA)
+        require(f"the embedder {self.name!r}", _EXTRA, "sentence_transformers")

@@ -8,7 +8,6 @@ recommends (penalties, top-k) comes in unseen; of that file only the end tokens 
 from __future__ import annotations
 
 import gc
-import importlib.util
 import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.calls.types import Fault, Reply, Request, TokenLogprob
-from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.core.environment import require
+from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.in_process import Answer, draw_seed, refuse
 
 _PACKAGES: Final = ("torch", "transformers", "gguf", "accelerate")
@@ -42,10 +42,8 @@ class _Row:
 
 
 def check_installed(packages: Sequence[str] = _PACKAGES) -> None:
-    """Raise `MissingDependency` unless all that is needed is installed; imports nothing."""
-    for package in packages:
-        if importlib.util.find_spec(package) is None:
-            raise MissingDependency("a model run by transformers", package, "hf")
+    """Raise `MissingDependency` unless the packages are installed; imports nothing."""
+    require("a model run by transformers", "hf", *packages)
 
 
 class HfModel:

@@ -14,7 +14,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.breakdown import TURNS, breakdown, groups_of
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import Results
+    from ragstone.results.reader import StoredResults
     from ragstone.statistics.summary import Summary
 
 MOST_VALUES: Final = 24
@@ -35,7 +35,7 @@ class LabelTable:
     """(value, column -> mean)."""
 
 
-def label_table(results: Results, label: str, metric: str) -> LabelTable:
+def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     """Return one metric by one label.
 
     Raises:
@@ -58,7 +58,7 @@ def label_table(results: Results, label: str, metric: str) -> LabelTable:
     return LabelTable(label, metric, tuple(columns), tuple(row for row in rows if row[1]))
 
 
-def _measured(results: Results, metric: str) -> Iterator[tuple[str, str, Any]]:
+def _measured(results: StoredResults, metric: str) -> Iterator[tuple[str, str, Any]]:
     for trial in results.trials:
         if metric in trial.scores:
             yield trial.system, trial.setting, trial.scores[metric]
@@ -77,7 +77,7 @@ def label_document(table: LabelTable) -> list[dict[str, Any]]:
     ]
 
 
-def label_tables(results: Results) -> list[LabelTable]:
+def label_tables(results: StoredResults) -> list[LabelTable]:
     """Return the metric that says what is right by every label worth it, for the report."""
     metric = str(results.record["file"]["correct"])
     if not any(metric in trial.scores for trial in results.trials):
@@ -85,7 +85,7 @@ def label_tables(results: Results) -> list[LabelTable]:
     return [label_table(results, label, metric) for label in labels_of(results)]
 
 
-def labels_of(results: Results) -> list[str]:
+def labels_of(results: StoredResults) -> list[str]:
     """Return the labels that sort the queries into two to 24 kinds, turns first."""
     queries = list(results.queries.values())
     names = dict.fromkeys(name for query in queries for name in query.labels)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragstone.data.readers.rows import json_rows
 from ragstone.errors import DatasetError, UnknownMetric, did_you_mean
-from ragstone.results.reader import Results, TrialResults
+from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
 
 Labels = Mapping[str, float]
@@ -26,7 +26,7 @@ class CalibratedTrial:
 
 
 def calibrate(
-    results: Results, metric: str, labels: Mapping[tuple[str, str], Labels]
+    results: StoredResults, metric: str, labels: Mapping[tuple[str, str], Labels]
 ) -> list[CalibratedTrial]:
     """Return each trial's mean of a judged metric, raw and corrected by people's labels.
 

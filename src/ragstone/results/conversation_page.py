@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from ragstone.components.metrics.refusal import refusal
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import Results, TrialResults
+    from ragstone.results.reader import StoredResults, TrialResults
     from ragstone.types import ContextPassage, Label, Query, Score
 
 MOST_CONVERSATIONS: Final = 50
@@ -67,7 +67,7 @@ class Dialogue:
         return sum(map(len, self.wrong.values()))
 
 
-def dialogues(results: Results, limit: int | None = MOST_CONVERSATIONS) -> list[Dialogue]:
+def dialogues(results: StoredResults, limit: int | None = MOST_CONVERSATIONS) -> list[Dialogue]:
     """Return the conversations among the answered queries, the worst first."""
     held: dict[str, list[Query]] = {}
     for query in results.queries.values():
@@ -77,7 +77,7 @@ def dialogues(results: Results, limit: int | None = MOST_CONVERSATIONS) -> list[
     return sorted(found, key=lambda dialogue: -dialogue.wrongs)[:limit]
 
 
-def _dialogue(results: Results, conversation: str, queries: Sequence[Query]) -> Dialogue:
+def _dialogue(results: StoredResults, conversation: str, queries: Sequence[Query]) -> Dialogue:
     ordered = sorted(queries, key=_number)
     shown = [{n: v for n, v in query.labels.items() if _worth(n, v)} for query in ordered]
     about = {n: v for n, v in shown[0].items() if all(labels.get(n) == v for labels in shown)}
@@ -111,7 +111,7 @@ def _worth(name: str, value: Label) -> bool:
     return name not in _HIDDEN and not (isinstance(value, str) and len(value) > _LONG)
 
 
-def _reply(results: Results, trial: TrialResults, query: Query) -> Reply:
+def _reply(results: StoredResults, trial: TrialResults, query: Query) -> Reply:
     query_id = query.query_id
     prediction, context = trial.predictions.get(query_id), trial.contexts.get(query_id)
     scores = {m: held[query_id] for m, held in trial.scores.items() if query_id in held}

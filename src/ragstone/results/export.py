@@ -20,13 +20,13 @@ from ragstone.types import Passage, Score
 if TYPE_CHECKING:
     from arro3.core import Table
 
-    from ragstone.results.reader import Results, TrialResults
+    from ragstone.results.reader import StoredResults, TrialResults
     from ragstone.types import Context
 
 _FILTERS = ("Question Type", "Multi-Turn", "Answerability", "Turn", "Collection")
 
 
-def inspect_results(results: Results) -> Inspection:
+def inspect_results(results: StoredResults) -> Inspection:
     """Return the answers of an experiment as a file of InspectorRAGet, one model per trial."""
     documents = {
         passage.passage_id: passage.text
@@ -61,7 +61,7 @@ def trial_name(trial: TrialResults) -> str:
     return f"{trial.system} | {trial.setting}"
 
 
-def export_results(results: Results, target: Path, form: str) -> list[Path]:
+def export_results(results: StoredResults, target: Path, form: str) -> list[Path]:
     """Write an experiment's results and return the files.
 
     Args:
@@ -83,7 +83,7 @@ def export_results(results: Results, target: Path, form: str) -> list[Path]:
     return list(_mtrageval(results, target))
 
 
-def _trec(results: Results, folder: Path) -> list[Path]:
+def _trec(results: StoredResults, folder: Path) -> list[Path]:
     if not results.rankings:
         raise ConfigError(f"no system of {results.name!r} has a ranking to write")
     wanted: dict[Path, Iterable[bytes]] = {}
@@ -101,7 +101,7 @@ def _trec(results: Results, folder: Path) -> list[Path]:
     return write_lines(wanted)
 
 
-def _mtrageval(results: Results, target: Path) -> Iterator[Path]:
+def _mtrageval(results: StoredResults, target: Path) -> Iterator[Path]:
     dataset = _shown_dataset(results)
     runs = {run.system: run.rankings for run in results.rankings}
     for system, rankings in runs.items():
@@ -118,7 +118,7 @@ def _form(setting: str) -> TaskForm:
     return "b" if setting == "gold" else "c"
 
 
-def _shown_dataset(results: Results) -> Dataset:
+def _shown_dataset(results: StoredResults) -> Dataset:
     """Return the answered queries with the passages of contexts and rankings as their corpus."""
     texts = {p.passage_id: p.text for c in _contexts(results) for p in c.passages}
     ranked = {p for run in results.rankings for r in run.rankings.values() for p in r.passage_ids}
@@ -140,11 +140,11 @@ def _qrels_table(judged: Sequence[tuple[str, str, int]]) -> Table:
     return builder.finish()
 
 
-def _contexts(results: Results) -> Iterator[Context]:
+def _contexts(results: StoredResults) -> Iterator[Context]:
     return (context for trial in results.trials for context in trial.contexts.values())
 
 
-def _tasks(results: Results, shown: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _tasks(results: StoredResults, shown: Iterable[str]) -> Iterator[dict[str, Any]]:
     known = set(shown)
     for query_id, query in results.queries.items():
         grades = results.qrels.get(query_id, {})

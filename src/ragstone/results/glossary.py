@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ragstone.results.leaderboards import metric_stem, split_cutoff
+from ragstone.components.metrics.parse import metric_stem, split_cutoff
 
 _ANSWERS: Final = {
     "Match": "1 where a gold answer occurs, as whole words, in the answer after both are "

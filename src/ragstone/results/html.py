@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.errors import StoreError
-from ragstone.experiment.shared_queries import left_out_text
 from ragstone.results import leaderboards as views
 from ragstone.results.by_label import label_tables
 from ragstone.results.charts import charts
@@ -22,10 +21,11 @@ from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.charts.weight_scan import scan_chart
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.number_format import count, interval_text, number, seconds
 from ragstone.results.query_page import MOST_QUERIES, query_pages
 from ragstone.results.sentences import gain_sentences, lead_sentence, signed
-from ragstone.results.terminal import count, interval_text, number, seconds
 from ragstone.results.weight_scan import scan_tables
+from ragstone.results.wording import left_out_text
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from ragstone.results.reader import Results
+    from ragstone.results.reader import StoredResults
     from ragstone.results.weight_scan import ScanTable
 
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
@@ -45,7 +45,7 @@ _IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } fro
 _EXPORT: Final = "export { expression as expressionInterpreter };"
 
 
-def write_report(results: Results, path: Path, *, queries: int | None = MOST_QUERIES) -> Path:
+def write_report(results: StoredResults, path: Path, *, queries: int | None = MOST_QUERIES) -> Path:
     """Write the report as one self-contained file, in one piece, and return its path.
 
     `queries` is how many queries get a page of their own (None: all); means are over all of them
@@ -67,7 +67,7 @@ def write_report(results: Results, path: Path, *, queries: int | None = MOST_QUE
     return path
 
 
-def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> str:
+def render_report(results: StoredResults, *, queries: int | None = MOST_QUERIES) -> str:
     """Return the report's HTML."""
     scans = scan_tables(results)
     drawn = _charts(results, scans)
@@ -103,7 +103,7 @@ def render_report(results: Results, *, queries: int | None = MOST_QUERIES) -> st
     )
 
 
-def _charts(results: Results, scans: Sequence[ScanTable]) -> dict[str, Any]:
+def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:
     answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
     retrieval = charts.retrieval_charts(results)
     turns = charts.turns_chart(results)

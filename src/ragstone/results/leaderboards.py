@@ -1,6 +1,6 @@
 """What is shown of results, as plain records: boards of means, shares, leads, and cost.
 
-Pure functions of `Results`; the terminal, the report and `--json` all show these.
+Pure functions of `StoredResults`; the terminal, the report and `--json` all show these.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.components.metrics.parse import metric_stem
 from ragstone.statistics.summary import Summary, summarise
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import AdaptabilityRow, Cell, Results, TrialResults
+    from ragstone.results.reader import AdaptabilityRow, Cell, StoredResults, TrialResults
     from ragstone.statistics.adaptability import Share
     from ragstone.types import Prediction, Score
 
@@ -114,26 +115,7 @@ class Usage:
     """Sum of the known costs; None where no price is known."""
 
 
-def metric_stem(metric: str) -> str:
-    """Return a metric's name without options and cutoff.
-
-    >>> metric_stem("nDCG(gains=exponential)@10")
-    'nDCG'
-    """
-    return metric.partition("@")[0].partition("(")[0]
-
-
-def split_cutoff(metric: str) -> tuple[str, int | None]:
-    """Return a metric's name and its cutoff.
-
-    >>> split_cutoff("R@20"), split_cutoff("Match")
-    (('R', 20), ('Match', None))
-    """
-    name, at, cutoff = metric.rpartition("@")
-    return (name, int(cutoff)) if at and cutoff.isdigit() else (metric, None)
-
-
-def leaderboard(results: Results) -> list[Board]:
+def leaderboard(results: StoredResults) -> list[Board]:
     """Return one board per setting, systems and metrics in the experiment's order."""
     return [
         _board(setting, [c for c in results.answer_cells if c.setting == setting])
@@ -141,7 +123,7 @@ def leaderboard(results: Results) -> list[Board]:
     ]
 
 
-def retrieval_board(results: Results) -> Board | None:
+def retrieval_board(results: StoredResults) -> Board | None:
     """Return the board of ranking metrics; None where no system retrieves or none was measured."""
     cells = results.ranking_cells
     return _board("", cells) if cells else None
@@ -169,7 +151,7 @@ def _best(metric: str, rows: Iterable[BoardRow]) -> frozenset[str]:
     return best if len(best) < len(means) else frozenset()
 
 
-def leads(results: Results) -> list[Lead]:
+def leads(results: StoredResults) -> list[Lead]:
     """Return the best system under each setting by the metric that says what is right."""
     metric = str(results.record["file"]["correct"])
     found = []
@@ -181,7 +163,7 @@ def leads(results: Results) -> list[Lead]:
     return found
 
 
-def retrieval_lead(results: Results) -> Lead | None:
+def retrieval_lead(results: StoredResults) -> Lead | None:
     """Return the best retrieval by the chief ranking metric: nDCG@10, else the first one."""
     board = retrieval_board(results)
     ranked = [
@@ -195,7 +177,7 @@ def retrieval_lead(results: Results) -> Lead | None:
 
 
 def _lead(
-    results: Results, setting: str, metric: str, scores: Mapping[str, Mapping[str, Score]]
+    results: StoredResults, setting: str, metric: str, scores: Mapping[str, Mapping[str, Score]]
 ) -> Lead | None:
     cells = results.answer_cells if setting else results.ranking_cells
     means = {
@@ -213,7 +195,7 @@ def _lead(
     return Lead(setting, metric, first, means[first], second, gap)
 
 
-def context_gains(results: Results, setting: str = "gold") -> list[Lead]:
+def context_gains(results: StoredResults, setting: str = "gold") -> list[Lead]:
     """Return, per system, how much better it answers under `setting` than without context.
 
     In each record `best` is the system; `difference` is `setting` minus `none`, pair by pair.
@@ -239,7 +221,7 @@ def context_gains(results: Results, setting: str = "gold") -> list[Lead]:
 
 
 def paired_difference(
-    results: Results, first: Mapping[str, Score], second: Mapping[str, Score]
+    results: StoredResults, first: Mapping[str, Score], second: Mapping[str, Score]
 ) -> Summary:
     """Return the mean of `first - second` over the queries that both have a value for."""
     pairs = [
@@ -252,7 +234,7 @@ def paired_difference(
     )
 
 
-def shares_rows(results: Results) -> list[SharesRow]:
+def shares_rows(results: StoredResults) -> list[SharesRow]:
     """Return the adaptability rows, each with the segments of its bar."""
     return [
         SharesRow(
@@ -287,7 +269,7 @@ def _parts(row: AdaptabilityRow) -> tuple[Part, ...]:
     )
 
 
-def usage_rows(results: Results) -> list[Usage]:
+def usage_rows(results: StoredResults) -> list[Usage]:
     """Return time and tokens of every trial."""
     return [_usage(trial) for trial in results.trials]
 
@@ -320,7 +302,7 @@ def _percentile(values: Sequence[float], level: float) -> float | None:
     return float(np.percentile(values, level)) if values else None
 
 
-def results_document(results: Results) -> dict[str, Any]:
+def results_document(results: StoredResults) -> dict[str, Any]:
     """Return the tables as plain data, numbers unrounded (`--json`; docs/report.md)."""
     return {
         "name": results.name,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import RankingResults, Results, TrialResults
+    from ragstone.results.reader import RankingResults, StoredResults, TrialResults
     from ragstone.types import Context, Query, Score
 
 MOST_QUERIES: Final = 500
@@ -24,7 +24,7 @@ MOST_PLACES: Final = 10
 """Places of a ranking that a page shows."""
 
 
-def query_pages(results: Results, limit: int | None = MOST_QUERIES) -> dict[str, Any]:
+def query_pages(results: StoredResults, limit: int | None = MOST_QUERIES) -> dict[str, Any]:
     """Return the pages of the first `limit` queries (all for None) as plain data.
 
     Keys: `correct`; `trials` ({system, setting}); `rankers` (systems); `passages` ([id, text], text
@@ -50,7 +50,7 @@ def query_pages(results: Results, limit: int | None = MOST_QUERIES) -> dict[str,
     }
 
 
-def query_document(results: Results, query_id: str) -> dict[str, Any]:
+def query_document(results: StoredResults, query_id: str) -> dict[str, Any]:
     """Return one query's page with its passages spelt out (`show --query ID --json`).
 
     Raises `ConfigError` where no answered query has that id.
@@ -71,7 +71,7 @@ def query_document(results: Results, query_id: str) -> dict[str, Any]:
     return page
 
 
-def find_query(results: Results, query_id: str) -> Query:
+def find_query(results: StoredResults, query_id: str) -> Query:
     """Return an answered query; raise `ConfigError` with the nearest id where there is none."""
     if query_id in results.queries:
         return results.queries[query_id]
@@ -118,7 +118,7 @@ class _Interned:
         return [[list(passage) for passage in shown] for shown in self._contexts]
 
 
-def _page(results: Results, query: Query, held: _Interned) -> dict[str, Any]:
+def _page(results: StoredResults, query: Query, held: _Interned) -> dict[str, Any]:
     query_id = query.query_id
     grades = results.qrels.get(query_id, {})
     trials = [_trial(trial, query_id, held) for trial in results.trials]
@@ -188,7 +188,7 @@ def _score(score: Score) -> list[Any]:
     return found if usual else [*found, score.status, score.reason]
 
 
-def _adaptability_outcomes(results: Results) -> dict[str, list[str | None]]:
+def _adaptability_outcomes(results: StoredResults) -> dict[str, list[str | None]]:
     """Return query id -> its outcome per adaptability row, None where it was left out."""
     rows = [{i.query_id: i.outcome for i in r.adaptability.items} for r in results.adaptability]
     return {query_id: [row.get(query_id) for row in rows] for query_id in results.queries}

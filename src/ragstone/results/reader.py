@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ragstone.core.schemas import (
     columns,
@@ -25,7 +24,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.store import Kept, Store
 from ragstone.errors import StoreError
-from ragstone.experiment.record import FORMAT, KIND
+from ragstone.results.wording import FORMAT, KIND
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.summary import Summary, summarise
 
@@ -93,14 +92,14 @@ class StepNote:
 
 
 @dataclass(frozen=True)
-class Results:
-    """What an experiment found."""
+class StoredResults:
+    """An experiment's kept results: rows by system and setting, and aggregates over them."""
 
     store: Store
     record: Mapping[str, Any]
 
     @classmethod
-    def load(cls, store: Store, name: str) -> Results:
+    def load(cls, store: Store, name: str) -> Self:
         """Return the results of the experiment that ran last under that name."""
         record = store.read_json(KIND, name)
         if record is None:
@@ -214,12 +213,6 @@ class Results:
         Empty unless a system answered with no context, with gold context, and with a mixed one.
         """
         return [row for system in self.systems for row in self._adaptability_of(system)]
-
-    def report(self, path: str | Path) -> Path:
-        """Write the report as one self-contained HTML file and return its path."""
-        from ragstone.results.html import write_report
-
-        return write_report(self, Path(path))
 
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}

@@ -8,7 +8,7 @@ from ragstone.results.leaderboards import context_gains
 
 if TYPE_CHECKING:
     from ragstone.results.leaderboards import Lead
-    from ragstone.results.reader import Results
+    from ragstone.results.reader import StoredResults
     from ragstone.statistics.summary import Summary
 
 MOST_GAINS: Final = 5
@@ -32,7 +32,7 @@ def lead_sentence(lead: Lead) -> str:
     return f"{said}; the interval holds 0: these data do not tell the two apart."
 
 
-def gain_sentences(results: Results) -> list[str]:
+def gain_sentences(results: StoredResults) -> list[str]:
     """Say what the gold context changes against no context, for the systems that end highest."""
     gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
     best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[:MOST_GAINS]

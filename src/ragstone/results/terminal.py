@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
-from ragstone.experiment.plan import TITLES
-from ragstone.experiment.shared_queries import left_out_text
 from ragstone.results.leaderboards import (
     Board,
     BoardRow,
@@ -17,23 +15,24 @@ from ragstone.results.leaderboards import (
     shares_rows,
     usage_rows,
 )
+from ragstone.results.number_format import ABSENT, count, interval_text, mean_text, number, seconds
 from ragstone.results.query_page import find_query
+from ragstone.results.wording import TITLES, left_out_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragstone.results.by_label import LabelTable
-    from ragstone.results.reader import Results
+    from ragstone.results.reader import StoredResults
     from ragstone.results.weight_scan import ScanTable
     from ragstone.statistics.adaptability import Share
     from ragstone.statistics.summary import Summary
 
 NOTE = "mean [95 % interval]; n: queries in the mean"
 SCAN_NOTE = "best weight [those best in 95 of 100 resamples]; regret [95 % interval]"
-ABSENT = "-"
 
 
-def leaderboard_text(results: Results) -> str:
+def leaderboard_text(results: StoredResults) -> str:
     """Return every table of an experiment as text: answers, adaptability, retrieval, time."""
     data = results.record["data"]
     answers = results.record["trials"] or results.record["file"].get("settings")
@@ -50,13 +49,13 @@ def leaderboard_text(results: Results) -> str:
     return "\n\n".join(filter(None, [head, *(table(results) for table in tables)]))
 
 
-def notes_text(results: Results) -> str:
+def notes_text(results: StoredResults) -> str:
     """Return what the steps had to do to their input; empty where that is nothing."""
     lines = [f"  {n.count:,} {n.what} ({n.component}, {TITLES[n.step]})" for n in results.notes]
     return "\n".join(["Noted on the way", *lines]) if lines else ""
 
 
-def answers_text(results: Results) -> str:
+def answers_text(results: StoredResults) -> str:
     """Return systems x settings x answer metrics; empty where nothing was answered."""
     boards = leaderboard(results)
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
@@ -75,7 +74,7 @@ def answers_text(results: Results) -> str:
     )
 
 
-def retrieval_text(results: Results) -> str:
+def retrieval_text(results: StoredResults) -> str:
     """Return systems x ranking metrics; empty where nothing was retrieved."""
     board = retrieval_board(results)
     if board is None:
@@ -84,7 +83,7 @@ def retrieval_text(results: Results) -> str:
     return _titled("Retrieval", f"{NOTE}; * best", ["system", *_counts(), *board.metrics], lines)
 
 
-def adaptability_text(results: Results) -> str:
+def adaptability_text(results: StoredResults) -> str:
     """Return the four shares of every system and mixed setting; empty where there are none."""
     rows = shares_rows(results)
     if not rows:
@@ -99,7 +98,7 @@ def adaptability_text(results: Results) -> str:
     return _titled("Adaptability", "shares sum to 1 [95 % interval]", headers, lines)
 
 
-def usage_text(results: Results) -> str:
+def usage_text(results: StoredResults) -> str:
     """Return time and tokens of every system and setting; empty where no call says them."""
     rows = usage_rows(results)
     if not any(row.timed or row.counted for row in rows):
@@ -186,7 +185,7 @@ def _span(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f" [{interval[0]:g}, {interval[1]:g}]"
 
 
-def query_text(results: Results, query_id: str) -> str:
+def query_text(results: StoredResults, query_id: str) -> str:
     """Return one query's page as text: the question, every context, answer and score.
 
     Raises `ConfigError` where no answered query has that id.
@@ -203,7 +202,7 @@ def query_text(results: Results, query_id: str) -> str:
     return "\n\n".join(blocks)
 
 
-def _trial_blocks(results: Results, query_id: str) -> list[str]:
+def _trial_blocks(results: StoredResults, query_id: str) -> list[str]:
     grades = results.qrels.get(query_id, {})
     blocks = []
     for trial in results.trials:
@@ -227,7 +226,7 @@ def _trial_blocks(results: Results, query_id: str) -> list[str]:
     return blocks
 
 
-def _ranking_blocks(results: Results, query_id: str) -> list[str]:
+def _ranking_blocks(results: StoredResults, query_id: str) -> list[str]:
     grades = results.qrels.get(query_id, {})
     blocks = []
     for run in results.rankings:
@@ -277,35 +276,6 @@ def _cell(row: BoardRow, metric: str, board: Board, usual: tuple[int, int, int])
 
 def _share(share: Share) -> str:
     return f"{number(share.share)}{interval_text(share.interval)}"
-
-
-def mean_text(summary: Summary) -> str:
-    """Return `0.617 [0.483, 0.733]`."""
-    return f"{number(summary.mean)}{interval_text(summary.interval)}"
-
-
-def number(value: float | None) -> str:
-    """Return a mean or share with three decimals; a dash where there is none."""
-    return ABSENT if value is None else f"{value:.3f}"
-
-
-def interval_text(interval: tuple[float, float] | None) -> str:
-    """Return ` [0.483, 0.733]`, or nothing."""
-    return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
-
-
-def seconds(value: float | None) -> str:
-    """Return a duration in seconds with three significant digits.
-
-    >>> seconds(0.01234), seconds(71.2)
-    ('0.0123', '71.2')
-    """
-    return ABSENT if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"  # noqa: PLR2004
-
-
-def count(value: int | None) -> str:
-    """Return a number of things with thousands apart."""
-    return ABSENT if value is None else f"{value:,}"
 
 
 def _titled(title: str, note: str, headers: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:

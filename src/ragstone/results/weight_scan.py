@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ragstone.core.registry import parse_spec
+from ragstone.components.metrics.parse import metric_stem
+from ragstone.core.spec import parse_spec, short_name
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.experiment.config import short_name
 from ragstone.results.by_label import PLACES
-from ragstone.results.leaderboards import NO_BEST, metric_stem
+from ragstone.results.leaderboards import NO_BEST
 from ragstone.statistics.breakdown import TURNS, UNLABELLED, groups_of
 from ragstone.statistics.weight_scan import LabelScan, scan_values
 
 if TYPE_CHECKING:
-    from ragstone.results.reader import Results
+    from ragstone.results.reader import StoredResults
     from ragstone.types import Query
 
 MOST_VALUES: Final = 12
@@ -59,7 +59,7 @@ class ScanTable:
 
 
 def scan_tables(
-    results: Results, label: str | None = None, metric: str | None = None
+    results: StoredResults, label: str | None = None, metric: str | None = None
 ) -> list[ScanTable]:
     """Return the text-weight scans of an experiment; empty where no weight was swept.
 
@@ -73,7 +73,7 @@ def scan_tables(
 
 
 def asked_tables(
-    results: Results, label: str | None = None, metric: str | None = None
+    results: StoredResults, label: str | None = None, metric: str | None = None
 ) -> list[ScanTable]:
     """Return `scan_tables`; raise `ConfigError` that says how to sweep where there are none."""
     tables = scan_tables(results, label, metric)
@@ -85,7 +85,7 @@ def asked_tables(
     return tables
 
 
-def sweeps(results: Results) -> list[Sweep]:
+def sweeps(results: StoredResults) -> list[Sweep]:
     """Return the groups of two or more systems that differ in their text weight alone.
 
     Two systems that differ in what comes after the ranking have the same ranking; the first counts.
@@ -107,7 +107,7 @@ def _retriever(system: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _sweep(results: Results, places: Sequence[tuple[float, int]]) -> Sweep:
+def _sweep(results: StoredResults, places: Sequence[tuple[float, int]]) -> Sweep:
     systems = results.record["systems"]
     entry = results.record["file"]["systems"][places[0][1]]
     spec = parse_spec(entry["retriever"], where="retriever")
@@ -121,7 +121,7 @@ def _sweep(results: Results, places: Sequence[tuple[float, int]]) -> Sweep:
 
 
 def _tables(
-    results: Results, sweep: Sweep, label: str | None, metric: str | None
+    results: StoredResults, sweep: Sweep, label: str | None, metric: str | None
 ) -> Iterable[ScanTable]:
     scores = {r.system: r.scores for r in results.rankings}
     columns = [scores[system] for system in sweep.systems.values()]

@@ -18,12 +18,12 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.components.retrievers.fusion import Normalisation, on_scale
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.paired import adjust
 from ragstone.statistics.permutation import sign_flip_p
 from ragstone.statistics.resampling import percentile_interval, resampled_counts
+from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.statistics.summary import Summary, summarise
 from ragstone.types import Ranking
 

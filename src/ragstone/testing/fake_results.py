@@ -18,8 +18,9 @@ from ragstone.core.schemas import (
     to_table,
 )
 from ragstone.core.store import Store
-from ragstone.experiment.record import FORMAT, KIND, folder_name
-from ragstone.results.reader import Results
+from ragstone.experiment.record import folder_name
+from ragstone.results.reader import StoredResults
+from ragstone.results.wording import FORMAT, KIND
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Ranking, Score
 
 HOSTILE: Final = (
@@ -48,7 +49,7 @@ def made_results(
     texts: Sequence[str] = (),
     name: str = "made",
     finished: bool = True,
-) -> Results:
+) -> StoredResults:
     """Return the results of a made-up experiment, kept in a store under `root`.
 
     One answer in eleven failed and one query in seven has no gold answer. `texts` are woven into
@@ -79,7 +80,7 @@ def made_results(
         "ragstone": "0.1.0",
     }
     store.write_json(KIND, name, record)
-    return Results.load(store, name)
+    return StoredResults.load(store, name)
 
 
 @dataclass(frozen=True)

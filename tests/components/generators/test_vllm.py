@@ -94,7 +94,7 @@ def fake_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLLM]]:
     part.__dict__.update(StructuredOutputsParams=Given)
     monkeypatch.setitem(sys.modules, "vllm", whole)
     monkeypatch.setitem(sys.modules, "vllm.sampling_params", part)
-    monkeypatch.setattr(adapter, "_check_installed", lambda: None)
+    monkeypatch.setattr(adapter, "require", lambda *_: None)
     FakeLLM.made.clear()
     yield FakeLLM
     let_go()

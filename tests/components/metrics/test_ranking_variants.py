@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragstone.components.metrics.document_level import before, rank_documents
+from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.ndcg import NDCG, ndcg
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import one_ranking
+from ragstone.data.document_level import before
 from ragstone.evaluation.score_files import evaluate_run
 from ragstone.types import Ranking
 

@@ -16,10 +16,11 @@ from ragstone.components.retrievers.late_interaction import LateInteraction
 from ragstone.core import resources as room
 from ragstone.core.fingerprint import recipe
 from ragstone.core.store import Store
+from ragstone.core.vectors import TokenVectors
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError, UnknownComponent
 from ragstone.indexes import token_vectors
-from ragstone.indexes.token_vectors import SHARD, TokenVectors, maxsim
+from ragstone.indexes.token_vectors import SHARD, maxsim
 from ragstone.types import Passage, Ranking, Search
 
 EMBEDDED: list[str] = []

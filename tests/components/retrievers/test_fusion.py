@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ragstone.components.retrievers.bm25 import BM25
-from ragstone.components.retrievers.fusion import Fusion, Normalisation, on_scale
+from ragstone.components.retrievers.fusion import Fusion
 from ragstone.components.retrievers.oracle import Oracle
 from ragstone.core.fingerprint import recipe
 from ragstone.core.registry import create
@@ -19,6 +19,7 @@ from ragstone.core.step_notes import noting
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.protocols import FusingRetriever
+from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.statistics.weight_scan import mixed
 from ragstone.types import Passage, Ranking, Search
 

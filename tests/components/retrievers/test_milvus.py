@@ -21,10 +21,10 @@ from ragstone.components.retrievers.sparse import Sparse
 from ragstone.core.fingerprint import recipe
 from ragstone.core.offline import NetworkForbidden, no_network
 from ragstone.core.store import Store
+from ragstone.core.vectors import SparseVectors
 from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ConfigError, MissingDependency
 from ragstone.indexes import milvus_client as milvus_server
-from ragstone.indexes.sparse_vectors import SparseVectors
 from ragstone.text.words import words
 from ragstone.types import Passage, Search
 

@@ -14,9 +14,9 @@ from ragstone.components.retrievers import sparse
 from ragstone.components.retrievers.sparse import Sparse, encode_corpus
 from ragstone.core.registry import create
 from ragstone.core.store import Store
+from ragstone.core.vectors import SparseVectors
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError
-from ragstone.indexes.sparse_vectors import SparseVectors
 from ragstone.types import Passage, Search
 
 TEXTS = {

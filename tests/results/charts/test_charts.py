@@ -12,17 +12,17 @@ import pytest
 from ragstone.results.charts.charts import adaptability_chart, answers_chart, retrieval_charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.leaderboards import leaderboard, retrieval_board
-from ragstone.results.reader import Results
+from ragstone.results.reader import StoredResults
 from ragstone.testing.fake_results import HOSTILE, made_results
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def results(tmp_path_factory: pytest.TempPathFactory) -> StoredResults:
     """Return made-up results of two systems under four settings."""
     return made_results(tmp_path_factory.mktemp("store"), queries=20)
 
 
-def test_the_answers_chart_holds_the_tables_numbers(results: Results) -> None:
+def test_the_answers_chart_holds_the_tables_numbers(results: StoredResults) -> None:
     """Every mean and interval of the chart is that of the leaderboard."""
     spec = answers_chart(results)
     assert spec is not None
@@ -38,7 +38,7 @@ def test_the_answers_chart_holds_the_tables_numbers(results: Results) -> None:
     assert not drawn
 
 
-def test_a_bar_runs_from_nought_to_one(results: Results) -> None:
+def test_a_bar_runs_from_nought_to_one(results: StoredResults) -> None:
     """Segments follow each other without a gap, and the last one ends at 1 exactly."""
     spec = adaptability_chart(results)
     assert spec is not None
@@ -54,7 +54,7 @@ def test_a_bar_runs_from_nought_to_one(results: Results) -> None:
         assert math.fsum(segment["share"] for segment in segments) == pytest.approx(1)
 
 
-def test_cutoffs_make_lines_and_the_rest_rows(results: Results) -> None:
+def test_cutoffs_make_lines_and_the_rest_rows(results: StoredResults) -> None:
     """nDCG@1, @3, @10 and R@1, @3, @10 are two charts of lines; MRR stands in one of rows."""
     charts = dict(retrieval_charts(results))
     board = retrieval_board(results)
@@ -91,7 +91,7 @@ def test_names_stay_out_of_expressions(tmp_path: Path) -> None:
         assert not any(json.dumps(name)[1:-1] in rules for name in HOSTILE)
 
 
-def test_every_chart_describes_itself(results: Results) -> None:
+def test_every_chart_describes_itself(results: StoredResults) -> None:
     """Who cannot see a chart is told its numbers."""
     spec = answers_chart(results)
     assert spec is not None

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from ragstone.building.rechunk.documents import Documents, Joined, Span, document_id_of
 from ragstone.building.rechunk.qrels_transfer import THRESHOLD, Carrier, NotCarried
 from ragstone.building.rechunk.spans import find_span
-from ragstone.components.metrics.document_level import judge_documents
 from ragstone.core.progress import progress
 from ragstone.core.schemas import labels_to_json
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.document_level import judge_documents
 from ragstone.data.table_builder import passages, qrels
 from ragstone.errors import DatasetError
 

@@ -14,9 +14,9 @@ import orjson
 from ragstone.calls.http import ChatClient
 from ragstone.calls.types import Endpoint, Failure, Fault, Reply, Request, Sampling, Servers
 from ragstone.calls.wire_formats import join_url
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.step_notes import note
 from ragstone.errors import CallError, ConfigError
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.models.bert_onnx import Precision, write_bert
 from ragstone.models.files import model_file
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 import numpy as np
 
 from ragstone.components.embedders.minilm import load_minilm
-from ragstone.indexes.token_vectors import TokenVectors
+from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.vectors import TokenVectors
 from ragstone.models.bert_onnx import Precision
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ragstone.indexes.sparse_vectors import SparseVectors
+from ragstone.core.vectors import SparseVectors
 from ragstone.models.sentence_transformers import StModel
 
 

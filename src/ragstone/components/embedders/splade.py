@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ragstone.indexes.sparse_vectors import SparseVectors
+from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.vectors import SparseVectors
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
 from ragstone.models.splade_onnx import write_splade
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls

@@ -11,13 +11,13 @@ from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Sampling
 from ragstone.calls.wire_formats import wire_of
 from ragstone.components.generators.llm_base import Asking
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
     WITH_CONTEXT_SYSTEM,
     WITH_CONTEXT_USER,
 )
-from ragstone.protocols import NOT_IN_KEY
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from ragstone.components.generators.external_base import (
     check_takes_context,
     read_answer,
 )
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Prediction, Task
 
 _LONGEST_LINE: Final = 32 * 2**20

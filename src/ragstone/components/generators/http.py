@@ -18,9 +18,9 @@ from ragstone.components.generators.external_base import (
     check_takes_context,
     hand_over,
 )
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Prediction, Task
 
 _TEXTS: Final = frozenset({"query", "query_id", "context", "history"})

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from ragstone.calls.client import Calls
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import recipe
-from ragstone.core.registry import create, parse_spec
+from ragstone.core.registry import create
+from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY, Generator
+from ragstone.protocols import Generator
 from ragstone.types import Message, Prediction, Query, Task
 
 _LACKING: Final = "the system's answers to turns {turns} failed; they are not in the history"

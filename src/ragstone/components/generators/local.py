@@ -9,6 +9,7 @@ from typing import ClassVar
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, HasUrls, Sampling
 from ragstone.components.generators.llm_base import Asking
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
@@ -16,7 +17,6 @@ from ragstone.core.prompts import (
     WITH_CONTEXT_USER,
 )
 from ragstone.models.files import model_digest
-from ragstone.protocols import NOT_IN_KEY
 
 
 @dataclass(frozen=True)

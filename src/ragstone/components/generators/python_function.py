@@ -24,11 +24,11 @@ from ragstone.components.generators.external_base import (
     check_takes_context,
     read_answer,
 )
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.prompts import show_passages
 from ragstone.core.registry import failing_line, load_file, locate
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Prediction, Task
 
 _GIVEN: Final[Mapping[str, Callable[[Task], Any]]] = {

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import orjson
 
 from ragstone.calls.client import Calls
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.registry import locate
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Prediction, Task
 
 

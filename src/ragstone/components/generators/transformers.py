@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Sampling
 from ragstone.components.generators.llm_base import Asking
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
@@ -19,7 +20,6 @@ from ragstone.errors import ConfigError
 from ragstone.models.in_process import TextModel, hold, in_process
 from ragstone.models.locate import find_model, weights_digest
 from ragstone.models.transformers_lm import HfModel, check_installed
-from ragstone.protocols import NOT_IN_KEY
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +11,8 @@ from typing import Any, ClassVar, Final
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Fault, Reply, Request, Sampling, TokenLogprob
 from ragstone.components.generators.llm_base import Asking
+from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
@@ -19,10 +20,9 @@ from ragstone.core.prompts import (
     WITH_CONTEXT_SYSTEM,
     WITH_CONTEXT_USER,
 )
-from ragstone.errors import ConfigError, MissingDependency
+from ragstone.errors import ConfigError
 from ragstone.models.in_process import Answer, TextModel, draw_seed, hold, in_process, refuse
 from ragstone.models.locate import find_model, weights_digest
-from ragstone.protocols import NOT_IN_KEY
 
 _TAKES: Final = frozenset({"json_schema", "grammar", "extra"})
 
@@ -104,11 +104,11 @@ class Vllm(Asking):
     def check(self, calls: Calls) -> None:
         """Raise unless vLLM and the model are there."""
         if not calls.replay_only:
-            _check_installed()
+            require("a model run by vLLM", "vllm", "vllm")
             find_model(self.model, self.hub_revision, extra="vllm")
 
     def _load(self) -> TextModel:
-        _check_installed()
+        require("a model run by vLLM", "vllm", "vllm")
         path = find_model(self.model, self.hub_revision, extra="vllm")
         arguments = engine_arguments(str(path), self.dtype, self.context_tokens, self.options)
         return hold(("vllm", repr(arguments)), lambda: VllmModel(self.model, arguments))
@@ -227,8 +227,3 @@ def _logprob(token: int, reported: Mapping[int, Any], wanted: int) -> TokenLogpr
     chosen = reported[token]
     top = tuple((str(v.decoded_token), float(v.logprob)) for _, v in ranked[:wanted])
     return TokenLogprob(str(chosen.decoded_token), float(chosen.logprob), top)
-
-
-def _check_installed() -> None:
-    if importlib.util.find_spec("vllm") is None:
-        raise MissingDependency("a model run by vLLM", "vllm", "vllm")

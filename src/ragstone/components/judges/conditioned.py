@@ -11,9 +11,9 @@ from ragstone.calls.client import Calls
 from ragstone.components.judges.idk_conditioning import KEEP, OUT, Variant, cell
 from ragstone.components.judges.questions import Asker
 from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import recipe
 from ragstone.core.registry import create
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Prediction, Score, Task
 
 

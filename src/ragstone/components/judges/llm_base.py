@@ -10,16 +10,17 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
 
 from ragstone.calls.client import Calls
-from ragstone.calls.types import ChatMessage, Endpoint, Sampling
+from ragstone.calls.types import Endpoint, Sampling
 from ragstone.components.judges.questions import Answered, Asker, Manner, Question, ask_questions
 from ragstone.components.judges.verdict import Cost, Item, Verdict
 from ragstone.components.judges.verdict_schemas import Form
 from ragstone.components.metrics.refusal import refusal
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import Prompt, show_history
-from ragstone.core.registry import create, parse_spec
+from ragstone.core.registry import create
+from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
-from ragstone.types import Prediction, Score, Task
+from ragstone.types import ChatMessage, Prediction, Score, Task
 
 Written = str | dict[str, Any]
 Pooling = Literal["majority", "mean"]

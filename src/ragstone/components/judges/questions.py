@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from ragstone.calls.types import ChatMessage, Endpoint, Failure, Outcome, Reply, Request, Sampling
+from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, Sampling
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Cost
 from ragstone.components.judges.verdict_schemas import Form
 from ragstone.errors import CallError
+from ragstone.types import ChatMessage
 
 T = TypeVar("T")
 

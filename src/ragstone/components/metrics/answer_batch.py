@@ -13,7 +13,7 @@ from ragstone.components.metrics.fast_tokens import Texts, cut
 from ragstone.components.metrics.token_overlap import Sharing
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.fast_tokens import Flags, Ints
     from ragstone.types import Context
 

@@ -13,7 +13,7 @@ from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.match import Match, occurs
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)

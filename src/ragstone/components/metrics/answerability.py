@@ -12,7 +12,7 @@ from ragstone.components.metrics.refusal import refusal
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 _DECLINES: Final = {"answerable": 0.0, "partial": 0.0, "unanswerable": 1.0}
 """Answerability -> whether a right answer is a refusal; a partial one is an answer."""

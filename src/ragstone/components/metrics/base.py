@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.ranking_batch import Ranks
 
-    Values = npt.NDArray[np.float64]
 
 GOLD_ANSWERS: Final = frozenset({"gold_answers"})
 

@@ -7,7 +7,6 @@ adds (its `cls` and `sep` marks) may be paired with, but does not count itself, 
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +20,8 @@ import numpy as np
 
 from ragstone.components.metrics.greedy_matching import greedy_match
 from ragstone.components.metrics.precision_recall import Overlap
-from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.core.environment import require
+from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.encoder_folder import encoder_folder
 
 if TYPE_CHECKING:
@@ -115,19 +115,12 @@ def check_runnable(model: str, layer: int) -> None:
 
         check_bundled(model, "BERTScore")
     else:
-        check_installed()
+        require("BERTScore", "hf", "torch", "transformers")
 
 
 def runs_bundled(model: str, layer: int) -> bool:
     """Say whether an encoder is run by ONNX Runtime: a bundled one, at its last layer."""
     return model in BUNDLED and layer == 0
-
-
-def check_installed() -> None:
-    """Raise `MissingDependency` unless torch and transformers are there; imports neither."""
-    for package in ("torch", "transformers"):
-        if importlib.util.find_spec(package) is None:
-            raise MissingDependency("BERTScore", package, "hf")
 
 
 @lru_cache(maxsize=1)
@@ -142,7 +135,7 @@ def load(model: str, layer: int, max_tokens: int) -> PairEncoder:
 
 def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncoder:
     """Return an encoder ready to run, on a GPU where torch sees one."""
-    check_installed()
+    require("BERTScore", "hf", "torch", "transformers")
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 

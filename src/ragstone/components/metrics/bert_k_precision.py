@@ -11,7 +11,7 @@ from ragstone.components.metrics.bert_score import BertScore
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)

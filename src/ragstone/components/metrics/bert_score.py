@@ -21,7 +21,7 @@ from ragstone.models.encoder_folder import encoder_digest
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.bert_encoder import TextPair
 
 _SHORTEST: Final = 3

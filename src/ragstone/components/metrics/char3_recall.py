@@ -15,7 +15,7 @@ from ragstone.components.metrics.published_normalisers import char_grams, squad_
 from ragstone.text.normalise import UNSPACED_RUN, words
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 N: Final = 3
 

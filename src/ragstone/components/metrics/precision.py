@@ -10,7 +10,7 @@ from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.ranking_batch import Ranks
 
 

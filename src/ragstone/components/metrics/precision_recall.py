@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.fast_tokens import Ints
 
 

@@ -12,7 +12,7 @@ from ragstone.components.metrics.base import AnswerMetric
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 _NOT: Final = (
     r"(?:do(?:es)? not|don't|doesn't|did not|didn't|cannot|can not|can't|could not|couldn't)"

@@ -15,7 +15,7 @@ from ragstone.components.metrics.published_normalisers import ascii_pieces
 from ragstone.components.metrics.published_rouge import pltrdy_rouge
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)

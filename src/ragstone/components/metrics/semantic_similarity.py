@@ -13,7 +13,7 @@ from ragstone.components.metrics.greedy_matching import check_encoder, load_enco
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)

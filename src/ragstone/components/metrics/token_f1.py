@@ -14,7 +14,7 @@ from ragstone.components.metrics.precision_recall import Overlap, best, many_rat
 from ragstone.components.metrics.published_normalisers import mirage_overlap, squad_words
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)

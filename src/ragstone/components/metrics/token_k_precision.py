@@ -20,7 +20,7 @@ from ragstone.components.metrics.greedy_matching import (
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import Pairs
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
     from ragstone.types import Context
 
 

@@ -15,7 +15,7 @@ from ragstone.components.metrics.published_normalisers import mirage_overlap, sq
 from ragstone.components.metrics.token_f1 import best_rates
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.base import Values
+    from ragstone.components.metrics.arrays import Values
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from ragstone.components.llm import (
     model_revision,
     sampling_of,
 )
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import Prompt, show_history
-from ragstone.core.registry import parse_spec
+from ragstone.core.spec import parse_spec
 from ragstone.core.step_notes import note
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Context, ContextPassage, Processed, Task
 
 NOTHING: Final = "NOTHING"

@@ -24,9 +24,9 @@ from ragstone.components.llm import (
     sampling_of,
 )
 from ragstone.components.query_formers.mtrag_tags import last_turn, said
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import Prompt, show_history
-from ragstone.core.registry import parse_spec
-from ragstone.protocols import NOT_IN_KEY
+from ragstone.core.spec import parse_spec
 from ragstone.types import Formed, Query
 
 SYSTEM: Final = (

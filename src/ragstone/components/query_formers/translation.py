@@ -18,11 +18,13 @@ from ragstone.components.llm import (
     model_revision,
     sampling_of,
 )
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import recipe
 from ragstone.core.prompts import Prompt
-from ragstone.core.registry import beside, create, parse_spec
+from ragstone.core.registry import beside, create
+from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY, QueryFormer
+from ragstone.protocols import QueryFormer
 from ragstone.types import Formed, Query
 
 SYSTEM: Final = (

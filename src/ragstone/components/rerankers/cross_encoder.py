@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 import numpy as np
 
 from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
+from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
-from ragstone.errors import MissingDependency
 from ragstone.models.locate import find_model, weights_digest
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -65,7 +64,7 @@ class CrossEncoder(PairReranker):
 
     def check(self, calls: Calls) -> None:
         """Raise unless the model is there, and the package that runs it."""
-        _check_package()
+        require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
         find_model(self._name, self.hub_revision, extra=_EXTRA)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
@@ -98,7 +97,7 @@ class CrossEncoder(PairReranker):
 
     @cached_property
     def _loaded(self) -> Any:
-        _check_package()
+        require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
         import sentence_transformers
 
         folder = find_model(self._name, self.hub_revision, extra=_EXTRA)
@@ -115,11 +114,6 @@ class CrossEncoder(PairReranker):
         """The model's name; a folder beside the experiment file is found there."""
         beside = locate(Path(self.model).expanduser())
         return str(beside) if beside.is_dir() else self.model
-
-
-def _check_package() -> None:
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise MissingDependency("the reranker 'cross-encoder'", "sentence_transformers", _EXTRA)
 
 
 def _identity() -> Any:

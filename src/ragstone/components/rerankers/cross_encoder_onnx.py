@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
-from ragstone.core.cores import usable_cores
+from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import track
 from ragstone.core.registry import locate
-from ragstone.errors import ConfigError, MissingDependency, ModelFileError
+from ragstone.core.resources import usable_cores
+from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
-from ragstone.protocols import NOT_IN_KEY
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -65,9 +65,7 @@ class CrossEncoderOnnx(PairReranker):
 
     def check(self, calls: Calls) -> None:
         """Raise unless the files are there, and the packages that run them."""
-        for package in _PACKAGES:
-            if importlib.util.find_spec(package) is None:
-                raise MissingDependency("the reranker 'cross-encoder-onnx'", package, "local")
+        require("the reranker 'cross-encoder-onnx'", "local", *_PACKAGES)
         _ = self._files
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:

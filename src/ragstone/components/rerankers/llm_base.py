@@ -15,7 +15,7 @@ from ragstone.components.llm import (
     model_revision,
 )
 from ragstone.components.rerankers.depth import check_places
-from ragstone.core.registry import parse_spec
+from ragstone.core.spec import parse_spec
 from ragstone.core.step_notes import note
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError

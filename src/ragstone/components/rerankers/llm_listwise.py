@@ -16,10 +16,10 @@ from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.rerankers.depth import by_place, heads
 from ragstone.components.rerankers.llm_base import LINE, Asking
 from ragstone.components.rerankers.permutation_parsing import ORDER_SCHEMA, read_order
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import Prompt
 from ragstone.core.step_notes import note
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Ranking, Reranked, Search
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from ragstone.calls.types import Failure, Outcome, Reply, Request, Sampling, Tok
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.components.rerankers.depth import heads, reordered
 from ragstone.components.rerankers.llm_base import LINE, Asking
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.prompts import Prompt
 from ragstone.core.step_notes import note
 from ragstone.errors import ConfigError
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Ranking, Reranked, Search
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -15,18 +15,14 @@ from ragstone.core.step_notes import note
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.indexes.top_k import best, check_top_k
 from ragstone.protocols import CallingRetriever, JudgedRetriever
+from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ragstone.calls.client import Calls
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Retriever
-
-    Floats: TypeAlias = npt.NDArray[np.float64]
-
-Normalisation: TypeAlias = Literal["min-max", "z-score", "none"]
+    from ragstone.statistics.score_scaling import Floats
 
 
 @dataclass(frozen=True)
@@ -193,34 +189,6 @@ class Fusion:
         if self.normalisation is None:
             return 1.0 / (self.rrf_k + np.arange(1, len(ranking) + 1)), 0.0
         return on_scale(np.asarray(ranking.scores, np.float64), self.normalisation)
-
-
-def on_scale(scores: Floats, normalisation: Normalisation) -> tuple[Floats, float]:
-    """Return the scores of one ranking, at least one, on a scale that others can share.
-
-    The second number is for a passage that the ranking lacks: it is worth the lowest of those that
-    the ranking holds, not 0, which may be high where scores can be negative.
-
-    - `min-max`: the lowest 0, the highest 1; all 1 where they are equal.
-    - `z-score`: mean 0 and standard deviation (of the population) 1; all 0 where they are equal.
-    - `none`: as they are.
-
-    Raises:
-        RagstoneError: a score is not a finite number.
-
-    >>> on_scale(np.array([9.0, 6.0, 3.0]), "min-max")
-    (array([1. , 0.5, 0. ]), 0.0)
-    """
-    if not np.isfinite(scores).all():
-        raise RagstoneError("a retriever gave a score that is not finite; rrf reads ranks alone")
-    lowest, spread = scores.min(), np.ptp(scores)
-    if normalisation == "min-max":
-        return ((scores - lowest) / spread if spread else np.ones(len(scores))), 0.0
-    if normalisation == "z-score" and spread:
-        scores = (scores - scores.mean()) / scores.std()
-    elif normalisation == "z-score":
-        scores = np.zeros(len(scores))
-    return scores, float(scores.min())
 
 
 def _made(written: object) -> Retriever:

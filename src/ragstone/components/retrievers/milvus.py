@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from ragstone.components.embedders.nested import Written, check_part, dense_embedder, sparse_encoder
 from ragstone.components.retrievers.sparse import encode_slice
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import fingerprint, recipe
 from ragstone.core.progress import progress
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import checked, embed_corpus
 from ragstone.indexes.milvus_client import Collection, Rows, Server, ranker
 from ragstone.indexes.top_k import check_top_k
-from ragstone.protocols import NOT_IN_KEY, CallingEmbedder, Embedder, SparseEncoder
+from ragstone.protocols import CallingEmbedder, Embedder, SparseEncoder
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
+    from ragstone.core.vectors import SparseVectors
     from ragstone.data.corpus import Corpus
-    from ragstone.indexes.sparse_vectors import SparseVectors
 
 _MOST: Final = 16_384
 """Milvus's bound on the length of a ranking."""

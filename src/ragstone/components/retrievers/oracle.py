@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.indexes.top_k import check_top_k
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from ragstone.core.component import NOT_IN_KEY
 from ragstone.core.fingerprint import digest_file
 from ragstone.data.readers.rows import listed
 from ragstone.data.readers.trec import read_run
 from ragstone.errors import DatasetError
 from ragstone.indexes.top_k import check_top_k
-from ragstone.protocols import NOT_IN_KEY
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from ragstone.components.embedders.nested import Written, check_part, sparse_enc
 from ragstone.core.fingerprint import fingerprint, recipe
 from ragstone.core.progress import SilentBar, progress, track
 from ragstone.core.resources import check_room
+from ragstone.core.vectors import SparseVectors
 from ragstone.errors import ConfigError
 from ragstone.indexes.inverted import Postings
-from ragstone.indexes.sparse_vectors import SparseVectors
 from ragstone.indexes.top_k import check_top_k
 from ragstone.types import Ranking, Search
 

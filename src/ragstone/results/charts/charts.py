@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ragstone.components.metrics.parse import split_cutoff
 from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.charts.parts import (
     LINE,
@@ -26,23 +27,17 @@ from ragstone.results.charts.parts import (
     tooltip,
     whole,
 )
-from ragstone.results.leaderboards import (
-    PART_NAMES,
-    leaderboard,
-    retrieval_board,
-    shares_rows,
-    split_cutoff,
-)
+from ragstone.results.leaderboards import PART_NAMES, leaderboard, retrieval_board, shares_rows
 
 if TYPE_CHECKING:
     from ragstone.results.leaderboards import Board, SharesRow
-    from ragstone.results.reader import Results
+    from ragstone.results.reader import StoredResults
 
 _BAR_ROW: Final = 58
 """Pixels of a bar, its name and the gap after it."""
 
 
-def answers_chart(results: Results) -> Spec | None:
+def answers_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the metric that says what is right: systems down, settings coloured."""
     metric = str(results.record["file"]["correct"])
     values = [
@@ -57,7 +52,7 @@ def answers_chart(results: Results) -> Spec | None:
     return _rows_chart(values, titles, f"Mean {metric} of each system under each setting")
 
 
-def retrieval_charts(results: Results) -> list[tuple[str, Spec]]:
+def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
     """Return (title, chart) per family of ranking metrics, lines by cutoff where there are two.
 
     Metrics with one cutoff or none share a last chart of rows.
@@ -86,7 +81,7 @@ def retrieval_charts(results: Results) -> list[tuple[str, Spec]]:
     return charts
 
 
-def adaptability_chart(results: Results) -> Spec | None:
+def adaptability_chart(results: StoredResults) -> Spec | None:
     """Return one stacked bar per system and mixed setting, its segments summing to 1."""
     rows = shares_rows(results)
     values = [value for row in rows for value in _segments(row)]
@@ -198,7 +193,7 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
     return whole(what, values, layers, 230, {key: name for name, key in keys.items()})
 
 
-def turns_chart(results: Results) -> Spec | None:
+def turns_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the metric that says what is right by turn, a line a trial."""
     metric = str(results.record["file"]["correct"])
     measured = any(metric in trial.scores for trial in results.trials)

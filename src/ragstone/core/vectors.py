@@ -1,15 +1,50 @@
-"""Sparse vectors: a weight for each of a few words of a large vocabulary, row by row."""
+"""Vectors of texts: one vector per token, or one sparse vector per text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    Matrix: TypeAlias = npt.NDArray[np.float32]
+    Whole: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """The token vectors of some texts, one text after the other."""
+
+    rows: Matrix
+    """Of shape (tokens of all texts, dimension)."""
+    lengths: Whole
+    """Tokens of each text."""
+
+    @classmethod
+    def of(cls, texts: Sequence[Matrix], dimension: int) -> TokenVectors:
+        """Return the vectors of texts given one by one, each of shape (tokens, dimension).
+
+        >>> found = TokenVectors.of([np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))], 3)
+        >>> found.rows.shape, found.lengths.tolist(), found.of_text(2).tolist()
+        ((3, 3), [2, 0, 1], [[1.0, 1.0, 1.0]])
+        """
+        rows = [np.zeros((0, dimension), dtype=np.float32), *texts]
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        return cls(np.concatenate(rows, dtype=np.float32), lengths)
+
+    def of_text(self, place: int) -> Matrix:
+        """Return the vectors of one text, of shape (tokens, dimension)."""
+        return self.rows[self.starts[place] : self.starts[place + 1]]
+
+    @cached_property
+    def starts(self) -> Whole:
+        """Where each text begins, and where the last one ends."""
+        return np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,40 @@
+"""Numbers as people read them: means with intervals, durations, counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragstone.statistics.summary import Summary
+
+
+ABSENT = "-"
+
+
+def mean_text(summary: Summary) -> str:
+    """Return `0.617 [0.483, 0.733]`."""
+    return f"{number(summary.mean)}{interval_text(summary.interval)}"
+
+
+def number(value: float | None) -> str:
+    """Return a mean or share with three decimals; a dash where there is none."""
+    return ABSENT if value is None else f"{value:.3f}"
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """Return ` [0.483, 0.733]`, or nothing."""
+    return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration in seconds with three significant digits.
+
+    >>> seconds(0.01234), seconds(71.2)
+    ('0.0123', '71.2')
+    """
+    return ABSENT if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"  # noqa: PLR2004
+
+
+def count(value: int | None) -> str:
+    """Return a number of things with thousands apart."""
+    return ABSENT if value is None else f"{value:,}"

@@ -1,0 +1,35 @@
+"""Phrases that reports, the terminal and plans share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """Say how many queries are left out, and why; empty where none is.
+
+    >>> left_out_text({"gold+retrieved(5) is defined for few": 406})
+    '406 queries are left out of every setting: gold+retrieved(5) is defined for few'
+    """
+    return "; ".join(
+        f"{count:,} {'query is' if count == 1 else 'queries are'} left out of every setting: "
+        f"{reason}"
+        for reason, count in left_out.items()
+    )
+
+
+TITLES: Mapping[str, str] = {
+    "form": "form queries",
+    "retrieve": "retrieve",
+    "fuse": "fuse rankings",
+    "rerank": "rerank",
+    "score-ranking": "score rankings",
+    "context": "build contexts",
+    "process": "process contexts",
+    "generate": "generate answers",
+    "score-answer": "score answers",
+    "judge": "judge answers",
+}
+KIND: Final = "experiments"
+FORMAT: Final = 2
