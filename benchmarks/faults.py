@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, chat
 from ragstone.testing.fake_model_server import prompt_mark
 
@@ -56,7 +56,7 @@ FAULTS = {
 }
 STARTING = 0.1
 """Share of the kills that may come while the process still starts."""
-PATIENCE = Patience(timeout=1.0, deadline=60.0, attempts=8, first_wait=0.02, longest_wait=0.3)
+PATIENCE = RetryPolicy(timeout=1.0, deadline=60.0, attempts=8, first_wait=0.02, longest_wait=0.3)
 
 
 def requests(count: int) -> list[Request]:

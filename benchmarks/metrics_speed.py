@@ -31,7 +31,7 @@ import numpy as np
 import pytrec_eval
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rank_arrays import rank_arrays
 from ragstone.components.metrics.ranking_batch import rank_judged
@@ -92,7 +92,7 @@ def score_all(
     for start in range(0, len(predictions), BATCH):
         part = slice(start, start + BATCH)
         blank = [""] * len(predictions[part])
-        pairs = Pairs(predictions[part], gold[part], blank, [None] * len(blank), blank)
+        pairs = AnswerBatch(predictions[part], gold[part], blank, [None] * len(blank), blank)
         for metric in metrics:
             metric.values(pairs)  # type: ignore[arg-type]
 

@@ -12,13 +12,13 @@ import pytest
 
 from ragstone.calls.client import Calls
 from ragstone.calls.log import CallLog
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, chat
 from ragstone.core.progress import SilentBar, shown_by
 from ragstone.errors import CallError, ConfigError, StoreError
 from ragstone.testing.fake_model_server import FakeModelServer, prompt_mark
 
-QUICK = Patience(timeout=30.0, deadline=60.0, attempts=4, first_wait=0.01, longest_wait=0.02)
+QUICK = RetryPolicy(timeout=30.0, deadline=60.0, attempts=4, first_wait=0.01, longest_wait=0.02)
 
 
 @pytest.fixture
@@ -208,7 +208,7 @@ def test_retry_after_is_honoured_by_all_calls(tmp_path: Path) -> None:
 
 def test_a_hanging_call_ends_at_its_deadline(tmp_path: Path) -> None:
     """A server that never answers costs the deadline, and leaves a reason."""
-    patience = Patience(timeout=0.2, deadline=60.0, attempts=3, first_wait=0.01)
+    patience = RetryPolicy(timeout=0.2, deadline=60.0, attempts=3, first_wait=0.01)
     with (
         FakeModelServer(faults={"hang": 1.0}) as server,
         Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
@@ -220,7 +220,7 @@ def test_a_hanging_call_ends_at_its_deadline(tmp_path: Path) -> None:
 
 def test_a_call_that_hung_once_is_tried_again(tmp_path: Path) -> None:
     """The attempt ends at its time-out, the next one brings the reply."""
-    patience = Patience(timeout=1.0, first_wait=0.01)
+    patience = RetryPolicy(timeout=1.0, first_wait=0.01)
     with (
         FakeModelServer(script=["hang"]) as server,
         Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
@@ -230,7 +230,7 @@ def test_a_call_that_hung_once_is_tried_again(tmp_path: Path) -> None:
 
 def test_a_call_ends_at_its_deadline_whatever_the_attempts(tmp_path: Path) -> None:
     """A hundred attempts would be allowed, the deadline is not waited beyond."""
-    patience = Patience(timeout=0.2, deadline=1.0, attempts=100, first_wait=0.01)
+    patience = RetryPolicy(timeout=0.2, deadline=1.0, attempts=100, first_wait=0.01)
     with (
         FakeModelServer(faults={"hang": 1.0}) as server,
         Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
@@ -348,7 +348,7 @@ def test_a_base_url_must_be_an_address_without_secrets(url: str) -> None:
 
 def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
     """Nobody listens: the reason names the address and asks whether the server runs."""
-    patience = Patience(attempts=2, first_wait=0.01, give_up_after=3)
+    patience = RetryPolicy(attempts=2, first_wait=0.01, give_up_after=3)
     nobody = Endpoint("fake", ("http://127.0.0.1:9/v1",))
     with (
         Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
@@ -394,7 +394,7 @@ def served_here(*servers: FakeModelServer) -> Endpoint:
 
 def test_a_slow_model_of_this_machine_is_waited_for(tmp_path: Path) -> None:
     """Calls that take longer than the time-out are made once, and none ends for want of time."""
-    patience = Patience(timeout=0.05, deadline=60.0, attempts=2, first_wait=0.01)
+    patience = RetryPolicy(timeout=0.05, deadline=60.0, attempts=2, first_wait=0.01)
     with (
         FakeModelServer(delay=0.15) as one,
         FakeModelServer(delay=0.15) as two,
@@ -408,7 +408,7 @@ def test_a_slow_model_of_this_machine_is_waited_for(tmp_path: Path) -> None:
 
 def test_a_server_that_let_a_call_run_out_of_time_is_not_asked_next(tmp_path: Path) -> None:
     """Of a pool whose first server is silent, the second one gets the next attempt."""
-    patience = Patience(timeout=0.3, deadline=60.0, attempts=2, first_wait=0.01)
+    patience = RetryPolicy(timeout=0.3, deadline=60.0, attempts=2, first_wait=0.01)
     with (
         FakeModelServer(faults={"hang": 1.0}) as silent,
         FakeModelServer() as lively,
@@ -422,7 +422,7 @@ def test_a_server_that_let_a_call_run_out_of_time_is_not_asked_next(tmp_path: Pa
 @pytest.mark.parametrize("seed", range(4))
 def test_many_small_batches_under_faults_all_end(tmp_path: Path, seed: int) -> None:
     """As a live conversation asks them: batch after batch, whatever the servers do meanwhile."""
-    patience = Patience(
+    patience = RetryPolicy(
         timeout=0.2, deadline=60.0, attempts=40, first_wait=0.005, longest_wait=0.02
     )
     faults = {"503": 0.1, "429": 0.1, "cut": 0.1, "slow": 0.05, "hang": 0.02, "cut-body": 0.05}

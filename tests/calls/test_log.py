@@ -13,7 +13,7 @@ import pytest
 
 from ragstone.calls.client import Calls
 from ragstone.calls.log import CallLog, Entry, connect
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, TokenLogprob, chat
 from ragstone.errors import StoreError
 from ragstone.testing.fake_model_server import FakeModelServer
@@ -41,7 +41,7 @@ class Listener:
         """Remember outcomes."""
         self.outcomes += outcomes
 
-    def broken(self, error: StoreError) -> None:
+    def fail(self, error: StoreError) -> None:
         """Remember the error."""
         self.error = error
 
@@ -223,7 +223,7 @@ def test_a_disk_that_fills_up_stops_the_run_and_keeps_the_rest(tmp_path: Path) -
 
         patch.setattr("ragstone.calls.log.connect", small)
         with (
-            Calls(SmallLog(path), patience=Patience()) as calls,
+            Calls(SmallLog(path), patience=RetryPolicy()) as calls,
             pytest.raises(StoreError, match="make room"),
         ):
             list(calls.ask(endpoint, requests))

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.calls.rate_control import Pace, pause_wanted
+from ragstone.calls.rate_control import ConcurrencyLimiter, pause_wanted
 
 NOW = dt.datetime(2030, 1, 1, 12, 0, 0, tzinfo=dt.UTC)
 
 
 def test_the_bound_doubles_every_round_while_latency_holds() -> None:
     """Each reply allows one more call, up to the bound."""
-    pace = Pace(most=64)
+    pace = ConcurrencyLimiter(most=64)
     for _ in range(8):
         pace.succeeded(0.05)
     assert pace.limit == 16
@@ -26,7 +26,7 @@ def test_the_bound_doubles_every_round_while_latency_holds() -> None:
 
 def test_overload_halves_once_for_calls_in_flight_together() -> None:
     """Ten refusals of one moment are one sign; a refusal of a later call is another."""
-    pace = Pace(most=64, limit=64)
+    pace = ConcurrencyLimiter(most=64, limit=64)
     for _ in range(10):
         pace.overloaded(started=1.0, now=2.0)
     assert pace.limit == 32
@@ -36,7 +36,7 @@ def test_overload_halves_once_for_calls_in_flight_together() -> None:
 
 def test_after_an_overload_the_bound_grows_by_one_a_round() -> None:
     """Additive increase, multiplicative decrease."""
-    pace = Pace(most=64, limit=20)
+    pace = ConcurrencyLimiter(most=64, limit=20)
     pace.overloaded(started=1.0, now=2.0)
     for _ in range(10):
         pace.succeeded(0.05)
@@ -45,7 +45,7 @@ def test_after_an_overload_the_bound_grows_by_one_a_round() -> None:
 
 def test_a_queue_at_the_server_is_no_reason_to_grow() -> None:
     """Where more calls at once only take longer, the bound stands still."""
-    pace = Pace(most=1000, limit=8)
+    pace = ConcurrencyLimiter(most=1000, limit=8)
     for _ in range(400):
         pace.succeeded(0.01 * pace.limit)
     assert pace.limit < 100
@@ -53,7 +53,7 @@ def test_a_queue_at_the_server_is_no_reason_to_grow() -> None:
 
 def test_models_of_this_machine_are_never_kept_idle() -> None:
     """With a floor, overload takes the bound no lower."""
-    pace = Pace(most=2, limit=2, least=2)
+    pace = ConcurrencyLimiter(most=2, limit=2, least=2)
     for clock in range(5):
         pace.overloaded(started=clock, now=clock + 0.5)
     assert pace.limit == 2
@@ -62,7 +62,7 @@ def test_models_of_this_machine_are_never_kept_idle() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 10))))
 def test_the_bound_stays_within_one_and_the_most(events: list[tuple[bool, float]]) -> None:
     """Whatever happens, at least one call may be made and never more than the bound."""
-    pace = Pace(most=7)
+    pace = ConcurrencyLimiter(most=7)
     for clock, (fine, seconds) in enumerate(events):
         if fine:
             pace.succeeded(seconds)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, chat
 from ragstone.cli.calls import command
 from ragstone.testing.fake_model_server import FakeModelServer
@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> Path:
     """A store with three replies and one failure."""
     with (
         FakeModelServer(script=["400", "ok", "ok", "ok"]) as server,
-        Calls.at(tmp_path / "calls.sqlite", patience=Patience(), max_concurrency=1) as calls,
+        Calls.at(tmp_path / "calls.sqlite", patience=RetryPolicy(), max_concurrency=1) as calls,
     ):
         endpoint = Endpoint("fake", (server.url,))
         list(calls.ask(endpoint, [chat(f"question {n}") for n in range(4)]))

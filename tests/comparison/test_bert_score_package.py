@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ragstone.components.metrics import bert_encoder
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.bert_encoder import bert_scores
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.errors import ModelFileError
@@ -138,7 +138,7 @@ def test_several_gold_answers_and_a_baseline(minilm: str, tmp_path: Path) -> Non
         rescale_with_baseline=True, baseline_path=str(baseline),
     )  # fmt: skip
 
-    pairs = Pairs(answers, [golds] * 3, [""] * 3, [None] * 3, [""] * 3)
+    pairs = AnswerBatch(answers, [golds] * 3, [""] * 3, [None] * 3, [""] * 3)
     for part, number, values in zip(["P", "R", "F1"], (0.31, 0.32, 0.33), theirs, strict=True):
         metric = parse_metric(f"BERTScore-{part}(model={minilm},baseline={number})")
         assert metric.values(pairs) == pytest.approx(values.tolist(), abs=1e-5)  # type: ignore[arg-type]
@@ -155,7 +155,7 @@ def test_k_precision_is_the_best_passages_precision(
         for row in rows
     ]
     contexts = [Context(str(i), "given", tuple(passages)) for i, passages in enumerate(shown)]
-    pairs = Pairs([r["answer"] for r in rows], [()] * 8, [""] * 8, contexts, [""] * 8)
+    pairs = AnswerBatch([r["answer"] for r in rows], [()] * 8, [""] * 8, contexts, [""] * 8)
 
     found = parse_metric(f"Bert-K-Precision(model={minilm})").values(pairs)  # type: ignore[arg-type]
 

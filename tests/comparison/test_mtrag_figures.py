@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rb_agg import conditioned, rb_agg
 from ragstone.data.readers.trec import read_qrels, read_run
@@ -101,11 +101,13 @@ def stored(row: dict[str, Any], name: str) -> float:
     return float(found["value"])
 
 
-def pairs(rows: list[dict[str, Any]], tasks: dict[str, dict[str, Any]]) -> Pairs:
+def pairs(rows: list[dict[str, Any]], tasks: dict[str, dict[str, Any]]) -> AnswerBatch:
     """Return responses against their targets."""
     gold = [tuple(t["text"] for t in tasks[row["task_id"]]["targets"]) for row in rows]
     blank = [""] * len(rows)
-    return Pairs([row["model_response"] for row in rows], gold, blank, [None] * len(rows), blank)
+    return AnswerBatch(
+        [row["model_response"] for row in rows], gold, blank, [None] * len(rows), blank
+    )
 
 
 @pytest.mark.parametrize(("name", "size"), RESPONSES.items())

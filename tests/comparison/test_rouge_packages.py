@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rouge import Rouge
 from rouge_score.rouge_scorer import RougeScorer
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.parse import parse_metric
 
 GOOGLE = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
@@ -22,7 +22,7 @@ ASCII_TEXTS = st.lists(st.sampled_from(WORDS[:-1]), max_size=25).map(" ".join) |
 
 def value(metric: str, answer: str, gold: list[str]) -> float:
     """Return the value of one pair."""
-    found = parse_metric(metric).values(Pairs.of(answer, gold))  # type: ignore[arg-type]
+    found = parse_metric(metric).values(AnswerBatch.of(answer, gold))  # type: ignore[arg-type]
     return float(found[0])
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.core.component import NOT_IN_KEY
-from ragstone.core.fingerprint import fingerprint, recipe
+from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.fingerprint import cache_key_parts, fingerprint
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -25,7 +25,7 @@ class Part:
     """A component for tests."""
 
     size: int = 1
-    device: str = field(default="cpu", metadata=NOT_IN_KEY)
+    device: str = field(default="cpu", metadata=NOT_IN_CACHE_KEY)
 
 
 @given(st.dictionaries(st.text(), PLAIN))
@@ -51,5 +51,5 @@ def test_true_is_not_one() -> None:
 
 def test_fields_that_cannot_change_the_output_stay_out_of_the_key() -> None:
     """Another device is the same recipe; another size is not."""
-    assert recipe(Part(device="gpu")) == recipe(Part())
-    assert recipe(Part(size=2)) != recipe(Part())
+    assert cache_key_parts(Part(device="gpu")) == cache_key_parts(Part())
+    assert cache_key_parts(Part(size=2)) != cache_key_parts(Part())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core import resources as room
-from ragstone.core.resources import check_room, free_disk, free_ram
+from ragstone.core.resources import free_disk, free_ram, require_memory_and_disk
 from ragstone.errors import RagstoneError
 
 
@@ -43,19 +43,19 @@ def test_a_folder_to_be_made_has_the_room_of_its_disk(tmp_path: Path) -> None:
 def test_too_little_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says what is needed, what is free, and what to do."""
     monkeypatch.setattr(room, "free_ram", lambda: 2_000_000_000)
-    check_room(1_999_999_999, 0, "indexing")
+    require_memory_and_disk(1_999_999_999, 0, "indexing")
     with pytest.raises(RagstoneError, match=r"indexing needs about 3\.0 GB of memory, and 2\.0 GB"):
-        check_room(3_000_000_000, 0, "indexing")
+        require_memory_and_disk(3_000_000_000, 0, "indexing")
 
 
 def test_too_little_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the folder, and the way out that the caller knows."""
     monkeypatch.setattr(room, "free_disk", lambda _: 10_000_000)
     with pytest.raises(RagstoneError, match=r"20\.0 MB on the disk of .*take fewer passages"):
-        check_room(0, 20_000_000, "it", folder=tmp_path, way_out="take fewer passages")
+        require_memory_and_disk(0, 20_000_000, "it", folder=tmp_path, way_out="take fewer passages")
 
 
 def test_a_system_that_does_not_say_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where free memory is unknown, the work is tried."""
     monkeypatch.setattr(room, "free_ram", lambda: None)
-    check_room(10**18, 0, "anything")
+    require_memory_and_disk(10**18, 0, "anything")

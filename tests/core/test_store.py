@@ -14,7 +14,7 @@ import pytest
 from arro3.core import Table
 
 from ragstone.core.schemas import SEARCHES, columns, to_table
-from ragstone.core.store import MANIFEST, Kept, Store
+from ragstone.core.store import MANIFEST, Store, StoredTable
 from ragstone.errors import StoreError
 from ragstone.results.results import Results
 
@@ -26,9 +26,9 @@ class Upper:
     suffix: str = ""
 
 
-def searches(*texts: str) -> Kept:
+def searches(*texts: str) -> StoredTable:
     """Return a table of some texts."""
-    return Kept.of(to_table(SEARCHES, {"query_id": list(texts), "text": list(texts)}))
+    return StoredTable.in_memory(to_table(SEARCHES, {"query_id": list(texts), "text": list(texts)}))
 
 
 def upper(component: Upper, given: Table) -> Table:
@@ -47,8 +47,8 @@ def test_a_kept_step_is_not_computed_again(tmp_path: Path) -> None:
     """The second call reads what the first one wrote."""
     store = Store(tmp_path)
 
-    first = store.table("upper", Upper(), {"given": searches("a", "b")}, upper)
-    second = store.table("upper", Upper(), {"given": searches("a", "b")}, refuse)
+    first = store.get_or_compute("upper", Upper(), {"given": searches("a", "b")}, upper)
+    second = store.get_or_compute("upper", Upper(), {"given": searches("a", "b")}, refuse)
 
     assert columns(second.table)["text"] == ["A", "B"]
     assert first.digest == second.digest
@@ -62,7 +62,7 @@ def test_another_parameter_or_input_is_another_step(
 ) -> None:
     """The key holds parameters and input digests."""
     store = Store(tmp_path)
-    store.table("upper", Upper(), {"given": searches("a")}, upper)
+    store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
 
     assert not store.has("upper", component, {"given": searches(*texts)})
 
@@ -72,7 +72,7 @@ def test_the_same_content_by_another_way_is_the_same_input(tmp_path: Path) -> No
     store = Store(tmp_path)
     given = searches("a")
     kept = store.keep("given", given.table)
-    read_back = Kept.of(Kept(kept.digest, folder=kept.folder).table)
+    read_back = StoredTable.in_memory(StoredTable(kept.digest, folder=kept.folder).table)
 
     assert read_back.digest == given.digest
 
@@ -82,7 +82,7 @@ def test_a_step_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     store = Store(tmp_path)
 
     with pytest.raises(AssertionError):
-        store.table("upper", Upper(), {"given": searches("a")}, refuse)
+        store.get_or_compute("upper", Upper(), {"given": searches("a")}, refuse)
 
     assert not list((tmp_path / "steps").glob("*")) if (tmp_path / "steps").exists() else True
 
@@ -94,7 +94,7 @@ def test_a_folder_without_manifest_does_not_count(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "table.parquet").write_bytes(b"half")
 
-    kept = store.table("upper", Upper(), {"given": searches("a")}, upper)
+    kept = store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
 
     assert columns(kept.table)["text"] == ["A"]
 
@@ -104,9 +104,9 @@ def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     inputs = {"given": searches("a")}
 
-    store.table("upper", Upper(), inputs, upper, count_failed=lambda _table: 1)
+    store.get_or_compute("upper", Upper(), inputs, upper, count_failed=lambda _table: 1)
     assert not store.has("upper", Upper(), inputs)
-    again = store.table("upper", Upper(), inputs, upper, count_failed=lambda _table: 0)
+    again = store.get_or_compute("upper", Upper(), inputs, upper, count_failed=lambda _table: 0)
 
     assert again.manifest["failed"] == 0
     assert store.has("upper", Upper(), inputs)
@@ -117,7 +117,9 @@ def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
     store = Store(tmp_path)
     given = searches("a")
 
-    kept = store.table("upper", Upper("?"), {"given": given}, upper, facts=lambda: {"tokens_in": 7})
+    kept = store.get_or_compute(
+        "upper", Upper("?"), {"given": given}, upper, facts=lambda: {"tokens_in": 7}
+    )
 
     manifest = kept.manifest
     assert manifest["made_by"]["parameters"] == {"suffix": "?"}
@@ -128,12 +130,12 @@ def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
 def test_a_damaged_table_names_the_folder_to_remove(tmp_path: Path) -> None:
     """The error says which folder cannot be read and how to go on."""
     store = Store(tmp_path)
-    kept = store.table("upper", Upper(), {"given": searches("a")}, upper)
+    kept = store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
     assert kept.folder is not None
     (kept.folder / "table.parquet").write_bytes(b"damaged")
 
     with pytest.raises(StoreError, match="rm -r"):
-        _ = Kept(kept.digest, folder=kept.folder).table
+        _ = StoredTable(kept.digest, folder=kept.folder).table
 
 
 def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 def _finish_step(root: str, barrier: object) -> str:
     barrier.wait()  # type: ignore[attr-defined]  # a multiprocessing barrier has no public type
     store = Store(Path(root))
-    return store.table("upper", Upper(), {"given": searches("a", "b")}, upper).digest
+    return store.get_or_compute("upper", Upper(), {"given": searches("a", "b")}, upper).digest
 
 
 def test_two_processes_may_finish_the_same_step(tmp_path: Path) -> None:
@@ -169,14 +171,14 @@ def test_a_full_disk_is_an_error_that_says_what_is_kept(
 ) -> None:
     """No space left: earlier steps stay, nothing half-written is left, the message says go on."""
     store = Store(tmp_path)
-    store.table("upper", Upper(), {"given": searches("a")}, upper)
+    store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
 
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match=r"No space left on device\. Everything finished before"):
-        store.table("upper", Upper("!"), {"given": searches("a")}, upper)
+        store.get_or_compute("upper", Upper("!"), {"given": searches("a")}, upper)
 
     assert store.has("upper", Upper(), {"given": searches("a")})
     assert len(list((tmp_path / "steps").iterdir())) == 1
@@ -204,7 +206,7 @@ def test_a_folder_of_files_is_written_once(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
     """A folder that was written to a moment ago may be another process's and stays."""
     store = Store(tmp_path)
-    store.table("upper", Upper(), {"given": searches("a")}, upper)
+    store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
     old, new = tmp_path / "steps" / ".tmp-old", tmp_path / "arrays" / ".tmp-new"
     for folder in (old, new):
         folder.mkdir(parents=True)

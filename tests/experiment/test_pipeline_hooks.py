@@ -18,7 +18,7 @@ OWN = """
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.types import Context, Processed, Ranking, Reranked
 
@@ -48,7 +48,7 @@ class Calling:
 
     def retrieve(self, searches, corpus):
         assert self.seen.endswith("calls.sqlite")
-        note("searches looked at", len(searches))
+        add_note("searches looked at", len(searches))
         return BM25(top_k=3).retrieve(searches, corpus)
 
 

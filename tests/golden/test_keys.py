@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.experiment.experiment import load_experiment
 
 FOLDER = Path(__file__).parent / "keys"
@@ -28,12 +28,16 @@ def recipes(name: str) -> dict[str, Any]:
     return {
         "systems": {
             system.name: {
-                step: recipe(getattr(system, step)) for step in steps if getattr(system, step)
+                step: cache_key_parts(getattr(system, step))
+                for step in steps
+                if getattr(system, step)
             }
             for system in experiment.systems
         },
-        "settings": [recipe(builder) for builder in experiment.builders],
-        "metrics": [recipe(metric) for kind in experiment.metrics for metric in kind.metrics],
+        "settings": [cache_key_parts(builder) for builder in experiment.builders],
+        "metrics": [
+            cache_key_parts(metric) for kind in experiment.metrics for metric in kind.metrics
+        ],
     }
 
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pytest
 
 from ragstone.core import resources as room
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.progress import shown_by
-from ragstone.core.step_notes import note, noting
+from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError, StoreError
@@ -32,8 +32,8 @@ class Counting:
     """Embeds a text by its length; remembers what it was given, and can die on the way."""
 
     scale: float = 1.0
-    seen: list[str] = field(default_factory=list, metadata=NOT_IN_KEY)
-    dies_at: str = field(default="", metadata=NOT_IN_KEY)
+    seen: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
+    dies_at: str = field(default="", metadata=NOT_IN_CACHE_KEY)
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one row of two numbers per text."""
@@ -219,14 +219,14 @@ class Cutting(Counting):
 
     def embed_passages(self, texts: Sequence[str]) -> Rows:
         """Return the vectors of the first two characters of each text."""
-        note("passages cut", sum(len(text) > 2 for text in texts))
+        add_note("passages cut", sum(len(text) > 2 for text in texts))
         return super().embed_passages([text[:2] for text in texts])
 
 
 def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> None:
     """The cuts of passages are noted by the run that embeds and by every run after it."""
     for embedder in (Cutting(), Cutting(), Cutting()):
-        with noting() as notes:
+        with collect_notes() as notes:
             embed_corpus(_corpus(10, Store(tmp_path)), embedder)
         assert notes == {"passages cut": 8}
         if embedder.seen:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.indexes import corpus_vectors as vectors
@@ -28,7 +28,7 @@ SHARDS, SHARD, KILLS = 40, 8, 3
 class Slow:
     """Writes down each text that it embeds, and takes its time."""
 
-    log: str = field(default="", metadata=NOT_IN_KEY)
+    log: str = field(default="", metadata=NOT_IN_CACHE_KEY)
 
     def embed_passages(self, texts: Sequence[str]) -> Any:
         """Return one row per text."""

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
-from ragstone.calls.types import Endpoint, Failure, Fault, Outcome, Reply, Request, chat
+from ragstone.calls.scheduler import RetryPolicy
+from ragstone.calls.types import AttemptError, Endpoint, Failure, Outcome, Reply, Request, chat
 from ragstone.errors import CallError, ConfigError, MissingDependency
 from ragstone.models.in_process import Answer, draw_seed, hold, in_process, let_go
 
@@ -35,7 +35,9 @@ class Echo:
         if "misuse" in texts:
             raise ConfigError("takes no grammar")
         return [
-            Fault("too long") if text == "long" else Reply(text.upper(), rendered=f"<{text}>")
+            AttemptError("too long")
+            if text == "long"
+            else Reply(text.upper(), rendered=f"<{text}>")
             for text in texts
         ]
 
@@ -45,7 +47,7 @@ class Echo:
 
 
 def ask(
-    model: Echo, texts: Sequence[str], tmp_path: Path, batch_size: int, patience: Patience | None
+    model: Echo, texts: Sequence[str], tmp_path: Path, batch_size: int, patience: RetryPolicy | None
 ) -> list[Outcome]:
     """Return the outcomes of one question per text."""
     endpoint = Endpoint(
@@ -100,7 +102,7 @@ def test_an_answer_that_outlasts_a_time_out_is_not_computed_twice(tmp_path: Path
     """The next attempt finds the answer that the one before was waiting for."""
     model = Echo(seconds=0.5)
 
-    [outcome] = ask(model, ["slow"], tmp_path, 1, Patience(timeout=0.2, first_wait=0.05))
+    [outcome] = ask(model, ["slow"], tmp_path, 1, RetryPolicy(timeout=0.2, first_wait=0.05))
 
     assert isinstance(outcome, Reply)
     assert outcome.attempts > 1
@@ -115,7 +117,7 @@ def test_a_long_queue_does_not_run_out_of_time(tmp_path: Path) -> None:
         identity="echo",
         client=lambda endpoint, pace: in_process(endpoint, pace, lambda: model, 2),
     )
-    patience = Patience(timeout=1.0, deadline=60.0, attempts=1)
+    patience = RetryPolicy(timeout=1.0, deadline=60.0, attempts=1)
     with Calls.at(tmp_path / "calls.sqlite", patience=patience) as calls:
         outcomes = list(calls.ask(endpoint, [chat(f"text {n}") for n in range(20)]))
 

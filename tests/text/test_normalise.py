@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.char3_recall import char3_recall
 from ragstone.components.metrics.exact_match import exact_match
 from ragstone.components.metrics.match import match
@@ -83,7 +83,7 @@ def test_the_bergen_variant_of_match_finds_characters_anywhere(answer: str, gold
     """The traps of the released form stay in the variant that reproduces its figures."""
     from ragstone.components.metrics.match import Match
 
-    assert Match(variant="bergen").values(Pairs.of(answer, [gold]))[0] == 1.0
+    assert Match(variant="bergen").values(AnswerBatch.of(answer, [gold]))[0] == 1.0
 
 
 def test_characters_of_scripts_without_spaces_are_found() -> None:
@@ -91,12 +91,12 @@ def test_characters_of_scripts_without_spaces_are_found() -> None:
     from ragstone.components.metrics.char3_recall import Char3Recall
     from ragstone.components.metrics.rouge_l import RougeL
 
-    pair = Pairs.of("答案是北京市", ["北京"])
+    pair = AnswerBatch.of("答案是北京市", ["北京"])
 
     assert char3_recall("答案是北京市", ["北京"]) == 1.0
     assert Char3Recall(variant="bergen").values(pair)[0] == 0.0
     assert rouge_l("北京", ["北京"]) == 1.0
-    assert RougeL(variant="mtrag").values(Pairs.of("北京", ["北京"]))[0] == 0.0
+    assert RougeL(variant="mtrag").values(AnswerBatch.of("北京", ["北京"]))[0] == 0.0
 
 
 def test_pieces_are_split_at_signs() -> None:

@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ragstone.building.label_files import SEPARATOR
 from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Labeller(ModelJudge):
     taxonomy: str = "know-your-rag"
 
     name: ClassVar[str] = "label"
-    form: ClassVar[Form[Any]] = Choice()
+    form: ClassVar[VerdictSchema[Any]] = Choice()
     needs: ClassVar[frozenset[str]] = frozenset()
     scores_itself: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages")
@@ -116,9 +116,11 @@ class Labeller(ModelJudge):
             return Verdict.not_asked(item, "the query has no gold passage to be labelled with")
         return None
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask for one of the labels, or for a yes or no to each."""
-        form: Form[Any] = Numbered(len(self.labels)) if self._file.several else Choice(self.labels)
+        form: VerdictSchema[Any] = (
+            Numbered(len(self.labels)) if self._file.several else Choice(self.labels)
+        )
         return [self.question(form, self.values(item), item.passages)]
 
     def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
@@ -139,7 +141,7 @@ def _sheet(file: TaxonomyFile) -> str:
     meanings = "\n".join(f"{mark} {name}: {meaning};" for mark, (name, meaning) in named)
     task = f"{file.task}\n{meanings}".replace("{", "{{").replace("}", "}}")
     shown = {"query": "question", **({"passages": "context"} if file.context else {})}
-    return sheet(task, **shown)
+    return user_template(task, **shown)
 
 
 def gold_items(dataset: Dataset, most: int = 3) -> list[Item]:

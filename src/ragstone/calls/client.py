@@ -27,25 +27,25 @@ from ragstone.calls.estimates import Estimate, estimate
 from ragstone.calls.http import ChatClient, check_reachable
 from ragstone.calls.log import CallLog
 from ragstone.calls.prices import Budget, BudgetReached, Prices
-from ragstone.calls.rate_control import Pace
-from ragstone.calls.scheduler import Batch, Engine, Patience
+from ragstone.calls.rate_control import ConcurrencyLimiter
+from ragstone.calls.scheduler import Batch, Engine, RetryPolicy
 from ragstone.calls.types import (
     CallClient,
     Endpoint,
     Failure,
-    HasUrls,
     Outcome,
     Reply,
     Request,
     Sampling,
-    Servers,
+    ServerAddresses,
+    ServerPool,
     TokenLogprob,
     chat,
     shown_url,
 )
 from ragstone.core.offline import is_loopback, no_network
 from ragstone.core.progress import progress
-from ragstone.core.resources import usable_cores
+from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError, RagstoneError
 from ragstone.types import ChatMessage
 
@@ -58,13 +58,13 @@ __all__ = [
     "Endpoint",
     "Estimate",
     "Failure",
-    "HasUrls",
     "Outcome",
-    "Patience",
     "Prices",
     "Reply",
     "Request",
+    "RetryPolicy",
     "Sampling",
+    "ServerPool",
     "TokenLogprob",
     "Usage",
     "chat",
@@ -113,7 +113,7 @@ class Calls:
         self,
         log: CallLog,
         *,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
         max_concurrency: int = 64,
         offline: bool = False,
         replay_only: bool = False,
@@ -121,7 +121,7 @@ class Calls:
         budget: Budget | None = None,
     ) -> None:
         self.log = log
-        self.patience = patience or Patience()
+        self.patience = patience or RetryPolicy()
         self.max_concurrency = max_concurrency
         self.offline, self.replay_only = offline, replay_only
         self.prices = prices or (budget.prices if budget else Prices())
@@ -129,7 +129,7 @@ class Calls:
         self._engine = Engine(self.patience)
         self._clients: dict[Endpoint, CallClient] = {}
         self._opened: list[CallClient] = []
-        self._serving: tuple[Endpoint, HasUrls] | None = None
+        self._serving: tuple[Endpoint, ServerPool] | None = None
         self._usage = Usage()
         self._lock = threading.Lock()
         self._guard = contextlib.ExitStack()
@@ -205,7 +205,7 @@ class Calls:
         """Return how many calls to an endpoint are made at once at most."""
         if endpoint in self._clients:
             return self._clients[endpoint].pace.most
-        usual = usable_cores() if endpoint.serve is not None else self.max_concurrency
+        usual = available_cpus() if endpoint.serve is not None else self.max_concurrency
         return endpoint.concurrency or usual
 
     def ask(
@@ -305,16 +305,16 @@ class Calls:
     ) -> CallClient:
         client: CallClient
         if endpoint.serve is None:
-            pace = Pace(most=endpoint.concurrency or self.max_concurrency)
+            pace = ConcurrencyLimiter(most=endpoint.concurrency or self.max_concurrency)
         else:
             # One a server: what waits at a server that answers one at a time only ages there.
             most = endpoint.concurrency or len(urls)
-            pace = Pace(most=most, limit=most, least=most)
+            pace = ConcurrencyLimiter(most=most, limit=most, least=most)
         if endpoint.client is not None:
             client = endpoint.client(endpoint, pace)
         else:
             key = endpoint.api_key() if api_key is None else api_key
-            client = ChatClient(endpoint, Servers(urls, key), pace)
+            client = ChatClient(endpoint, ServerAddresses(urls, key), pace)
         self._opened.append(client)
         self._clients[endpoint] = client
         return client

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from ragstone.calls.prices import Guess, Load
+from ragstone.calls.prices import PromptSize, TokenEstimator
 from ragstone.calls.types import Endpoint, Reply, Request
 
 if TYPE_CHECKING:
@@ -55,12 +55,14 @@ def estimate(
     by_key = {request.key(endpoint.identity): request for request in requests}
     known = log.replies(list(by_key))
     missing = [request for key, request in by_key.items() if key not in known]
-    guess = Guess()
+    guess = TokenEstimator()
     for key, reply in known.items():
         guess.learn(len(by_key[key].rendered), reply)
     if not known:
         _learn_from_others(log, endpoint, guess)
-    tokens_in, tokens_out = guess.tokens(reduce(Load.plus, map(Load.of, missing), Load()))
+    tokens_in, tokens_out = guess.tokens(
+        reduce(PromptSize.plus, map(PromptSize.of, missing), PromptSize())
+    )
     price = prices.find(endpoint)
     at_once = min(at_once, max(len(missing), 1))
     return Estimate(
@@ -74,7 +76,7 @@ def estimate(
     )
 
 
-def _learn_from_others(log: CallLog, endpoint: Endpoint, guess: Guess) -> None:
+def _learn_from_others(log: CallLog, endpoint: Endpoint, guess: TokenEstimator) -> None:
     """Learn from what the same model was asked in other experiments."""
     for characters, reply in log.sample(endpoint.identity):
         guess.learn(characters, Reply("", "", *reply))

@@ -14,9 +14,9 @@ from urllib.request import getproxies
 
 import orjson
 
-from ragstone.calls.rate_control import Pace, pause_wanted
-from ragstone.calls.types import Endpoint, Fault, Reply, Request, Servers, shown_url
-from ragstone.calls.wire_formats import wire_of
+from ragstone.calls.rate_control import ConcurrencyLimiter, pause_wanted
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerAddresses, shown_url
+from ragstone.calls.wire_formats import format_for
 from ragstone.core.offline import is_loopback
 from ragstone.errors import CallError
 
@@ -60,8 +60,8 @@ class ChatClient:
     """Sends requests to the least busy server of an endpoint. Lives in one event loop."""
 
     endpoint: Endpoint
-    servers: Servers
-    pace: Pace
+    servers: ServerAddresses
+    pace: ConcurrencyLimiter
     _pool: list[_Server] = field(init=False, repr=False)
     _session: aiohttp.ClientSession | None = field(init=False, default=None, repr=False)
 
@@ -69,7 +69,7 @@ class ChatClient:
         """Prepare what is the same for all requests."""
         from yarl import URL
 
-        self._wire = wire_of(self.endpoint)
+        self._wire = format_for(self.endpoint)
         self._pool = [
             _Server(URL(self._wire.url(url), encoded=True), shown_url(url))
             for url in self.servers.urls
@@ -85,13 +85,13 @@ class ChatClient:
             await self._session.close()
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `Fault`."""
+        """Return the reply to one request, or raise a `AttemptError`."""
         import aiohttp
 
         try:
             body = self._wire.body(self.endpoint.model, request)
         except TypeError as error:
-            raise Fault(f"the prompt cannot be sent: {error}") from error
+            raise AttemptError(f"the prompt cannot be sent: {error}") from error
         server = self._least_busy()
         server.busy += 1
         try:
@@ -142,7 +142,7 @@ class ChatClient:
             payload = self._wire.decode(raw)
         except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
-            raise Fault(
+            raise AttemptError(
                 f"{server.shown} answered with {kind} that is not JSON "
                 f"({_start(raw)}); is this the base_url of a model server?",
                 status=200,
@@ -150,11 +150,11 @@ class ChatClient:
             ) from error
         if isinstance(payload, dict) and payload.get("error"):
             message, _ = _error_text(raw)
-            raise Fault(f"{server.shown} reports: {message}", status=200, retryable=True)
+            raise AttemptError(f"{server.shown} reports: {message}", status=200, retryable=True)
         try:
             reply = self._wire.reply(payload)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Fault(
+            raise AttemptError(
                 f"{server.shown} answered in an unexpected shape: {error} ({_start(raw)})",
                 status=200,
                 retryable=True,
@@ -164,12 +164,14 @@ class ChatClient:
             self.pace.hold(pause or 0.0, asyncio.get_running_loop().time())
         return reply
 
-    def _refused(self, server: _Server, response: aiohttp.ClientResponse, raw: bytes) -> Fault:
+    def _refused(
+        self, server: _Server, response: aiohttp.ClientResponse, raw: bytes
+    ) -> AttemptError:
         status = response.status
         message, code = _error_text(raw)
         unpaid = status == 429 and any(word in f"{code} {message}" for word in _NO_MONEY)  # noqa: PLR2004
         cause = _cause(status, message, self.endpoint, response.headers, unpaid=unpaid)
-        return Fault(
+        return AttemptError(
             f"{server.shown} refused with {status}: {message or response.reason}{cause}",
             status=status,
             retryable=status in _PASSING and not unpaid,
@@ -180,21 +182,21 @@ class ChatClient:
             else None,
         )
 
-    def _unconnected(self, server: _Server, error: Exception) -> Fault:
+    def _unconnected(self, server: _Server, error: Exception) -> AttemptError:
         import aiohttp
 
         if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-            return Fault(f"{server.shown} has no certificate that can be trusted: {error}")
+            return AttemptError(f"{server.shown} has no certificate that can be trusted: {error}")
         if isinstance(error, aiohttp.InvalidURL):
-            return Fault(f"{server.shown} is not an address", fatal=True)
+            return AttemptError(f"{server.shown} is not an address", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             why = error.strerror or str(error.os_error)
-            return Fault(
+            return AttemptError(
                 f"cannot connect to {server.shown} ({why}); is the server running there?",
                 retryable=True,
             )
         what = str(error) or type(error).__name__
-        return Fault(f"{server.shown} cut the connection: {what}", retryable=True)
+        return AttemptError(f"{server.shown} cut the connection: {what}", retryable=True)
 
 
 def check_reachable(endpoint: Endpoint) -> None:
@@ -218,7 +220,7 @@ def check_reachable(endpoint: Endpoint) -> None:
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """Return the body, or raise a `Fault` before more than `LARGEST_REPLY` is taken in."""
+    """Return the body, or raise a `AttemptError` before more than `LARGEST_REPLY` is taken in."""
     length = response.content_length
     if (
         length is not None
@@ -231,7 +233,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
         taken += len(part)
         if taken > LARGEST_REPLY:
             response.close()
-            raise Fault(
+            raise AttemptError(
                 f"the reply is larger than {LARGEST_REPLY // 2**20} MiB",
                 status=response.status,
                 retryable=True,

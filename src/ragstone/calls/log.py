@@ -91,7 +91,7 @@ class Receiver(Protocol):
         """Take outcomes that are now durable."""
         ...
 
-    def broken(self, error: StoreError) -> None:
+    def fail(self, error: StoreError) -> None:
         """Take the reason why nothing more can be kept."""
         ...
 
@@ -190,7 +190,7 @@ class CallLog:
             except Exception as error:  # noqa: BLE001 - were this thread to end, all would wait
                 told = error if isinstance(error, StoreError) else _unexpected(self.path, error)
                 for receiver in {id(r): r for _, r in items}.values():
-                    receiver.broken(told)
+                    receiver.fail(told)
         if connection is not None:
             connection.close()
 

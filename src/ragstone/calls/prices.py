@@ -115,7 +115,7 @@ def _price(written: Any, where: str) -> Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class PromptSize:
     """Some calls that are not answered yet."""
 
     calls: int = 0
@@ -124,14 +124,14 @@ class Load:
     """Tokens that may come out at most."""
 
     @classmethod
-    def of(cls, request: Request) -> Load:
+    def of(cls, request: Request) -> PromptSize:
         """Return one request's load."""
         most = request.sampling.max_tokens
         return cls(1, len(request.rendered), _USUAL_TOKENS_OUT if most is None else most)
 
-    def plus(self, other: Load, sign: int = 1) -> Load:
+    def plus(self, other: PromptSize, sign: int = 1) -> PromptSize:
         """Return both together, or with sign -1 what is left without the other."""
-        return Load(
+        return PromptSize(
             self.calls + sign * other.calls,
             self.characters + sign * other.characters,
             self.most_out + sign * other.most_out,
@@ -139,7 +139,7 @@ class Load:
 
 
 @dataclass
-class Guess:
+class TokenEstimator:
     """What calls to one endpoint are likely to use, learned from the replies so far."""
 
     characters: int = 0
@@ -160,7 +160,7 @@ class Guess:
             self.replies += 1
             self.squares += reply.tokens_out**2
 
-    def tokens(self, load: Load) -> tuple[float, float]:
+    def tokens(self, load: PromptSize) -> tuple[float, float]:
         """Return tokens in and out; until enough is known, out is the most that may come."""
         known = self.tokens_in > 0
         per_token = self.characters / self.tokens_in if known else _USUAL_CHARACTERS_PER_TOKEN
@@ -168,7 +168,7 @@ class Guess:
             return load.characters / per_token, float(load.most_out)
         return load.characters / per_token, load.calls * self.tokens_out / self.replies
 
-    def tokens_at_most(self, load: Load) -> tuple[float, float]:
+    def tokens_at_most(self, load: PromptSize) -> tuple[float, float]:
         """Return tokens in and out that are exceeded about once in forty times.
 
         Two standard deviations above the guess: those of the calls' own lengths and of the mean.
@@ -186,12 +186,12 @@ class _Account:
     """One endpoint's share of a budget."""
 
     price: Price
-    guess: Guess = field(default_factory=Guess)
-    in_flight: Load = field(default_factory=Load)
-    loads: dict[str, Load] = field(default_factory=dict)
+    guess: TokenEstimator = field(default_factory=TokenEstimator)
+    in_flight: PromptSize = field(default_factory=PromptSize)
+    loads: dict[str, PromptSize] = field(default_factory=dict)
     spent: float = 0.0
 
-    def with_one_more(self, load: Load) -> float:
+    def with_one_more(self, load: PromptSize) -> float:
         """Return what was spent, and will have been when all in flight and one more are done."""
         return self.spent + self.price.of(*self.guess.tokens_at_most(self.in_flight.plus(load)))
 
@@ -218,13 +218,13 @@ class Budget:
 
     def set_aside(self, endpoint: Endpoint, key: str, request: Request) -> BudgetReached | None:
         """Set a call's likely cost aside, or return why it cannot be made."""
-        load = Load.of(request)
+        load = PromptSize.of(request)
         with self._lock:
             account = self._accounts.get(endpoint.identity)
             if account is None:
                 account = self._accounts[endpoint.identity] = _Account(self.prices.need(endpoint))
             others = sum(
-                a.with_one_more(Load()) for a in self._accounts.values() if a is not account
+                a.with_one_more(PromptSize()) for a in self._accounts.values() if a is not account
             )
             if others + account.with_one_more(load) > self.amount:
                 return self._reached()
@@ -236,7 +236,7 @@ class Budget:
         """Count what a call cost in place of what was set aside for it."""
         with self._lock:
             account = self._accounts[endpoint.identity]
-            load = account.loads.pop(outcome.key, Load())
+            load = account.loads.pop(outcome.key, PromptSize())
             account.in_flight = account.in_flight.plus(load, -1)
             if not isinstance(outcome, Reply):
                 return

@@ -18,7 +18,7 @@ _ROUND: Final = 8
 
 
 @dataclass
-class Pace:
+class ConcurrencyLimiter:
     """The bound on calls in flight to one endpoint.
 
     Starts low and doubles every round while latency holds (each reply allows one more call); from

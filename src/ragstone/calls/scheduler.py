@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from ragstone.calls.log import Entry
-from ragstone.calls.types import Failure, Fault, Outcome
+from ragstone.calls.types import AttemptError, Failure, Outcome
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _BACKLOG: Final = 4096
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long a call is waited for, and how often it is tried again."""
 
     timeout: float = 120.0
@@ -60,8 +60,8 @@ class Batch:
     """Asked before each call; an error stops the batch once the calls in flight are kept."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     error: RagstoneError | None = None
-    doomed: CallError | None = None
-    handed: int = 0
+    abort_error: CallError | None = None
+    submitted: int = 0
     delivered: int = 0
     workers: set[asyncio.Task[None]] = field(default_factory=set)
     failed_in_a_row: int = 0
@@ -76,7 +76,7 @@ class Batch:
             self.outcomes.update((outcome.key, outcome) for outcome in outcomes)
             self.ready.notify_all()
 
-    def broken(self, error: RagstoneError) -> None:
+    def fail(self, error: RagstoneError) -> None:
         """Stop for good: nothing more can be made or kept."""
         self.stop(error, abandon=True)
 
@@ -98,7 +98,7 @@ class Batch:
         """Return a call's outcome once it is durable; raise what stopped the batch."""
         with self.ready:
             while key not in self.outcomes:
-                if self.error is not None and (self.abandoned or self.delivered == self.handed):
+                if self.error is not None and (self.abandoned or self.delivered == self.submitted):
                     raise self.error
                 self.ready.wait(timeout=1.0)
                 engine.check_alive()
@@ -108,7 +108,7 @@ class Batch:
 class Engine:
     """An event loop in a thread; started by the first batch."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: RetryPolicy) -> None:
         self.patience = patience
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -183,25 +183,25 @@ class Engine:
                     # Calls under way may leave room for this one: the last worker waits for them.
                     if len(batch.workers) > 1:
                         return
-                    if batch.delivered < batch.handed:
+                    if batch.delivered < batch.submitted:
                         await asyncio.sleep(_SETTLING_SECONDS)
                         continue
                     batch.stop(stop)
                     return
                 batch.jobs.popleft()
-                batch.handed += 1
+                batch.submitted += 1
                 outcome = await self._call(batch, key, request)
                 endpoint = batch.client.endpoint
                 batch.log.put(
                     Entry(key, endpoint.identity, endpoint.model, request, outcome), batch
                 )
-                if batch.doomed is not None:
-                    batch.stop(batch.doomed, abandon=True)
+                if batch.abort_error is not None:
+                    batch.stop(batch.abort_error, abandon=True)
                 while batch.log.waiting > _BACKLOG:  # noqa: ASYNC110 - the queue is a thread's
                     await asyncio.sleep(0.01)
                 self._staff(batch)
         except Exception as error:  # noqa: BLE001 - a worker's thread has nobody else to tell
-            batch.broken(error if isinstance(error, RagstoneError) else _unexpected(error))
+            batch.fail(error if isinstance(error, RagstoneError) else _unexpected(error))
         finally:
             batch.dismiss(cast("asyncio.Task[None]", asyncio.current_task()))
 
@@ -219,10 +219,10 @@ class Engine:
             try:
                 async with asyncio.timeout_at(min(began + allowed, ends)):
                     reply = await batch.client.attempt(request)
-            except Fault as caught:
+            except AttemptError as caught:
                 fault = caught
             except TimeoutError:
-                fault = Fault(
+                fault = AttemptError(
                     f"no reply from {batch.client.endpoint.name} within {clock() - began:.0f} s",
                     retryable=True,
                     overload=True,
@@ -247,13 +247,13 @@ class Engine:
                 )
             await asyncio.sleep(wait)
 
-    def _failed(self, batch: Batch, fault: Fault, failure: Failure) -> Failure:
+    def _failed(self, batch: Batch, fault: AttemptError, failure: Failure) -> Failure:
         """Return a call's failure, and doom the batch where others would end the same way."""
         batch.failed_in_a_row += 1
         if fault.fatal:
-            batch.doomed = CallError(fault.reason)
+            batch.abort_error = CallError(fault.reason)
         elif batch.failed_in_a_row >= self.patience.give_up_after:
-            batch.doomed = CallError(
+            batch.abort_error = CallError(
                 f"{batch.failed_in_a_row} calls in a row failed, the last because {fault.reason}. "
                 "The run is stopped; what was answered is kept: run the same command again"
             )

@@ -18,7 +18,7 @@ from ragstone.types import ChatMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragstone.calls.rate_control import Pace
+    from ragstone.calls.rate_control import ConcurrencyLimiter
 
 
 _KEY_VERSION: Final = 1
@@ -144,14 +144,14 @@ Outcome: TypeAlias = Reply | Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
+class ServerAddresses:
     """Where an endpoint can be reached now."""
 
     urls: tuple[str, ...]
     api_key: str = field(default="", repr=False)
 
 
-class HasUrls(Protocol):
+class ServerPool(Protocol):
     """What a pool of model servers on this machine says about itself."""
 
     @property
@@ -169,7 +169,7 @@ class HasUrls(Protocol):
         ...
 
 
-class Wire(Protocol):
+class WireFormat(Protocol):
     """How requests and replies are written on the way to one kind of server."""
 
     def url(self, base_url: str) -> str:
@@ -202,12 +202,12 @@ class CallClient(Protocol):
         ...
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> ConcurrencyLimiter:
         """How many calls it bears at once."""
         ...
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `Fault`; may be cancelled."""
+        """Return the reply to one request, or raise a `AttemptError`; may be cancelled."""
         ...
 
     async def close(self) -> None:
@@ -215,7 +215,7 @@ class CallClient(Protocol):
         ...
 
 
-class Fault(Exception):
+class AttemptError(Exception):
     """Why an attempt gave no reply, and what may be done about it."""
 
     def __init__(
@@ -257,11 +257,13 @@ class Endpoint:
     protocol: str = "openai"
     """`openai` or `anthropic`, or what `wire` speaks."""
     identity: str = ""
-    wire: Wire | None = field(default=None, compare=False)
-    serve: Callable[[], HasUrls] | None = field(default=None, compare=False)
+    wire: WireFormat | None = field(default=None, compare=False)
+    serve: Callable[[], ServerPool] | None = field(default=None, compare=False)
     """Returns running servers on this machine, started when the first reply is wanted that is not
     kept; asked before every batch of calls, so that servers that died are replaced."""
-    client: Callable[[Endpoint, Pace], CallClient] | None = field(default=None, compare=False)
+    client: Callable[[Endpoint, ConcurrencyLimiter], CallClient] | None = field(
+        default=None, compare=False
+    )
     """Makes the client of an endpoint that is no model server: a function, a command."""
     concurrency: int | None = None
     """Calls at once at most, where it differs from the default of `Calls`."""

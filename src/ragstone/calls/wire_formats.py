@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, Wire
+from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, WireFormat
 from ragstone.errors import ConfigError, did_you_mean
 
 
@@ -136,10 +136,10 @@ class AnthropicWire:
         )
 
 
-WIRES: Final[Mapping[str, Wire]] = {"openai": OpenAIWire(), "anthropic": AnthropicWire()}
+WIRES: Final[Mapping[str, WireFormat]] = {"openai": OpenAIWire(), "anthropic": AnthropicWire()}
 
 
-def wire_of(endpoint: Endpoint) -> Wire:
+def format_for(endpoint: Endpoint) -> WireFormat:
     """Return the protocol that an endpoint speaks."""
     if endpoint.wire is not None:
         return endpoint.wire

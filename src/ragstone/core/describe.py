@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.registry import find, known
 from ragstone.errors import RagstoneError
 
@@ -37,7 +37,7 @@ def _parameter(field: dataclasses.Field[Any]) -> dict[str, Any]:
         "name": field.name,
         "type": str(field.type),
         "default": _default(field),
-        "in_key": not any(field.metadata.get(mark) for mark in NOT_IN_KEY),
+        "in_key": not any(field.metadata.get(mark) for mark in NOT_IN_CACHE_KEY),
     }
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import name_of
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-_IN_KEY_MARK = next(iter(NOT_IN_KEY))
+_IN_KEY_MARK = next(iter(NOT_IN_CACHE_KEY))
 SMALL: Final = 1 << 28
 """Characters of a table that is hashed in one piece: 350,000 passages of 100 words."""
 _BLOCK: Final = 4096
@@ -52,7 +52,7 @@ def _plain(value: object) -> Any:
             return {key: _plain(item) for key, item in value.items()}
         raise TypeError(f"cannot fingerprint a mapping with keys that are not text: {value!r}")
     if is_component(value):
-        return recipe(value)
+        return cache_key_parts(value)
     raise TypeError(f"cannot fingerprint a {type(value).__name__}: not plain data")
 
 
@@ -61,7 +61,7 @@ def is_component(value: object) -> bool:
     return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
-def recipe(component: object) -> dict[str, Any]:
+def cache_key_parts(component: object) -> dict[str, Any]:
     """Return what makes a component's output: its name, version, parameters and revision."""
     if not dataclasses.is_dataclass(component) or isinstance(component, type):
         raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")

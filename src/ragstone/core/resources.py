@@ -32,7 +32,7 @@ def free_disk(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def check_room(
+def require_memory_and_disk(
     need_ram: int, need_disk: int, what: str, *, folder: Path | None = None, way_out: str = ""
 ) -> None:
     """Raise `RagstoneError` where memory or disk will not do, before anything is spent.
@@ -44,7 +44,7 @@ def check_room(
         folder: where the bytes go; without one the disk is not looked at.
         way_out: what to do about it, where there is more to say than to make room.
 
-    >>> check_room(1_000, 0, "counting to ten")
+    >>> require_memory_and_disk(1_000, 0, "counting to ten")
     """
     ram = free_ram()
     if ram is not None and need_ram > ram:
@@ -116,7 +116,7 @@ def _left(folder: Path, limit_name: str, usage_name: str) -> int | None:
     return int(limit) - usage + given_back if limit.isdigit() else None
 
 
-def usable_cores() -> int:
+def available_cpus() -> int:
     """Return the number of cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -16,11 +16,11 @@ _open: ContextVar[Counter[str] | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[Counter[str]]:
+def collect_notes() -> Iterator[Counter[str]]:
     """Collect what is noted inside the block: note -> how often.
 
-    >>> with noting() as notes:
-    ...     note("queries cut to 512 tokens", 3)
+    >>> with collect_notes() as notes:
+    ...     add_note("queries cut to 512 tokens", 3)
     >>> dict(notes)
     {'queries cut to 512 tokens': 3}
     """
@@ -32,7 +32,7 @@ def noting() -> Iterator[Counter[str]]:
         _open.reset(token)
 
 
-def note(what: str, count: int = 1) -> None:
+def add_note(what: str, count: int = 1) -> None:
     """Note that something happened `count` times; outside of a step nobody listens.
 
     `what` is a phrase that reads well behind a number, and names no single query or passage.

@@ -26,8 +26,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.core.fingerprint import digest_table, fingerprint, recipe
-from ragstone.core.step_notes import noting
+from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import StoreError
 from ragstone.version import __version__
 
@@ -46,23 +46,23 @@ KEY_LENGTH: Final = 24
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredTable:
     """A table with its digest; from the store it is read when it is first looked at."""
 
     digest: str
     folder: Path | None = None
-    held: Table | None = None
+    memory: Table | None = None
 
     @classmethod
-    def of(cls, table: Table) -> Kept:
+    def in_memory(cls, table: Table) -> StoredTable:
         """Return a table that is in memory only, such as a data set's."""
-        return cls(digest_table(table), held=table)
+        return cls(digest_table(table), memory=table)
 
     @cached_property
     def table(self) -> Table:
         """The table itself."""
-        if self.held is not None:
-            return self.held
+        if self.memory is not None:
+            return self.memory
         from arro3.io import read_parquet
 
         path = _existing(self.folder) / "table.parquet"
@@ -88,16 +88,16 @@ class Store:
     used: list[str] = field(default_factory=list, compare=False, repr=False)
     """Names of the steps whose results were asked for, in order."""
 
-    def table(
+    def get_or_compute(
         self,
         step: str,
         component: object,
-        inputs: Mapping[str, Kept],
+        inputs: Mapping[str, StoredTable],
         compute: Callable[..., Table],
         *,
         count_failed: Callable[[Table], int] | None = None,
         facts: Callable[[], Mapping[str, Any]] | None = None,
-    ) -> Kept:
+    ) -> StoredTable:
         """Return the result of a step, computing it only where it is not kept.
 
         `compute` is called with the component and with the input tables under their names: with
@@ -111,7 +111,7 @@ class Store:
         if not self.has(step, component, inputs):
             self.check_writable()
             started = time.time()
-            with noting() as notes:
+            with collect_notes() as notes:
                 table = compute(component, **{name: kept.table for name, kept in inputs.items()})
             manifest = {
                 "step": step,
@@ -125,23 +125,23 @@ class Store:
             }
             self._keep(folder, table, manifest)
         self.used.append(folder.name)
-        return Kept(_read_manifest(folder)["digest"], folder=folder)
+        return StoredTable(_read_manifest(folder)["digest"], folder=folder)
 
-    def keep(self, step: str, table: Table) -> Kept:
+    def keep(self, step: str, table: Table) -> StoredTable:
         """Keep a table that no component computed, such as a data set's queries."""
         digest = digest_table(table)
         folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
         if not (folder / MANIFEST).exists():
             manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
             self._keep(folder, table, manifest | _run_facts(time.time()))
-        return Kept(digest, folder=folder)
+        return StoredTable(digest, folder=folder)
 
-    def has(self, step: str, component: object, inputs: Mapping[str, Kept]) -> bool:
+    def has(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> bool:
         """Say whether the result of a step is kept, with no failed row in it."""
         folder = self.folder(step, component, inputs)
         return (folder / MANIFEST).exists() and _read_manifest(folder)["failed"] == 0
 
-    def folder(self, step: str, component: object, inputs: Mapping[str, Kept]) -> Path:
+    def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
         key = fingerprint({"step": step, **_made_of(component, inputs)})
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
@@ -230,9 +230,9 @@ def _last_change(folder: Path) -> float:
         return time.time()
 
 
-def _made_of(component: object, inputs: Mapping[str, Kept]) -> dict[str, Any]:
+def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
     return {
-        "made_by": recipe(component),
+        "made_by": cache_key_parts(component),
         "inputs": {name: kept.digest for name, kept in inputs.items()},
     }
 

@@ -12,7 +12,7 @@ from ragstone.core.spec import COMPONENT_LISTS, parse_spec
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ragstone.core.store import Kept
+    from ragstone.core.store import StoredTable
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import SystemEntry
     from ragstone.experiment.system import System
@@ -149,7 +149,7 @@ def _check_measured(metric: Metric, systems: Sequence[System]) -> None:
         raise ConfigError(f"metric {str(metric)!r} needs a system with a {needed}; none has one")
 
 
-def check_answered(systems: Sequence[System], answered: Kept) -> None:
+def check_answered(systems: Sequence[System], answered: StoredTable) -> None:
     """Raise `ConfigError` where a generator cannot answer the queries that are to be answered."""
     for system in systems:
         check = getattr(system.generator, "check_queries", None)

@@ -17,7 +17,7 @@ from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.registry import create
 from ragstone.core.spec import short_name
-from ragstone.core.store import Kept, Store
+from ragstone.core.store import Store, StoredTable
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.checks import (
@@ -236,7 +236,7 @@ class Experiment:
             left_out=common.left_out,
         )
 
-    def _rank(self, system: System, bench: Bench, record: Record) -> Kept:
+    def _rank(self, system: System, bench: Bench, record: Record) -> StoredTable:
         """Return the run over the answered queries, after scoring the one over the ranked ones."""
         run = rank_queries(system, bench.ranked, bench)
         scores = score_rankings(self.metrics[0], bench.ranked, run, bench)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.components import metrics as metrics_
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.metrics.base import AnswerMetric
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import (
     SEARCHES,
     columns,
@@ -35,7 +35,7 @@ from ragstone.core.schemas import (
     table_to_relevance,
     to_table,
 )
-from ragstone.core.store import Kept
+from ragstone.core.store import StoredTable
 from ragstone.errors import RagstoneError
 from ragstone.experiment.system import Trial
 from ragstone.protocols import (
@@ -76,7 +76,7 @@ class MetricSet:
     @property
     def revision(self) -> dict[str, Any]:
         """What each metric computes, with its version."""
-        return {str(metric): recipe(metric) for metric in self.metrics}
+        return {str(metric): cache_key_parts(metric) for metric in self.metrics}
 
     def check(self, _calls: Calls) -> None:
         """Let every metric say what it lacks: packages, a model."""
@@ -91,7 +91,11 @@ class MetricSet:
 
 
 def run_trial(
-    system: System, builder: ContextBuilder, metrics: MetricSet, run: Kept | None, bench: Bench
+    system: System,
+    builder: ContextBuilder,
+    metrics: MetricSet,
+    run: StoredTable | None,
+    bench: Bench,
 ) -> Trial:
     """Return one trial; `run` is what `rank_queries` gave for the system, where it retrieves."""
     built = build_contexts(builder, run, bench)
@@ -102,7 +106,7 @@ def run_trial(
     return Trial(system.name, builder.setting, built, contexts, predictions, scores, verdicts)
 
 
-def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
+def form_queries(system: System, queries: StoredTable, bench: Bench) -> StoredTable:
     """Return the SEARCHES of a system. Where a model is asked, failed calls are made again."""
     fallen_back: list[Formed] = []
 
@@ -116,7 +120,7 @@ def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
             texts = former.form(held)
         return to_table(SEARCHES, {"query_id": [q.query_id for q in held], "text": texts})
 
-    return bench.store.table(
+    return bench.store.get_or_compute(
         "form",
         system.former,
         {"queries": queries},
@@ -126,7 +130,7 @@ def form_queries(system: System, queries: Kept, bench: Bench) -> Kept:
     )
 
 
-def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
+def rank_queries(system: System, queries: StoredTable, bench: Bench) -> StoredTable:
     """Return the RUN of a system that has a retriever."""
     searches = form_queries(system, queries, bench)
     run = find_passages(system.retriever, searches, system, bench)
@@ -134,8 +138,8 @@ def rank_queries(system: System, queries: Kept, bench: Bench) -> Kept:
 
 
 def find_passages(
-    retriever: Retriever | None, searches: Kept, system: System, bench: Bench
-) -> Kept:
+    retriever: Retriever | None, searches: StoredTable, system: System, bench: Bench
+) -> StoredTable:
     """Return the RUN of a retriever; one made of others is fused from their kept RUNs."""
     if isinstance(retriever, FusingRetriever):
         parts = [find_passages(part, searches, system, bench) for part in retriever.retrievers]
@@ -152,12 +156,16 @@ def find_passages(
             retriever = retriever.with_calls(bench.calls)
         return _run_of(asked, retriever.retrieve(asked, bench.corpus), system, bench)
 
-    return bench.store.table("retrieve", retriever, inputs, retrieve)
+    return bench.store.get_or_compute("retrieve", retriever, inputs, retrieve)
 
 
 def fuse_runs(
-    retriever: FusingRetriever, searches: Kept, runs: Sequence[Kept], system: System, bench: Bench
-) -> Kept:
+    retriever: FusingRetriever,
+    searches: StoredTable,
+    runs: Sequence[StoredTable],
+    system: System,
+    bench: Bench,
+) -> StoredTable:
     """Return the RUN that a fusing retriever makes of those of its parts."""
 
     def fuse(retriever: FusingRetriever, searches: Table, **parts: Table) -> Table:
@@ -166,10 +174,12 @@ def fuse_runs(
         return _run_of(asked, retriever.fuse(found), system, bench)
 
     inputs = {"searches": searches} | {f"run_{n}": run for n, run in enumerate(runs)}
-    return bench.store.table("fuse", retriever, inputs, fuse)
+    return bench.store.get_or_compute("fuse", retriever, inputs, fuse)
 
 
-def rerank_passages(system: System, searches: Kept, run: Kept, bench: Bench) -> Kept:
+def rerank_passages(
+    system: System, searches: StoredTable, run: StoredTable, bench: Bench
+) -> StoredTable:
     """Return the RUN of a system's reranker. Failed calls of a model are made again."""
     kept_order: list[Reranked] = []
 
@@ -184,7 +194,7 @@ def rerank_passages(system: System, searches: Kept, run: Kept, bench: Bench) -> 
             return _run_of(asked, [one.ranking for one in reranked], system, bench)
         return _run_of(asked, reranker.rerank(asked, given, bench.corpus), system, bench)
 
-    return bench.store.table(
+    return bench.store.get_or_compute(
         "rerank",
         system.reranker,
         {"searches": searches, "corpus": bench.passages, "run": run},
@@ -194,7 +204,9 @@ def rerank_passages(system: System, searches: Kept, run: Kept, bench: Bench) -> 
     )
 
 
-def score_rankings(metrics: MetricSet, queries: Kept, run: Kept, bench: Bench) -> Kept:
+def score_rankings(
+    metrics: MetricSet, queries: StoredTable, run: StoredTable, bench: Bench
+) -> StoredTable:
     """Return the SCORES of a run against the qrels, one row per query and metric."""
 
     def score(metric_set: MetricSet, queries: Table, run: Table, qrels: Table) -> Table:
@@ -206,10 +218,10 @@ def score_rankings(metrics: MetricSet, queries: Kept, run: Kept, bench: Bench) -
         )
 
     inputs = {"queries": queries, "run": run, "qrels": bench.qrels}
-    return bench.store.table("score-ranking", metrics, inputs, score)
+    return bench.store.get_or_compute("score-ranking", metrics, inputs, score)
 
 
-def returned_run(predictions: Kept) -> Kept | None:
+def returned_run(predictions: StoredTable) -> StoredTable | None:
     """Return the RUN that a system of one's own told with its answers, or None if it told none.
 
     Only order counts: the first passage of n gets the score n. A passage that is named twice stands
@@ -220,10 +232,10 @@ def returned_run(predictions: Kept) -> Kept | None:
         return None
     ranked = [list(dict.fromkeys(passage_ids or ())) for passage_ids in held.values()]
     rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
-    return Kept.of(rankings_to_table(list(held), rankings))
+    return StoredTable.in_memory(rankings_to_table(list(held), rankings))
 
 
-def build_contexts(builder: ContextBuilder, run: Kept | None, bench: Bench) -> Kept:
+def build_contexts(builder: ContextBuilder, run: StoredTable | None, bench: Bench) -> StoredTable:
     """Return the CONTEXTS of a setting; its key holds only what the setting's rule reads."""
     inputs = {"queries": bench.answered, "corpus": bench.passages}
     if builder.uses & {"gold", "noise"}:
@@ -241,10 +253,10 @@ def build_contexts(builder: ContextBuilder, run: Kept | None, bench: Bench) -> K
             for query in table_to_queries(queries)
         )
 
-    return bench.store.table("context", builder, inputs, build)
+    return bench.store.get_or_compute("context", builder, inputs, build)
 
 
-def process_contexts(system: System, contexts: Kept, bench: Bench) -> Kept:
+def process_contexts(system: System, contexts: StoredTable, bench: Bench) -> StoredTable:
     """Return the CONTEXTS as a system's processor leaves them. Failed calls are made again."""
     if system.processor is None:
         return contexts
@@ -260,7 +272,7 @@ def process_contexts(system: System, contexts: Kept, bench: Bench) -> Kept:
             processor = processor.with_calls(bench.calls)
         return _contexts_of(tasks, processor.process(tasks), system)
 
-    return bench.store.table(
+    return bench.store.get_or_compute(
         "process",
         system.processor,
         {"queries": bench.answered, "contexts": contexts},
@@ -270,7 +282,7 @@ def process_contexts(system: System, contexts: Kept, bench: Bench) -> Kept:
     )
 
 
-def answer_queries(system: System, contexts: Kept, bench: Bench) -> Kept:
+def answer_queries(system: System, contexts: StoredTable, bench: Bench) -> StoredTable:
     """Return the PREDICTIONS of a system's generator. Failed ones are asked again next time."""
 
     def generate(generator: Generator, queries: Table, contexts: Table) -> Table:
@@ -278,7 +290,7 @@ def answer_queries(system: System, contexts: Kept, bench: Bench) -> Kept:
         return predictions_to_table(list(generator.generate(tasks, bench.calls)))
 
     before = bench.calls.usage
-    return bench.store.table(
+    return bench.store.get_or_compute(
         "generate",
         system.generator,
         {"queries": bench.answered, "contexts": contexts},
@@ -288,7 +300,9 @@ def answer_queries(system: System, contexts: Kept, bench: Bench) -> Kept:
     )
 
 
-def score_answers(metrics: MetricSet, contexts: Kept, predictions: Kept, bench: Bench) -> Kept:
+def score_answers(
+    metrics: MetricSet, contexts: StoredTable, predictions: StoredTable, bench: Bench
+) -> StoredTable:
     """Return the SCORES of answers, one row per query and metric."""
 
     def score(metric_set: MetricSet, queries: Table, contexts: Table, predictions: Table) -> Table:
@@ -302,10 +316,12 @@ def score_answers(metrics: MetricSet, contexts: Kept, predictions: Kept, bench: 
         )
 
     inputs = {"queries": bench.answered, "contexts": contexts, "predictions": predictions}
-    return bench.store.table("score-answer", metrics, inputs, score)
+    return bench.store.get_or_compute("score-answer", metrics, inputs, score)
 
 
-def judge_answers(judge: Judge, contexts: Kept, predictions: Kept, bench: Bench) -> Kept:
+def judge_answers(
+    judge: Judge, contexts: StoredTable, predictions: StoredTable, bench: Bench
+) -> StoredTable:
     """Return the SCORES of answers by a judge. Failed calls are made again next time."""
 
     def grade(judge: Judge, queries: Table, contexts: Table, predictions: Table) -> Table:
@@ -314,7 +330,7 @@ def judge_answers(judge: Judge, contexts: Kept, predictions: Kept, bench: Bench)
         return scores_to_table(scores)
 
     before = bench.calls.usage
-    return bench.store.table(
+    return bench.store.get_or_compute(
         "judge",
         judge,
         {"queries": bench.answered, "contexts": contexts, "predictions": predictions},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
-from ragstone.core.store import Kept, Store
+from ragstone.core.store import Store, StoredTable
 from ragstone.errors import ModelFileError
 from ragstone.experiment.pipeline import to_tasks
 from ragstone.protocols import AskingFormer
@@ -57,19 +57,19 @@ class PlanningStore(Store):
     steps: list[PlannedStep] = field(default_factory=list)
     planned: dict[str, int | None] = field(default_factory=dict)
     """Folders of the steps noted -> for how many queries they are, where that is known."""
-    asked: list[tuple[Any, Mapping[str, Kept]]] = field(default_factory=list)
+    asked: list[tuple[Any, Mapping[str, StoredTable]]] = field(default_factory=list)
     """Generators whose answers are to do, each with the inputs of that step."""
 
-    def table(
+    def get_or_compute(
         self,
         step: str,
         component: object,
-        inputs: Mapping[str, Kept],
+        inputs: Mapping[str, StoredTable],
         compute: Callable[..., Table],
         *,
         count_failed: Callable[[Table], int] | None = None,
         facts: Callable[[], Mapping[str, Any]] | None = None,
-    ) -> Kept:
+    ) -> StoredTable:
         """Return the kept result, or a placeholder that nothing kept can depend on."""
         kept = self.has(step, component, inputs)
         state: State = "kept" if kept else "to do"
@@ -79,32 +79,32 @@ class PlanningStore(Store):
             passages = _passages(inputs) if step == "process" else 0
             self.steps.append(PlannedStep(step, component, state, self.planned[folder], passages))
         if kept:
-            return super().table(step, component, inputs, compute)
+            return super().get_or_compute(step, component, inputs, compute)
         if step == "generate":
             self.asked.append((component, inputs))
         if self.look_ahead and _costs_nothing(step, component) and all(map(known, inputs.values())):
             held = {name: given.table for name, given in inputs.items()}
-            return Kept.of(compute(component, **held))
-        return Kept(UNKNOWN + folder)
+            return StoredTable.in_memory(compute(component, **held))
+        return StoredTable(UNKNOWN + folder)
 
-    def _queries(self, inputs: Mapping[str, Kept]) -> int | None:
+    def _queries(self, inputs: Mapping[str, StoredTable]) -> int | None:
         """Return how many queries a step is for, from the table that has a row for each."""
         rows = inputs.get("queries") or inputs.get("searches")
         if rows is None or known(rows):
             return None if rows is None else rows.table.num_rows
         return self.planned.get(rows.digest.removeprefix(UNKNOWN))
 
-    def keep(self, step: str, table: Table) -> Kept:
+    def keep(self, step: str, table: Table) -> StoredTable:
         """Hold a table in memory; a plan writes nothing."""
-        return Kept.of(table)
+        return StoredTable.in_memory(table)
 
 
-def known(kept: Kept) -> bool:
+def known(kept: StoredTable) -> bool:
     """Say whether a table is there to be looked at."""
     return not kept.digest.startswith(UNKNOWN)
 
 
-def _passages(inputs: Mapping[str, Kept]) -> int:
+def _passages(inputs: Mapping[str, StoredTable]) -> int:
     """Return how many passages a step's contexts hold, as far as they are known."""
     contexts = inputs.get("contexts")
     if contexts is None or not known(contexts):
@@ -266,7 +266,7 @@ def index_bytes(steps: Sequence[PlannedStep], corpus: Corpus) -> int:
 
 
 def estimate_answers(
-    asked: Sequence[tuple[Any, Mapping[str, Kept]]], calls: Calls, sample: int
+    asked: Sequence[tuple[Any, Mapping[str, StoredTable]]], calls: Calls, sample: int
 ) -> tuple[Estimate | None, int]:
     """Return what answering is likely to take, and how many calls it says nothing about.
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.environment import describe_environment
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.results.wording import FORMAT, KIND
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
-    from ragstone.core.store import Kept
+    from ragstone.core.store import StoredTable
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.system import Bench, System, Trial
@@ -71,7 +71,9 @@ class Record:
         }
         self._write()
 
-    def add_ranking(self, system: System, run: Kept, scores: Kept, searches: str = "") -> None:
+    def add_ranking(
+        self, system: System, run: StoredTable, scores: StoredTable, searches: str = ""
+    ) -> None:
         """Note a system's run and its scores, and the folder of what it searched for."""
         for query_id, ranking in table_to_rankings(run.table).items():
             if query_id in self._asked:
@@ -113,12 +115,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= _TEXT_LENGTH else f"{text[:_TEXT_LENGTH]} [...]"
 
 
-def folder_name(kept: Kept) -> str:
+def folder_name(kept: StoredTable) -> str:
     """Return the name of a kept table's folder in the store."""
     return kept.folder.name if kept.folder else ""
 
 
-def _keep_clusters(dataset: Dataset, bench: Bench) -> Kept:
+def _keep_clusters(dataset: Dataset, bench: Bench) -> StoredTable:
     """Keep which queries hang together: turns of a conversation, questions on one document.
 
     Their scores are not independent, and an interval that takes them for independent is too narrow.
@@ -145,7 +147,11 @@ def _recipes(system: System) -> dict[str, Any]:
         "processor": system.processor,
         "generator": system.generator,
     }
-    return {name: recipe(component) for name, component in steps.items() if component is not None}
+    return {
+        name: cache_key_parts(component)
+        for name, component in steps.items()
+        if component is not None
+    }
 
 
 def _now() -> str:

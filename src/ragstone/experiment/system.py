@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragstone.core.store import Kept, Store
+from ragstone.core.store import Store, StoredTable
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -44,10 +44,10 @@ class Bench:
     store: Store
     calls: Calls
     corpus: Corpus
-    qrels: Kept
-    answered: Kept
+    qrels: StoredTable
+    answered: StoredTable
     """The queries that generators answer."""
-    ranked: Kept
+    ranked: StoredTable
     """The queries that retrievers are measured on: the same ones, or all of the data set."""
     noise: System | None = None
     """Whose best irrelevant passages are the noise of `gold+noise`."""
@@ -56,9 +56,9 @@ class Bench:
     """Why queries are not answered under any setting -> how many."""
 
     @cached_property
-    def passages(self) -> Kept:
+    def passages(self) -> StoredTable:
         """The corpus as an input of steps."""
-        return Kept(self.corpus.digest, held=self.corpus.table)
+        return StoredTable(self.corpus.digest, memory=self.corpus.table)
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Trial:
 
     system: str
     setting: str
-    built: Kept
+    built: StoredTable
     """The CONTEXTS as the setting built them."""
-    contexts: Kept
+    contexts: StoredTable
     """The CONTEXTS that the generator was shown: the same ones where nothing processes them."""
-    predictions: Kept
-    scores: Kept
-    verdicts: tuple[Kept, ...] = ()
+    predictions: StoredTable
+    scores: StoredTable
+    verdicts: tuple[StoredTable, ...] = ()
     """The SCORES of each judge."""

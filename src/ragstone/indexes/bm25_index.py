@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.core.progress import progress
-from ragstone.core.resources import check_room
+from ragstone.core.resources import require_memory_and_disk
 from ragstone.indexes.inverted import Postings
 from ragstone.indexes.merge import Part, held, merge
 from ragstone.indexes.term_counts import Counted, count_words
@@ -174,7 +174,7 @@ def _check_room(corpus: Corpus, analysis: Analysis) -> None:
     postings = len(count_words(sample, analysis).postings.places) * step
     room = postings * (_KEPT + _JOINED)
     store = corpus.store
-    check_room(
+    require_memory_and_disk(
         _BASE + (room if store is None else len(corpus) * 20),
         0 if store is None else room,
         f"indexing {len(corpus):,} passages for BM25",

@@ -9,8 +9,8 @@ import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
-from ragstone.core.resources import check_room, size
-from ragstone.core.step_notes import note, noting
+from ragstone.core.resources import require_memory_and_disk, size
+from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.errors import ConfigError
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
 from ragstone.indexes.vector_files import VectorFolder
@@ -60,7 +60,7 @@ def embed_corpus(corpus: Corpus, embedder: Embedder, precision: Precision = "flo
         _held[key] = _stored(corpus, corpus.store, embedder, precision)
     vectors, notes = _held[key]
     for what, count in notes.items():
-        note(what, count)
+        add_note(what, count)
     return vectors
 
 
@@ -95,7 +95,7 @@ def _stored(
             if digest in folder.shards:
                 bar.advance(len(texts))
                 continue
-            with noting() as notes:
+            with collect_notes() as notes:
                 vectors = _embed(texts, embedder, bar, folder.dimension)
             if not checked_room:
                 _check_disk(missing * SHARD, vectors.shape[1], precision, store)
@@ -165,7 +165,7 @@ def _check_disk(count: int, dimension: int, precision: Precision, store: Store) 
     need = {p: count * row_type(p, dimension).itemsize for p in ("float32", "float16", "int8")}
     smaller = {p: n for p, n in need.items() if n < need[precision]}
     lower = " or ".join(f"precision: {p} ({size(n)})" for p, n in smaller.items())
-    check_room(
+    require_memory_and_disk(
         0 if count <= _SURE else _BASE,
         need[precision],
         f"storing {count:,} vectors of {dimension} numbers in {precision}",
@@ -178,7 +178,7 @@ def _check_disk(count: int, dimension: int, precision: Precision, store: Store) 
 def _check_memory(count: int, dimension: int, precision: Precision) -> None:
     if count > _SURE:
         # Twice: the parts, and what they are joined to.
-        check_room(
+        require_memory_and_disk(
             _BASE + 2 * count * row_type(precision, dimension).itemsize,
             0,
             f"holding {count:,} vectors of {dimension} numbers in {precision}",

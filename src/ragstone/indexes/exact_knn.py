@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragstone.core.resources import usable_cores
+from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError
-from ragstone.indexes.top_k import best
+from ragstone.indexes.top_k import top_places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -73,7 +73,7 @@ def nearest(
     """
     top_k = min(top_k, len(vectors))
     at_once = max(1, min(_QUERIES, _SCORES // max(2 * top_k, _FIRST)))
-    count = threads or usable_cores()
+    count = threads or available_cpus()
     with ThreadPoolExecutor(count) as pool:
         for start in range(0, len(queries), at_once):
             # Mapped files and slices are no layout that products like.
@@ -122,7 +122,7 @@ def _settled(scans: list[_Scan], group: range, top_k: int) -> list[Near]:
     for query in group:
         places = np.concatenate([scan.places_of(query) for scan in scans])
         scores = scans[0].exact(query, places)
-        order = best(scores, top_k)
+        order = top_places(scores, top_k)
         settled.append(Near(places[order], scores[order]))
     return settled
 
@@ -259,7 +259,7 @@ class _Scan:
     def _decide(self, query: int) -> None:
         """Keep the `top_k` best of a query with so many near ties that they fill the memory."""
         places = self.places_of(query)
-        kept = np.sort(best(self.exact(query, places), self.top_k))
+        kept = np.sort(top_places(self.exact(query, places), self.top_k))
         scores, places = self.scores[query, kept], places[kept]
         self.scores[query] = -np.inf
         self.scores[query, : len(kept)] = scores

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ragstone.errors import ConfigError
-from ragstone.indexes.top_k import best, reached
+from ragstone.indexes.top_k import top_k_lower_bound, top_places
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -196,7 +196,7 @@ def _search(
     added, places, scores = _candidates(index, held, sums, top_k)
     if added < len(held):
         places, scores = _weed(index, held[added:], places, scores, top_k)
-    order = best(scores, top_k)
+    order = top_places(scores, top_k)
     return places[order], scores[order].astype(np.float32, copy=False)
 
 
@@ -245,7 +245,7 @@ def _candidates(
         early = index.length <= _SMALL or rest[n] > floor + _LIKELY * (since - rest[n])
         if early and n < len(terms):
             continue
-        floor, since = reached(sums, top_k) * (1 - _ROUNDING), rest[n]
+        floor, since = top_k_lower_bound(sums, top_k) * (1 - _ROUNDING), rest[n]
         if rest[n] < floor or n == len(terms):
             break
     least = floor - rest[n]

@@ -15,7 +15,7 @@ _HEAPS: Final = 8
 """Heaps per place of the ranking: with 8, a sixteenth more than the ranking is left to sort."""
 
 
-def best(
+def top_places(
     scores: npt.NDArray[np.floating[Any]], top_k: int, *, above: float | None = None
 ) -> npt.NDArray[np.intp]:
     """Return the positions of the `top_k` highest scores, best first, equal ones by position.
@@ -25,10 +25,10 @@ def best(
         top_k: how many positions at most.
         above: leave out scores that are not greater than this.
 
-    >>> best(np.array([0.0, 2.0, 1.0, 2.0], dtype=np.float32), 3, above=0.0).tolist()
+    >>> top_places(np.array([0.0, 2.0, 1.0, 2.0], dtype=np.float32), 3, above=0.0).tolist()
     [1, 3, 2]
     """
-    floor = reached(scores, top_k)
+    floor = top_k_lower_bound(scores, top_k)
     if above is not None and above >= floor:
         places = (scores > above).nonzero()[0]
     else:
@@ -42,7 +42,7 @@ def best(
     return places[(-found).argsort(kind="stable")[:top_k]]
 
 
-def reached(scores: npt.NDArray[np.floating[Any]], top_k: int) -> float:
+def top_k_lower_bound(scores: npt.NDArray[np.floating[Any]], top_k: int) -> float:
     """Return a score that at least `top_k` places reach, near the last of them, at little cost.
 
     The places are dealt into heaps; of the best of each heap, `top_k` are at least so good.

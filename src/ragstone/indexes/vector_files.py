@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ragstone.core.resources import usable_cores
+from ragstone.core.resources import available_cpus
 from ragstone.core.store import store_errors
 from ragstone.errors import StoreError
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
@@ -91,7 +91,7 @@ class VectorFolder:
         if not shards:
             return Vectors((), self.dimension, 0.0)
         mapped = {file: self._map(file) for file in {shard.file for shard in shards}}
-        with ThreadPoolExecutor(usable_cores()) as pool:
+        with ThreadPoolExecutor(available_cpus()) as pool:
             list(pool.map(lambda s: self._verify(s, mapped[s.file]), _distinct(shards)))
         parts = [mapped[file][start:stop] for file, start, stop in _runs(shards)]
         return Vectors(parts, self.dimension, max(shard.longest for shard in shards))

@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Final, Protocol, TypeAlias
 
-from ragstone.calls.rate_control import Pace
-from ragstone.calls.types import Endpoint, Fault, Reply, Request, Sampling
+from ragstone.calls.rate_control import ConcurrencyLimiter
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, Sampling
 from ragstone.errors import ConfigError, RagstoneError
 
 _BATCHES: Final = 2
 _GATHER_SECONDS: Final = 0.01
 _LEAVE_SECONDS: Final = 10.0
 
-Answer: TypeAlias = Reply | Fault
+Answer: TypeAlias = Reply | AttemptError
 
 
 class TextModel(Protocol):
@@ -80,7 +80,7 @@ def let_go() -> None:
 
 
 def in_process(
-    endpoint: Endpoint, pace: Pace, load: Callable[[], TextModel], batch_size: int
+    endpoint: Endpoint, pace: ConcurrencyLimiter, load: Callable[[], TextModel], batch_size: int
 ) -> InProcessClient:
     """Return the client of a model that is loaded now, so that its errors are told at once."""
     load()
@@ -121,7 +121,7 @@ class InProcessClient:
     """Hands requests to a model in batches of those that wait."""
 
     endpoint: Endpoint
-    pace: Pace
+    pace: ConcurrencyLimiter
     load: Callable[[], TextModel]
     batch_size: int
     _jobs: dict[str, _Job] = field(init=False, repr=False, default_factory=dict)
@@ -135,7 +135,7 @@ class InProcessClient:
         self.pace.most = self.pace.limit = self.pace.least = most
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `Fault`."""
+        """Return the reply to one request, or raise a `AttemptError`."""
         key = request.key(self.endpoint.identity)
         # An attempt that ran out of time while its answer was being written finds it here again.
         job = self._jobs.get(key) or self._begin(key, request)
@@ -206,11 +206,11 @@ class InProcessClient:
         except Exception as error:  # noqa: BLE001 - torch and CUDA raise what they like
             return [self._fault(error)] * len(jobs)
 
-    def _fault(self, error: Exception) -> Fault:
+    def _fault(self, error: Exception) -> AttemptError:
         said = " ".join(str(error).split())[:300]
         full = "out of memory" in said.lower() or isinstance(error, MemoryError)
         way = "; take a smaller batch_size, or give fewer or shorter passages" if full else ""
-        return Fault(f"{self.endpoint.name} failed with {type(error).__name__}: {said}{way}")
+        return AttemptError(f"{self.endpoint.name} failed with {type(error).__name__}: {said}{way}")
 
 
 def _settle(jobs: Sequence[_Job], answers: Sequence[Answer | Exception]) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ragstone.core.environment import require
-from ragstone.core.resources import usable_cores
+from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError
 from ragstone.models.files import is_local, model_file
 from ragstone.models.llama_worker import WorkerSettings
@@ -80,7 +80,7 @@ def local_servers(
         CallError: a worker did not start; its last messages are part of the error.
     """
     path = check_runnable(model)
-    count = usable_cores() if workers is None else workers
+    count = available_cpus() if workers is None else workers
     if count < 1 or context_tokens < 1:
         raise ValueError(f"workers and context_tokens start at 1, found {count}, {context_tokens}")
     key = (str(path.resolve()), count, context_tokens)

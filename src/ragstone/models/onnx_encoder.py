@@ -12,8 +12,8 @@ import numpy as np
 
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core.resources import usable_cores
-from ragstone.core.step_notes import note
+from ragstone.core.resources import available_cpus
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.bundled import Role
 from ragstone.models.files import model_digest, model_file
@@ -96,10 +96,10 @@ class Encoder:
 
         Texts that are too long are noted, under the name `what`.
         """
-        with ThreadPoolExecutor(threads or usable_cores()) as pool:
+        with ThreadPoolExecutor(threads or available_cpus()) as pool:
             found = list(pool.map(lambda text: self._run(text, output), texts))
         limit = self.tokenizer.truncation["max_length"]
-        note(f"{what} cut to {limit} tokens", sum(cut for _, cut in found))
+        add_note(f"{what} cut to {limit} tokens", sum(cut for _, cut in found))
         return [computed for computed, _ in found]
 
     def _run(self, text: str, output: str) -> tuple[Matrix, bool]:

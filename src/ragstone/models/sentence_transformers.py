@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import locate
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
 from ragstone.models.locate import find_model
@@ -40,8 +40,8 @@ class StModel:
     passage_prefix: str = ""
     dtype: Dtype = "float32"
     hub_revision: str = ""
-    batch: int = field(default=32, metadata=NOT_IN_KEY)
-    device: str = field(default="", metadata=NOT_IN_KEY)
+    batch: int = field(default=32, metadata=NOT_IN_CACHE_KEY)
+    device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
 
     name: ClassVar[str]
     """As people write the embedder."""
@@ -101,7 +101,7 @@ class StModel:
             list(texts), truncation=False, padding=False, verbose=False
         )
         cut = sum(len(ids) > limit for ids in whole["input_ids"])
-        note(f"{what} cut to {limit} tokens", cut)
+        add_note(f"{what} cut to {limit} tokens", cut)
 
     def _folder(self) -> Path:
         return find_model(self.place, self.hub_revision, extra=_EXTRA)

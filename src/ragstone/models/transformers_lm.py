@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.calls.types import Fault, Reply, Request, TokenLogprob
+from ragstone.calls.types import AttemptError, Reply, Request, TokenLogprob
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.in_process import Answer, draw_seed, refuse
@@ -115,7 +115,7 @@ class HfModel:
             self._generate(live, go_on)
         return [self._reply(row) if isinstance(row, _Row) else row for row in rows]
 
-    def _row(self, request: Request) -> _Row | Fault:
+    def _row(self, request: Request) -> _Row | AttemptError:
         import torch
         from jinja2 import TemplateError
 
@@ -123,11 +123,11 @@ class HfModel:
         try:
             rendered = self.render(request)
         except TemplateError as error:
-            return Fault(f"the chat template of {self.name} refuses the messages: {error}")
+            return AttemptError(f"the chat template of {self.name} refuses the messages: {error}")
         ids = self.tokens(rendered)
         left = self.context_tokens - len(ids)
         if left < 1:
-            return Fault(
+            return AttemptError(
                 f"the prompt has {len(ids)} tokens, longer than the context of {self.name} "
                 f"({self.context_tokens}); give fewer or shorter passages"
             )

@@ -22,7 +22,7 @@ from ragstone.core.schemas import (
     table_to_relevance,
     table_to_scores,
 )
-from ragstone.core.store import Kept, Store
+from ragstone.core.store import Store, StoredTable
 from ragstone.errors import StoreError
 from ragstone.results.wording import FORMAT, KIND
 from ragstone.statistics.adaptability import Adaptability, adaptability
@@ -280,11 +280,11 @@ class StoredResults:
                 found.setdefault(score.metric, {})[score.query_id] = score
         return found
 
-    def _table(self, name: str) -> Kept:
+    def _table(self, name: str) -> StoredTable:
         return self._step(self.record["tables"][name])
 
-    def _step(self, folder: str) -> Kept:
-        return Kept("", folder=self.store.root / "steps" / folder)
+    def _step(self, folder: str) -> StoredTable:
+        return StoredTable("", folder=self.store.root / "steps" / folder)
 
 
 def _values(trial: TrialResults, metric: str) -> dict[str, float | None]:

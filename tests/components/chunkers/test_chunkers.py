@@ -244,10 +244,10 @@ def test_a_size_below_one_is_refused() -> None:
 @pytest.mark.parametrize("name", sorted(BUILT_IN["chunkers"]))
 def test_every_chunker_keeps_the_contract(name: str) -> None:
     """It is made by its name, cuts with its defaults, and is part of a key."""
-    from ragstone.core.fingerprint import recipe
+    from ragstone.core.fingerprint import cache_key_parts
 
     chunker = create("chunkers", name, where="test")
 
     assert isinstance(chunker, Chunker)
-    assert recipe(chunker) == recipe(create("chunkers", name, where="test"))
+    assert cache_key_parts(chunker) == cache_key_parts(create("chunkers", name, where="test"))
     _check_faithful(chunker, ENGLISH * 100)

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.embedders.endpoint import EndpointEmbedder
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core.step_notes import noting
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import CallError, ConfigError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.testing.fake_model_server import FakeModelServer, hashed_words
@@ -25,7 +25,7 @@ from ragstone.testing.fake_model_server import FakeModelServer, hashed_words
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
     """A call log in a temporary folder; nobody waits long."""
-    patience = Patience(attempts=2, first_wait=0.01)
+    patience = RetryPolicy(attempts=2, first_wait=0.01)
     with Calls.at(tmp_path / "calls.sqlite", patience=patience) as opened:
         yield opened
 
@@ -84,7 +84,7 @@ def test_queries_and_passages_are_told_apart(calls: Calls) -> None:
 
 def test_long_texts_are_cut_and_counted(calls: Calls) -> None:
     """Only where a length is given; the note says how many."""
-    with FakeModelServer() as server, noting() as notes:
+    with FakeModelServer() as server, collect_notes() as notes:
         embedder(server, calls, max_characters=6).embed_passages(["gold and stone", "gold"])
 
     assert server.bodies[0]["input"] == ["gold a", "gold"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragstone.components.embedders.minilm import MiniLM
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
 
@@ -81,9 +81,9 @@ def test_nothing_to_embed(minilm: MiniLM) -> None:
 
 def test_the_recipe_holds_what_changes_vectors() -> None:
     """Model bytes, precision and length are in the key, the number of threads is not."""
-    assert recipe(MiniLM()) == recipe(MiniLM(threads=3))
-    assert recipe(MiniLM()) != recipe(MiniLM(max_tokens=256))
-    assert recipe(MiniLM())["revision"]
+    assert cache_key_parts(MiniLM()) == cache_key_parts(MiniLM(threads=3))
+    assert cache_key_parts(MiniLM()) != cache_key_parts(MiniLM(max_tokens=256))
+    assert cache_key_parts(MiniLM())["revision"]
 
 
 @pytest.mark.parametrize("parameters", [{"max_tokens": 2}, {"threads": 0}])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragstone.components.embedders.minilm_tokens import MiniLMTokens
-from ragstone.core.step_notes import noting
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError
 from ragstone.indexes.token_vectors import maxsim
 from ragstone.models.bundled import MODELS
@@ -48,7 +48,7 @@ def test_a_query_that_is_cut_is_noted() -> None:
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
     short = MiniLMTokens(max_tokens=5)
-    with noting() as notes:
+    with collect_notes() as notes:
         found = short.query_tokens(["cat", "one two three four five six"])
 
     assert found.lengths.tolist() == [1, 3]

@@ -15,7 +15,7 @@ from ragstone.components.embedders.sentence_transformers_sparse import SentenceT
 from ragstone.components.embedders.splade import Splade
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import create
-from ragstone.core.step_notes import noting
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.files import model_file
 
@@ -35,7 +35,7 @@ def folder(model: str) -> str:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_dense_vectors_are_those_of_the_bundled_encoder() -> None:
     """The same weights, torch instead of ONNX: the same vectors; the long text is counted."""
-    with noting() as notes:
+    with collect_notes() as notes:
         found = SentenceTransformers(folder("all-minilm-l6-v2")).embed_passages(TEXTS)
 
     expected = MiniLM(precision="float32").embed_passages(TEXTS)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.generators.command import Command
 from ragstone.components.generators.http import Http
 from ragstone.components.generators.python_function import Function
@@ -28,7 +28,7 @@ Serve = Callable[[Callable[[Any], bytes]], str]
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
     """Calls kept in a fresh log, with little patience."""
-    patience = Patience(timeout=60.0, attempts=2, first_wait=0.01, give_up_after=6)
+    patience = RetryPolicy(timeout=60.0, attempts=2, first_wait=0.01, give_up_after=6)
     with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
         yield made
 
@@ -334,7 +334,7 @@ def test_a_service_that_is_not_there_is_told_before_the_run(calls: Calls) -> Non
 def test_a_hanging_function_ends_at_its_deadline(tmp_path: Path) -> None:
     """The program goes on, and can end, while the function still hangs."""
     target = module(tmp_path, "import time\ndef answer(query):\n    time.sleep(30)\n")
-    patience = Patience(timeout=0.2, attempts=1)
+    patience = RetryPolicy(timeout=0.2, attempts=1)
     with Calls.at(tmp_path / "log", patience=patience) as calls:
         (prediction,) = Function(target).generate(tasks(1), calls)
     assert prediction.answer is None

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.generators.chat import Chat
 from ragstone.components.generators.gold import Gold
 from ragstone.components.generators.local import Local
 from ragstone.components.generators.recorded import Recorded
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.testing.fake_model_server import FakeModelServer
@@ -26,7 +26,7 @@ from ragstone.types import Context, ContextPassage, Query, Task
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
     """Calls kept in a fresh log."""
-    patience = Patience(attempts=2, first_wait=0.01)
+    patience = RetryPolicy(attempts=2, first_wait=0.01)
     with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
         yield made
 
@@ -74,8 +74,8 @@ def test_a_failed_call_is_a_prediction_with_a_reason(calls: Calls) -> None:
 def test_a_chat_model_is_the_same_at_another_port() -> None:
     """Its recipe does not hold the address; another host is another model."""
     one, moved = Chat("m", "http://localhost:1/v1"), Chat("m", "http://localhost:2/v1")
-    assert recipe(one) == recipe(moved)
-    assert recipe(one) != recipe(Chat("m", "https://models.example/v1"))
+    assert cache_key_parts(one) == cache_key_parts(moved)
+    assert cache_key_parts(one) != cache_key_parts(Chat("m", "https://models.example/v1"))
 
 
 def test_a_chat_model_is_made_from_an_experiment_file() -> None:
@@ -200,6 +200,6 @@ def test_the_key_of_recorded_answers_is_the_files_content(tmp_path: Path) -> Non
     """Another place changes nothing, another answer does."""
     rows = [{"query_id": "q0", "answer": "a"}]
     one, two = write(tmp_path / "1.jsonl", rows), write(tmp_path / "2.jsonl", rows)
-    assert recipe(Recorded(one)) == recipe(Recorded(two))
+    assert cache_key_parts(Recorded(one)) == cache_key_parts(Recorded(two))
     other = write(tmp_path / "3.jsonl", [{"query_id": "q0", "answer": "b"}])
-    assert recipe(Recorded(one)) != recipe(Recorded(other))
+    assert cache_key_parts(Recorded(one)) != cache_key_parts(Recorded(other))

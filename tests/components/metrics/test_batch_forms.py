@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.fast_tokens import cut, token_code
 from ragstone.components.metrics.match import occurs
 from ragstone.components.metrics.parse import parse_metric
@@ -32,10 +32,10 @@ ITEMS = st.lists(
 )
 
 
-def pairs_of(items: list[tuple[str, list[str], str]]) -> Pairs:
+def pairs_of(items: list[tuple[str, list[str], str]]) -> AnswerBatch:
     """Return answers, gold answers and languages as pairs."""
     answers, gold, languages = ([item[i] for item in items] for i in range(3))
-    return Pairs(
+    return AnswerBatch(
         answers,  # type: ignore[arg-type]
         [tuple(labels) for labels in gold],
         [""] * len(items),
@@ -44,7 +44,7 @@ def pairs_of(items: list[tuple[str, list[str], str]]) -> Pairs:
     )
 
 
-def values(metric: str, pairs: Pairs) -> list[float]:
+def values(metric: str, pairs: AnswerBatch) -> list[float]:
     """Return a metric's values."""
     found: list[float] = parse_metric(metric).values(pairs).tolist()  # type: ignore[arg-type]
     return found

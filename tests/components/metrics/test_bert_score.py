@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.components.metrics import bert_encoder
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.bert_score import BertScoreR
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import Overlap
@@ -104,7 +104,7 @@ def test_the_digest_is_that_of_weights_and_tokenizer(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def scored(monkeypatch: pytest.MonkeyPatch) -> Pairs:
+def scored(monkeypatch: pytest.MonkeyPatch) -> AnswerBatch:
     """Return two answers, and let BERTScore be 0.6 for texts of one first letter, else 0.2."""
 
     def scores(pairs: list[tuple[str, str]], *_options: object) -> list[Overlap]:
@@ -115,10 +115,10 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> Pairs:
     shown = Context("q", "gold", tuple(ContextPassage(t, t, "gold") for t in ("x one", "a two")))
     empty = Context("r", "none", ())
     golds = [("b other", "a gold answer"), ("a gold answer",)]
-    return Pairs(["a gold"] * 2, golds, [""] * 2, [shown, empty], [""] * 2)
+    return AnswerBatch(["a gold"] * 2, golds, [""] * 2, [shown, empty], [""] * 2)
 
 
-def test_the_best_gold_answer_and_the_best_passage_count(scored: Pairs) -> None:
+def test_the_best_gold_answer_and_the_best_passage_count(scored: AnswerBatch) -> None:
     """Rescaled with the published baseline; no passage gives 0."""
     recall = (0.6 - 0.5170288) / (1 - 0.5170288)
     precision = (0.6 - 0.5169066) / (1 - 0.5169066)
@@ -128,7 +128,7 @@ def test_the_best_gold_answer_and_the_best_passage_count(scored: Pairs) -> None:
     assert known == pytest.approx([precision, 0.0])
 
 
-def test_rb_agg_puts_its_parts_together(scored: Pairs) -> None:
+def test_rb_agg_puts_its_parts_together(scored: AnswerBatch) -> None:
     """The first gold answer in mtRAG's form, the best in the clipped one; no passage gives 0."""
     low = (0.2 - 0.5170288) / (1 - 0.5170288)
     high = (0.6 - 0.5170288) / (1 - 0.5170288)
@@ -169,7 +169,7 @@ def test_the_bundled_encoder_needs_no_torch() -> None:
     gold = [("The tower stands in Paris.",)] * 2
     metric.check()  # type: ignore[union-attr]
 
-    same, other = metric.values(Pairs(said, gold, [""] * 2, [shown] * 2, [""] * 2))  # type: ignore[arg-type]
+    same, other = metric.values(AnswerBatch(said, gold, [""] * 2, [shown] * 2, [""] * 2))  # type: ignore[arg-type]
 
     assert str(metric) == "RB_agg(model=all-minilm-l6-v2,rescale=false)"
     assert same == pytest.approx(1.0, abs=1e-5)

@@ -19,7 +19,7 @@ from ragstone.components.processors.compression import Compression
 from ragstone.components.processors.pruning import Pruning
 from ragstone.components.processors.token_budget import TokenBudget, first_words
 from ragstone.core.registry import create
-from ragstone.core.step_notes import noting
+from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.testing.fake_model_server import FakeModelServer
@@ -42,7 +42,7 @@ def shown(context: Context) -> list[tuple[str, str]]:
 
 def test_a_budget_keeps_what_stands_first() -> None:
     """The passage that does not fit is cut at a word; all behind it goes."""
-    with noting() as notes:
+    with collect_notes() as notes:
         (context,) = TokenBudget(25).process([task(FRANCE, PANDA, "third")])
 
     assert shown(context) == [("p0", FRANCE), ("p1", "Giant Panda\nThe")]
@@ -87,7 +87,7 @@ def test_a_text_is_cut_between_words_whatever_the_white_space() -> None:
 
 def test_pruning_keeps_the_sentences_that_answer() -> None:
     """Word for word and in order; a passage without any falls away, and cuts are counted."""
-    with noting() as notes:
+    with collect_notes() as notes:
         (context,) = Pruning(keep=0.3).process([task(FRANCE, PANDA)])
 
     assert shown(context) == [("p0", "Paris is the capital of France.")]
@@ -140,7 +140,7 @@ def test_compression_puts_summaries_in_the_place_of_passages(calls: Calls) -> No
     def answer(messages: Sequence[Mapping[str, str]]) -> str:
         return "**NOTHING**" if "panda" in messages[-1]["content"] else " Paris is\n it. "
 
-    with FakeModelServer(answer=answer) as server, noting() as notes:
+    with FakeModelServer(answer=answer) as server, collect_notes() as notes:
         (made,) = compress(server, calls, task(FRANCE, PANDA))
 
     assert shown(made.context) == [("p0", "Paris is it.")]

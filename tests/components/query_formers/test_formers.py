@@ -16,7 +16,7 @@ from ragstone.components.query_formers.llm_rewrite import LlmRewrite, read_rewri
 from ragstone.components.query_formers.user_turns import UserTurns
 from ragstone.core.registry import create
 from ragstone.core.schemas import columns, queries_to_table
-from ragstone.core.store import Kept, Store
+from ragstone.core.store import Store, StoredTable
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
 from ragstone.experiment.pipeline import form_queries
@@ -165,7 +165,9 @@ def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
     )
     bench = Bench(Store(tmp_path), replies, None, None, None, None)  # type: ignore[arg-type]
 
-    kept = form_queries(System("s", LlmRewrite(model)), Kept.of(queries_to_table(queries)), bench)
+    kept = form_queries(
+        System("s", LlmRewrite(model)), StoredTable.in_memory(queries_to_table(queries)), bench
+    )
 
     assert columns(kept.table)["text"] == ["Who?", "Where is Apple?", TURN.text, TURN.text]
     assert len(replies.requests) == 3

@@ -13,8 +13,8 @@ import pytest
 
 from ragstone.components.rerankers.cross_encoder import CrossEncoder
 from ragstone.components.rerankers.cross_encoder_onnx import CrossEncoderOnnx
-from ragstone.core.fingerprint import recipe
-from ragstone.core.step_notes import noting
+from ragstone.core.fingerprint import cache_key_parts
+from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError, RagstoneError
 from ragstone.types import Passage, Ranking, Search
@@ -114,7 +114,7 @@ def test_a_pair_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
     model = CrossEncoderOnnx(str(folder), top_k=3, max_tokens=8)
     searches = [Search("q1", "who"), Search("q2", "who " * 50)]
     rankings = [Ranking(["p3", "p0"], [2.0, 1.0]), Ranking(["p0"], [1.0])]
-    with noting() as notes:
+    with collect_notes() as notes:
         found = model.rerank(searches, rankings, CORPUS)
 
     assert [list(ranking.passage_ids) for ranking in found] == [["p3", "p0"], ["p0"]]
@@ -153,7 +153,9 @@ def test_the_model_is_part_of_the_recipe_by_its_bytes(tmp_path: Path) -> None:
 
     assert CrossEncoderOnnx(str(one)).revision == CrossEncoderOnnx(str(same)).revision
     assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(other)).revision
-    assert recipe(CrossEncoderOnnx(str(one))) != recipe(CrossEncoderOnnx(str(one), max_tokens=9))
+    assert cache_key_parts(CrossEncoderOnnx(str(one))) != cache_key_parts(
+        CrossEncoderOnnx(str(one), max_tokens=9)
+    )
 
     (same / "model.onnx_data").write_bytes(b"weights of a large graph")
     assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(same)).revision
@@ -249,7 +251,7 @@ def test_scores_are_the_models_own_outputs(tmp_path: Path, labels: int) -> None:
 def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
     """As by the ONNX form; and a model of many classes is refused."""
     folder = _save_bert(tmp_path / "m")
-    with noting() as notes:
+    with collect_notes() as notes:
         CrossEncoder(str(folder), max_tokens=8).rerank([Search("q", "who")], [ALL], CORPUS)
     assert dict(notes) == {"pairs of query and passage cut to 8 tokens": 1}
     with pytest.raises(ConfigError, match="no cross-encoder that ranks"):

@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from ragstone.calls.client import Calls
-from ragstone.calls.scheduler import Patience
+from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Failure, Reply, Request, TokenLogprob
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.rerankers.llm_listwise import LlmListwise, windows
 from ragstone.components.rerankers.llm_pointwise import LlmPointwise, probability_of_yes
 from ragstone.components.rerankers.permutation_parsing import read_order
-from ragstone.core.step_notes import noting
+from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
@@ -133,7 +133,7 @@ def test_a_passage_without_a_verdict_keeps_its_place_with_the_reason() -> None:
         return Reply("Perhaps?" if "number 1" in prompt else "Yes")
 
     rankings = [_ranking("p2", "p0", "p3"), _ranking("p1", "p4"), _ranking(), _ranking("p5")]
-    with noting() as notes:
+    with collect_notes() as notes:
         found, _ = _asked(LlmPointwise(3, 3, MODEL), rankings, answer)
 
     assert list(found[0].ranking.passage_ids) == ["p2", "p0", "p3"]
@@ -147,7 +147,7 @@ def test_a_passage_without_a_verdict_keeps_its_place_with_the_reason() -> None:
 
 def test_hostile_passages_are_fenced_and_cut() -> None:
     """A passage cannot end its own fence, and long ones are cut and counted."""
-    with noting() as notes:
+    with collect_notes() as notes:
         _, replies = _asked(
             LlmPointwise(2, 2, MODEL, characters=30),
             [_ranking("hostile", "empty")],
@@ -251,7 +251,7 @@ def test_bad_replies_leave_the_window_as_it_is() -> None:
         return next(reply for text, reply in answers.items() if text in prompt)
 
     given = _ranking("p1", "hostile", "empty")
-    with noting() as notes:
+    with collect_notes() as notes:
         found, _ = _asked(LlmListwise(3, 3, MODEL), [given] * 3, answer)
 
     assert [list(one.ranking.passage_ids) for one in found] == [
@@ -326,7 +326,7 @@ def test_the_key_holds_the_model_and_not_its_address() -> None:
 @pytest.mark.parametrize("fault", ["cut", "500", "invalid-json"])
 def test_a_server_that_fails_costs_an_order_and_no_ranking(tmp_path: Path, fault: str) -> None:
     """One call of four is lost for good: its passage keeps its place, the run goes on."""
-    patience = Patience(attempts=1)
+    patience = RetryPolicy(attempts=1)
     given = [_ranking("p1", "p2"), _ranking("p3", "p4")]
     with FakeModelServer(lambda _: "Yes", script=["ok", fault, "ok", "ok"]) as server:
         model = {**MODEL, "base_url": server.url}

@@ -14,7 +14,7 @@ from ragstone.components.rerankers.maxsim import MaxSim
 from ragstone.components.retrievers import late_interaction
 from ragstone.components.retrievers.late_interaction import LateInteraction
 from ragstone.core import resources as room
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.store import Store
 from ragstone.core.vectors import TokenVectors
 from ragstone.data.corpus import Corpus
@@ -244,8 +244,10 @@ def test_an_embedder_that_breaks_its_contract_is_named(monkeypatch: pytest.Monke
 
 def test_the_recipe_holds_what_the_scores_hang_on() -> None:
     """Embedder and rounding; mistakes are found before anything is run."""
-    assert recipe(MaxSim()) != recipe(MaxSim(precision="float16"))
-    assert recipe(MaxSim()) != recipe(MaxSim(embedder="minilm-tokens(precision=float32)"))
+    assert cache_key_parts(MaxSim()) != cache_key_parts(MaxSim(precision="float16"))
+    assert cache_key_parts(MaxSim()) != cache_key_parts(
+        MaxSim(embedder="minilm-tokens(precision=float32)")
+    )
     with pytest.raises(UnknownComponent, match="did you mean 'minilm-tokens'"):
         MaxSim(embedder="minilm-token")
     with pytest.raises(ConfigError, match="only depth=5"):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.components.retrievers.bm25 import BM25, _indexes
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
@@ -182,8 +182,8 @@ def test_the_release_of_the_stemmers_is_part_of_the_key() -> None:
     """Another one may stem otherwise; without a stemmer it does not matter."""
     pytest.importorskip("Stemmer")
 
-    assert "PyStemmer" in str(recipe(BM25(stemmer="porter")))
-    assert "revision" not in recipe(BM25())
+    assert "PyStemmer" in str(cache_key_parts(BM25(stemmer="porter")))
+    assert "revision" not in cache_key_parts(BM25())
 
 
 @pytest.mark.parametrize("k1", [-0.1, float("nan"), float("inf")])

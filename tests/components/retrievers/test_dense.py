@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 from ragstone.components.retrievers.dense import Dense
-from ragstone.core.fingerprint import recipe
-from ragstone.core.step_notes import noting
+from ragstone.core.fingerprint import cache_key_parts
+from ragstone.core.step_notes import collect_notes
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, UnknownComponent
@@ -115,9 +115,11 @@ class Told(Written):
 
 def test_the_embedder_is_part_of_the_recipe() -> None:
     """Its own parameters too, however it is written; so is the precision."""
-    assert recipe(Dense(precision="int8")) != recipe(Dense())
-    assert recipe(Dense(embedder=WRITTEN)) != recipe(Dense(embedder=f"{WRITTEN}(sign=-1)"))
-    assert recipe(Dense()) != recipe(Dense(embedder="minilm(precision=float32)"))
+    assert cache_key_parts(Dense(precision="int8")) != cache_key_parts(Dense())
+    assert cache_key_parts(Dense(embedder=WRITTEN)) != cache_key_parts(
+        Dense(embedder=f"{WRITTEN}(sign=-1)")
+    )
+    assert cache_key_parts(Dense()) != cache_key_parts(Dense(embedder="minilm(precision=float32)"))
 
 
 def test_the_embedders_parameters_are_used() -> None:
@@ -156,7 +158,7 @@ def test_long_and_empty_texts_are_searched_and_counted() -> None:
     corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
     asked = ["capital of France", "", "gold stone " * 400]
 
-    with noting() as notes:
+    with collect_notes() as notes:
         searches = [Search(f"q{n}", text) for n, text in enumerate(asked)]
         rankings = Dense().retrieve(searches, corpus)
 

@@ -13,9 +13,9 @@ import pytest
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.components.retrievers.fusion import Fusion
 from ragstone.components.retrievers.oracle import Oracle
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
-from ragstone.core.step_notes import noting
+from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.protocols import FusingRetriever
@@ -149,7 +149,7 @@ def test_the_weight_scan_mixes_alike(normalisation: Normalisation, weight: float
 def test_a_part_that_finds_nothing_leaves_the_others_ranking() -> None:
     """Nothing is lost, nothing is divided by 0, and it is noted; all empty is empty."""
     for parameters in ({}, {"text_weight": 0.5}, {"weights": (1, 3), "normalisation": "z-score"}):
-        with noting() as notes:
+        with collect_notes() as notes:
             found = fused(Ranking(), VECTORS, **cast("dict[str, Any]", parameters))
         assert list(found.passage_ids) == ["c", "d", "a"]
         assert notes == {"queries without a hit of retriever 1": 1}
@@ -200,7 +200,7 @@ def test_written_as_in_an_experiment_file() -> None:
     assert plain.retrievers == (BM25(), BM25(k1=0.4))
     assert (plain.method, plain.normalisation) == ("rrf", None)
     assert (weighted.method, weighted.normalisation) == ("weighted", "min-max")
-    assert recipe(plain)["parameters"]["retrievers"][1]["parameters"]["k1"] == 0.4
+    assert cache_key_parts(plain)["parameters"]["retrievers"][1]["parameters"]["k1"] == 0.4
     searched = plain.retrieve([Search("q", "a"), Search("nothing", "zzz")], CORPUS)
     assert [list(ranking.passage_ids) for ranking in searched] == [["a"], []]
 

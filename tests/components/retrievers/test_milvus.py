@@ -18,7 +18,7 @@ import pytest
 from ragstone.components.retrievers.dense import Dense
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.components.retrievers.sparse import Sparse
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.offline import NetworkForbidden, no_network
 from ragstone.core.store import Store
 from ragstone.core.vectors import SparseVectors
@@ -289,7 +289,7 @@ def test_the_token_stays_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(ConfigError, match="export THE_TOKEN"):
         _ids(retriever, _corpus("a"), "a")
     monkeypatch.setenv("THE_TOKEN", "root:hidden")
-    assert "hidden" not in repr(retriever) + str(recipe(retriever))
+    assert "hidden" not in repr(retriever) + str(cache_key_parts(retriever))
     with pytest.raises(
         CallError, match=r"Milvus at http://127\.0\.0\.1:1: .*token right"
     ) as raised:
@@ -299,8 +299,10 @@ def test_the_token_stays_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_address_is_no_part_of_the_key() -> None:
     """What is found does not depend on where the database runs, only on what is in it."""
-    assert recipe(Milvus("a.db", embedder=DRAWN)) == recipe(Milvus("http://b:1", embedder=DRAWN))
-    assert recipe(Milvus("a.db", embedder=DRAWN)) != recipe(
+    assert cache_key_parts(Milvus("a.db", embedder=DRAWN)) == cache_key_parts(
+        Milvus("http://b:1", embedder=DRAWN)
+    )
+    assert cache_key_parts(Milvus("a.db", embedder=DRAWN)) != cache_key_parts(
         Milvus("a.db", embedder=f"{DRAWN}(unit=8)")
     )
 

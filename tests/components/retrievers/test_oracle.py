@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragstone.components.retrievers.oracle import Oracle
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Passage, Search
@@ -43,5 +43,5 @@ def test_qrels_of_another_corpus_are_refused() -> None:
 
 def test_other_qrels_are_another_recipe() -> None:
     """What is kept for one data set's judgements is not taken for another's."""
-    assert recipe(Oracle(qrels=QRELS)) != recipe(Oracle(qrels={"q1": {"a": 1}}))
-    assert recipe(Oracle(qrels=QRELS)) == recipe(Oracle().with_qrels(QRELS))
+    assert cache_key_parts(Oracle(qrels=QRELS)) != cache_key_parts(Oracle(qrels={"q1": {"a": 1}}))
+    assert cache_key_parts(Oracle(qrels=QRELS)) == cache_key_parts(Oracle().with_qrels(QRELS))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.components.retrievers.run_file import RunFile
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Passage, Search
@@ -43,9 +43,9 @@ def test_the_recipe_is_the_files_content(run: Path, tmp_path: Path) -> None:
     """The same bytes elsewhere are the same retriever, other bytes under one name are not."""
     copy = tmp_path / "copy.trec"
     copy.write_text(RUN, encoding="utf-8")
-    assert recipe(RunFile(str(run))) == recipe(RunFile(str(copy)))
+    assert cache_key_parts(RunFile(str(run))) == cache_key_parts(RunFile(str(copy)))
     copy.write_text(RUN + "q2 Q0 p1 1 1 x\n", encoding="utf-8")
-    assert recipe(RunFile(str(run))) != recipe(RunFile(str(copy)))
+    assert cache_key_parts(RunFile(str(run))) != cache_key_parts(RunFile(str(copy)))
 
 
 def test_gzip_is_read(tmp_path: Path) -> None:

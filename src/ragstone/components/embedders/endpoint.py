@@ -12,17 +12,25 @@ import numpy as np
 import orjson
 
 from ragstone.calls.http import ChatClient
-from ragstone.calls.types import Endpoint, Failure, Fault, Reply, Request, Sampling, Servers
+from ragstone.calls.types import (
+    AttemptError,
+    Endpoint,
+    Failure,
+    Reply,
+    Request,
+    Sampling,
+    ServerAddresses,
+)
 from ragstone.calls.wire_formats import join_url
-from ragstone.core.component import NOT_IN_KEY
-from ragstone.core.step_notes import note
+from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.step_notes import add_note
 from ragstone.errors import CallError, ConfigError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ragstone.calls.client import Calls
-    from ragstone.calls.rate_control import Pace
+    from ragstone.calls.rate_control import ConcurrencyLimiter
 
 
 @dataclass(frozen=True)
@@ -50,9 +58,9 @@ class EndpointEmbedder:
     """
 
     model: str
-    base_url: str = field(default="http://localhost:8000/v1", metadata=NOT_IN_KEY)
-    api_key_env: str = field(default="", metadata=NOT_IN_KEY)
-    identity: str = field(default="", metadata=NOT_IN_KEY)
+    base_url: str = field(default="http://localhost:8000/v1", metadata=NOT_IN_CACHE_KEY)
+    api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    identity: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     dimensions: int | None = None
     query_prefix: str = ""
     passage_prefix: str = ""
@@ -60,8 +68,8 @@ class EndpointEmbedder:
     passage_extra: Mapping[str, Any] = field(default_factory=dict)
     max_characters: int | None = None
     normalise: bool = True
-    batch: int = field(default=16, metadata=NOT_IN_KEY)
-    concurrency: int | None = field(default=None, metadata=NOT_IN_KEY)
+    batch: int = field(default=16, metadata=NOT_IN_CACHE_KEY)
+    concurrency: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
     at_once: ClassVar[int] = 256
     """Texts that are best handed over together: several requests' worth."""
@@ -153,7 +161,7 @@ class EndpointEmbedder:
     def _sent(self, text: str, what: str) -> str:
         """Return a text as it is sent: servers refuse one of no characters."""
         if self.max_characters is not None and len(text) > self.max_characters:
-            note(f"{what} cut to {self.max_characters} characters")
+            add_note(f"{what} cut to {self.max_characters} characters")
             text = text[: self.max_characters]
         return text or " "
 
@@ -215,13 +223,15 @@ class _EmbeddingsClient(ChatClient):
     """Refuses a reply with another number of vectors than texts: it must not be kept."""
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `Fault`."""
+        """Return the reply to one request, or raise a `AttemptError`."""
         reply = await super().attempt(request)
         found, wanted = len(_unpacked(reply.text)), len(request.messages)
         if found != wanted:
-            raise Fault(f"the server returned {found} vectors for {wanted} texts")
+            raise AttemptError(f"the server returned {found} vectors for {wanted} texts")
         return reply
 
 
-def _client(endpoint: Endpoint, pace: Pace) -> _EmbeddingsClient:
-    return _EmbeddingsClient(endpoint, Servers(endpoint.base_urls, endpoint.api_key()), pace)
+def _client(endpoint: Endpoint, pace: ConcurrencyLimiter) -> _EmbeddingsClient:
+    return _EmbeddingsClient(
+        endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.models.bert_onnx import Precision, write_bert
 from ragstone.models.files import model_file
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
@@ -43,7 +43,7 @@ class MiniLM:
     max_tokens: int = 512
     query_prefix: str = ""
     passage_prefix: str = ""
-    threads: int | None = field(default=None, metadata=NOT_IN_KEY)
+    threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 import numpy as np
 
 from ragstone.components.embedders.minilm import load_minilm
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.vectors import TokenVectors
 from ragstone.models.bert_onnx import Precision
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
@@ -43,7 +43,7 @@ class MiniLMTokens:
     model: str = "all-minilm-l6-v2"
     precision: Precision = "int8"
     max_tokens: int = 512
-    threads: int | None = field(default=None, metadata=NOT_IN_KEY)
+    threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

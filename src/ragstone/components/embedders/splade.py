@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.vectors import SparseVectors
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
 from ragstone.models.splade_onnx import write_splade
@@ -37,7 +37,7 @@ class Splade:
     model: str = "splade-tiny"
     query_model: str = ""
     max_tokens: int = 512
-    threads: int | None = field(default=None, metadata=NOT_IN_KEY)
+    threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

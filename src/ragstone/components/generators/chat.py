@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Sampling
-from ragstone.calls.wire_formats import wire_of
+from ragstone.calls.wire_formats import format_for
 from ragstone.components.generators.llm_base import Asking
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
@@ -33,10 +33,10 @@ class Chat(Asking):
     """
 
     model: str
-    base_url: str = field(default="http://localhost:8000/v1", metadata=NOT_IN_KEY)
-    api_key_env: str = field(default="", metadata=NOT_IN_KEY)
+    base_url: str = field(default="http://localhost:8000/v1", metadata=NOT_IN_CACHE_KEY)
+    api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     protocol: str = "openai"
-    identity: str = field(default="", metadata=NOT_IN_KEY)
+    identity: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     temperature: float | None = 0.0
     top_p: float | None = None
     max_tokens: int = 256
@@ -48,13 +48,13 @@ class Chat(Asking):
     closed_book_system: str = CLOSED_BOOK_SYSTEM
     closed_book_user: str = CLOSED_BOOK_USER
     budget: int | None = None
-    concurrency: int | None = field(default=None, metadata=NOT_IN_KEY)
+    concurrency: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check templates, address and protocol before anything is run."""
         self.prompts.check()
-        wire_of(self.endpoint)
+        format_for(self.endpoint)
 
     @property
     def revision(self) -> str:

@@ -14,15 +14,15 @@ from typing import IO, ClassVar, Final
 import orjson
 
 from ragstone.calls.client import Calls
-from ragstone.calls.rate_control import Pace
-from ragstone.calls.types import Endpoint, Fault, Reply, Request
+from ragstone.calls.rate_control import ConcurrencyLimiter
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
 from ragstone.components.generators.external_base import (
     as_request,
     ask_own,
     check_takes_context,
     read_answer,
 )
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.errors import ConfigError
 from ragstone.types import Prediction, Task
 
@@ -46,7 +46,7 @@ class Command:
 
     command: str
     takes_context: bool = False
-    workers: int = field(default=1, metadata=NOT_IN_KEY)
+    workers: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
     version: ClassVar[int] = 1
     may_retrieve: ClassVar[bool] = True
@@ -106,7 +106,7 @@ class _CommandClient:
     """Keeps processes running and hands each one task at a time."""
 
     endpoint: Endpoint
-    pace: Pace
+    pace: ConcurrencyLimiter
     idle: list[_Running] = field(default_factory=list)
 
     async def attempt(self, request: Request) -> Reply:
@@ -137,25 +137,29 @@ class _CommandClient:
             )
         except OSError as error:
             errors.close()
-            raise Fault(f"cannot start {self.endpoint.model!r}: {error}", fatal=True) from error
+            raise AttemptError(
+                f"cannot start {self.endpoint.model!r}: {error}", fatal=True
+            ) from error
         return _Running(process, errors)
 
     async def _converse(self, running: _Running, line: str) -> Reply:
         """Write a task and read its answer."""
         name, process = f"the command {self.endpoint.model!r}", running.process
         if process.stdin is None or process.stdout is None:
-            raise Fault(f"{name} was started without its pipes")
+            raise AttemptError(f"{name} was started without its pipes")
         try:
             process.stdin.write(line.encode() + b"\n")
             await process.stdin.drain()
             answer = await process.stdout.readline()
         except (ConnectionError, ValueError) as error:
-            raise Fault(f"{name} broke off: {error}{running.last_words()}") from error
+            raise AttemptError(f"{name} broke off: {error}{running.last_words()}") from error
         if not answer:
             code = await process.wait()
-            raise Fault(f"{name} ended with exit code {code}{running.last_words()}")
+            raise AttemptError(f"{name} ended with exit code {code}{running.last_words()}")
         try:
             return read_answer(orjson.loads(answer), name)
         except ValueError as error:
             shown = answer[:120].decode("utf-8", "replace").strip()
-            raise Fault(f"{name} wrote a line that cannot be used: {error} ({shown})") from error
+            raise AttemptError(
+                f"{name} wrote a line that cannot be used: {error} ({shown})"
+            ) from error

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import orjson
 
 from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, Fault, Reply, Request
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
 from ragstone.components.generators.external_base import (
     PLAIN,
     ask_own,
     check_takes_context,
     hand_over,
 )
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
 from ragstone.types import Prediction, Task
@@ -50,14 +50,14 @@ class Http:
         concurrency: calls at once at most.
     """
 
-    url: str = field(metadata=NOT_IN_KEY)
+    url: str = field(metadata=NOT_IN_CACHE_KEY)
     body: Mapping[str, Any] = field(default_factory=lambda: {"query": "{query}"})
     answer: str = "answer"
     passage_ids: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_KEY)
-    api_key_env: str = field(default="", metadata=NOT_IN_KEY)
+    headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
+    api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     release: str = ""
-    concurrency: int = field(default=8, metadata=NOT_IN_KEY)
+    concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
     may_retrieve: ClassVar[bool] = True
 
@@ -194,7 +194,9 @@ class _MappedWire:
         texts = [t for part in payload for t in _found(part, self.answer) if isinstance(t, str)]
         if not texts:
             held = orjson.dumps(payload[0] if payload else None)[:200].decode("utf-8", "replace")
-            raise Fault(f"the reply has no text at {self.answer!r}: {held}; correct 'answer'")
+            raise AttemptError(
+                f"the reply has no text at {self.answer!r}: {held}; correct 'answer'"
+            )
         ids = None
         if self.passage_ids:
             parts = [_found(part, self.passage_ids) for part in payload]

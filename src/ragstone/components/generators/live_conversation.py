@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from ragstone.calls.client import Calls
-from ragstone.core.component import NOT_IN_KEY
-from ragstone.core.fingerprint import recipe
+from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
@@ -33,7 +33,7 @@ class Live:
         generator: what answers, as it is written elsewhere: `local`, or `{name: chat, ...}`.
     """
 
-    generator: str | dict[str, Any] = field(default="local", metadata=NOT_IN_KEY)
+    generator: str | dict[str, Any] = field(default="local", metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class Live:
     @property
     def revision(self) -> Mapping[str, Any]:
         """What the generator within is."""
-        return recipe(self._inner)
+        return cache_key_parts(self._inner)
 
     @cached_property
     def _inner(self) -> Generator:

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import ClassVar
 
 from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, HasUrls, Sampling
+from ragstone.calls.types import Endpoint, Sampling, ServerPool
 from ragstone.components.generators.llm_base import Asking
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
@@ -43,7 +43,7 @@ class Local(Asking):
     closed_book_user: str = CLOSED_BOOK_USER
     budget: int | None = None
     context_tokens: int = 4096
-    workers: int | None = field(default=None, metadata=NOT_IN_KEY)
+    workers: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -72,7 +72,7 @@ class Local(Asking):
         if not calls.replay_only:
             check_runnable(self.model)
 
-    def _serve(self) -> HasUrls:
+    def _serve(self) -> ServerPool:
         from ragstone.models.llama_server import local_servers
 
         return local_servers(self.model, workers=self.workers, context_tokens=self.context_tokens)

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import Any, ClassVar, Final, cast
 
 from ragstone.calls.client import Calls
-from ragstone.calls.rate_control import Pace
-from ragstone.calls.types import Endpoint, Fault, Reply, Request
+from ragstone.calls.rate_control import ConcurrencyLimiter
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
 from ragstone.components.generators.external_base import (
     as_request,
     as_task,
@@ -24,7 +24,7 @@ from ragstone.components.generators.external_base import (
     check_takes_context,
     read_answer,
 )
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.prompts import show_passages
 from ragstone.core.registry import failing_line, load_file, locate
@@ -59,11 +59,13 @@ class Function:
     """
 
     function: str
-    concurrency: int = field(default=1, metadata=NOT_IN_KEY)
+    concurrency: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
     version: ClassVar[int] = 1
     may_retrieve: ClassVar[bool] = True
-    _answer: Callable[..., Any] = field(init=False, repr=False, compare=False, metadata=NOT_IN_KEY)
+    _answer: Callable[..., Any] = field(
+        init=False, repr=False, compare=False, metadata=NOT_IN_CACHE_KEY
+    )
 
     def __post_init__(self) -> None:
         """Import the function and look at its parameters, before anything is run."""
@@ -122,7 +124,7 @@ class _FunctionClient:
     """Calls a function: an async one in the event loop, another in a thread of its own."""
 
     endpoint: Endpoint
-    pace: Pace
+    pace: ConcurrencyLimiter
     call: Callable[[Request], Any]
 
     async def attempt(self, request: Request) -> Reply:
@@ -134,13 +136,13 @@ class _FunctionClient:
         except (asyncio.CancelledError, TimeoutError):
             raise
         except Exception as error:
-            raise Fault(
+            raise AttemptError(
                 f"{name} raised {type(error).__name__}: {error}{failing_line(error)}"
             ) from error
         try:
             return read_answer(value, name)
         except ValueError as error:
-            raise Fault(str(error)) from error
+            raise AttemptError(str(error)) from error
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import orjson
 
 from ragstone.calls.client import Calls
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.registry import locate
 from ragstone.errors import ConfigError, DatasetError
@@ -34,7 +34,7 @@ class Recorded:
         path: the file.
     """
 
-    path: Path = field(metadata=NOT_IN_KEY)
+    path: Path = field(metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
     may_retrieve: ClassVar[bool] = True
 

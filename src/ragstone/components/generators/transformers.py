@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Sampling
 from ragstone.components.generators.llm_base import Asking
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
@@ -41,10 +41,12 @@ class Hf(Asking):
     """
 
     model: str = "smollm2-135m-instruct"
-    hub_revision: str = field(default="", metadata=NOT_IN_KEY)
-    dtype: Literal["float32", "bfloat16", "float16"] = field(default="float32", metadata=NOT_IN_KEY)
-    device: Literal["cpu", "cuda", "mps", "xpu"] = field(default="cpu", metadata=NOT_IN_KEY)
-    batch_size: int = field(default=1, metadata=NOT_IN_KEY)
+    hub_revision: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    dtype: Literal["float32", "bfloat16", "float16"] = field(
+        default="float32", metadata=NOT_IN_CACHE_KEY
+    )
+    device: Literal["cpu", "cuda", "mps", "xpu"] = field(default="cpu", metadata=NOT_IN_CACHE_KEY)
+    batch_size: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     temperature: float = 0.0
     top_p: float | None = None
     max_tokens: int = 256

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, Fault, Reply, Request, Sampling, TokenLogprob
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, Sampling, TokenLogprob
 from ragstone.components.generators.llm_base import Asking
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.prompts import (
@@ -47,11 +47,11 @@ class Vllm(Asking):
     """
 
     model: str
-    hub_revision: str = field(default="", metadata=NOT_IN_KEY)
-    dtype: str = field(default="auto", metadata=NOT_IN_KEY)
+    hub_revision: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    dtype: str = field(default="auto", metadata=NOT_IN_CACHE_KEY)
     context_tokens: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict, metadata=NOT_IN_KEY)
-    at_once: int = field(default=256, metadata=NOT_IN_KEY)
+    options: Mapping[str, Any] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
+    at_once: int = field(default=256, metadata=NOT_IN_CACHE_KEY)
     temperature: float = 0.0
     top_p: float | None = None
     max_tokens: int = 256
@@ -138,18 +138,19 @@ class VllmModel:
         prompts = [self._prompt(request) for request in requests]
         drawn = []
         for request, prompt in zip(requests, prompts, strict=True):
-            if not isinstance(prompt, Fault):
+            if not isinstance(prompt, AttemptError):
                 given, form = sampling_arguments(request)
                 if form:
                     given["structured_outputs"] = StructuredOutputsParams(**form)
                 drawn.append(SamplingParams(**given))
-        sent = [{"prompt_token_ids": p[1]} for p in prompts if not isinstance(p, Fault)]
+        sent = [{"prompt_token_ids": p[1]} for p in prompts if not isinstance(p, AttemptError)]
         made = iter(self.engine.generate(sent, drawn, use_tqdm=False) if sent else ())
         return [
-            p if isinstance(p, Fault) else read_output(next(made), p[0], self.name) for p in prompts
+            p if isinstance(p, AttemptError) else read_output(next(made), p[0], self.name)
+            for p in prompts
         ]
 
-    def _prompt(self, request: Request) -> tuple[str, list[int]] | Fault:
+    def _prompt(self, request: Request) -> tuple[str, list[int]] | AttemptError:
         """Return the rendered prompt and its tokens; special ones stand in the text already."""
         refuse(request.sampling, self.name, takes=_TAKES)
         messages = [{"role": role, "content": text} for role, text in request.messages]
@@ -158,7 +159,7 @@ class VllmModel:
         )
         ids = self.tokenizer(rendered, add_special_tokens=False)["input_ids"]
         if len(ids) >= self.context_tokens:
-            return Fault(
+            return AttemptError(
                 f"the prompt has {len(ids)} tokens, longer than the context of {self.name} "
                 f"({self.context_tokens}); give fewer or shorter passages"
             )

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, Refusals, sheet, unscored
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, Refusals, unscored, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 GRADES: Final = {"full": 1.0, "partial": 0.5, "none": 0.0}
 _CITED: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
@@ -31,10 +31,10 @@ class CitationSupport(ModelJudge):
     refusals: Refusals = "unscored"
 
     name: ClassVar[str] = "citation-support"
-    form: ClassVar[Form[Any]] = Choice(tuple(GRADES))
+    form: ClassVar[VerdictSchema[Any]] = Choice(tuple(GRADES))
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
     variables: ClassVar[tuple[str, ...]] = ("sentence", "passages")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "How far do the passages bear out the sentence? full: all it says stands there or follows; "
         "partial: some of it; none: nothing, or the contrary.",
         sentence="sentence",
@@ -48,7 +48,7 @@ class CitationSupport(ModelJudge):
             return Verdict.not_asked(item, "the answer cites no passage")
         return known
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask about each sentence that cites a passage which was shown."""
         asked = []
         for sentence, cited in sentences(item.answer or ""):

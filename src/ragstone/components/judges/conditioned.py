@@ -11,8 +11,8 @@ from ragstone.calls.client import Calls
 from ragstone.components.judges.idk_conditioning import KEEP, OUT, Variant, cell
 from ragstone.components.judges.questions import Asker
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.core.component import NOT_IN_KEY
-from ragstone.core.fingerprint import recipe
+from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.types import Prediction, Score, Task
 
@@ -30,8 +30,8 @@ class Conditioned:
         variant: `corrected`, or mtRAG's `script` or `released`.
     """
 
-    of: str | dict[str, Any] = field(default="RB_llm", metadata=NOT_IN_KEY)
-    idk: str | dict[str, Any] = field(default="idk", metadata=NOT_IN_KEY)
+    of: str | dict[str, Any] = field(default="RB_llm", metadata=NOT_IN_CACHE_KEY)
+    idk: str | dict[str, Any] = field(default="idk", metadata=NOT_IN_CACHE_KEY)
     variant: Variant = "corrected"
     label: str = "answerability"
 
@@ -45,7 +45,7 @@ class Conditioned:
     @property
     def revision(self) -> list[Any]:
         """What both judges are made of."""
-        return [recipe(self.inner), recipe(self.detector)]
+        return [cache_key_parts(self.inner), cache_key_parts(self.detector)]
 
     @cached_property
     def inner(self) -> Any:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form
+from ragstone.components.judges.verdict_schemas import VerdictSchema
 
 GRADES: Final = {"answers": 1.0, "helps": 0.5, "useless": 0.0}
 
@@ -20,10 +20,10 @@ class ContextRelevance(ModelJudge):
     """The mean grade of the passages shown: answers 1, helps 0.5, useless 0."""
 
     name: ClassVar[str] = "context-relevance"
-    form: ClassVar[Form[Any]] = Numbered(1, tuple(GRADES))
+    form: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
     needs: ClassVar[frozenset[str]] = frozenset({"passages"})
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Grade each numbered passage by what it gives to somebody who has to answer the question: "
         "answers (the answer, or a main part of it, stands there), helps (it holds something the "
         "answer needs), useless (anything else, also where the subject is the same).",
@@ -32,7 +32,7 @@ class ContextRelevance(ModelJudge):
         passages="passages",
     )
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask about all passages at once."""
         form = Numbered(len(item.passages), tuple(GRADES))
         return [self.question(form, self.values(item), item.passages)]

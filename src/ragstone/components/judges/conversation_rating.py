@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.questions import Answered
 from ragstone.components.judges.rating_scale import rated
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form, Rating
+from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
 
 SCALE = Rating(1, 10)
 
@@ -26,10 +26,10 @@ class ConversationRating(ModelJudge):
     max_tokens: int = 400
 
     name: ClassVar[str] = "conversation-rating"
-    form: ClassVar[Form[Any]] = SCALE
+    form: ClassVar[VerdictSchema[Any]] = SCALE
     empty: ClassVar[float | None] = 0.0
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "passages")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Rate the answer to the last question of this conversation from 1 to 10: is it to the "
         "point, right as far as the passages tell, as deep as the question asks for, and does it "
         "fit what was said before? A longer answer is not a better one.",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form, Rating
+from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
 from ragstone.core.prompts import Prompt
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -18,47 +18,47 @@ SCALE: Final = Rating(1, 5)
 _QUERY, _CONTEXT, _ANSWER = {"query": "question"}, {"passages": "context"}, {"answer": "answer"}
 
 CRITIQUES: Final[dict[str, str]] = {
-    "question_grounded": sheet(
+    "question_grounded": user_template(
         "From 1 to 5: how well can the question be answered from this context alone? 5: clearly, "
         "and in one way only. 1: not at all, or it is no question.",
         **_QUERY,
         **_CONTEXT,
     ),
-    "answer_grounded": sheet(
+    "answer_grounded": user_template(
         "From 1 to 5: how much of what the answer says can be drawn from the context? 5: all of "
         "it, beyond doubt. 1: none of it.",
         **_ANSWER,
         **_CONTEXT,
     ),
-    "findable": sheet(
+    "findable": user_template(
         "The context is one of many in a collection. From 1 to 5: how well would a search with "
         "this question find it? 5: the question names what sets this context apart. 1: it would "
         "fit a great many.",
         **_QUERY,
         **_CONTEXT,
     ),
-    "stand_alone": sheet(
+    "stand_alone": user_template(
         "From 1 to 5: can the question be understood by somebody who sees nothing else? 5: yes, be "
         "its terms ever so technical. 1: it leans on something unseen, such as `the text`, `this "
         "document`, or an object that it does not name.",
         **_QUERY,
     ),
-    "question_useful": sheet(
+    "question_useful": user_template(
         "The question is meant for a collection of documents. From 1 to 5: of how much use is its "
         "answer to somebody who works in that field? 5: of great use. 1: of none.",
         **_QUERY,
     ),
-    "context_useful": sheet(
+    "context_useful": user_template(
         "The context is part of a collection that people search. From 1 to 5: how much does it "
         "tell somebody who works in that field? 5: several different facts. 1: none.",
         **_CONTEXT,
     ),
-    "context_clear": sheet(
+    "context_clear": user_template(
         "From 1 to 5: how clear is this text? 5: whole sentences, well set, nothing missing. 1: "
         "torn off, garbled or badly set.",
         **_CONTEXT,
     ),
-    "not_tautological": sheet(
+    "not_tautological": user_template(
         "From 1 to 5: how much does the answer add to the question? 5: all of it is new. 1: it "
         "repeats what the question says already.",
         **_QUERY,
@@ -91,7 +91,7 @@ class Critiques(ModelJudge):
     critiques: tuple[str, ...] = tuple(CRITIQUES)
 
     name: ClassVar[str] = "critiques"
-    form: ClassVar[Form[Any]] = SCALE
+    form: ClassVar[VerdictSchema[Any]] = SCALE
     needs: ClassVar[frozenset[str]] = frozenset()
     scores_itself: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("query", "answer", "passages")
@@ -135,13 +135,13 @@ class Critiques(ModelJudge):
             return Verdict.not_asked(item, "nothing that the critiques look at")
         return None
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask one question a critique."""
         answer = _answer(item)
         values = {**self.values(item), "answer": answer}
         material = tuple(text for text in (item.query.text, answer, *item.passages) if text)
         return [
-            Question(self.messages(self.prompts[name], SCALE, values), SCALE, material)
+            JudgeCall(self.messages(self.prompts[name], SCALE, values), SCALE, material)
             for name in self.applicable(item)
         ]
 

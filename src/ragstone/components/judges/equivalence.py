@@ -8,18 +8,24 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
 from ragstone.calls.types import Reply
-from ragstone.components.judges.llm_base import ModelJudge, Pooling, Refusals, sheet, unscored
-from ragstone.components.judges.questions import Answered, Manner
+from ragstone.components.judges.llm_base import (
+    ModelJudge,
+    Pooling,
+    Refusals,
+    unscored,
+    user_template,
+)
+from ragstone.components.judges.questions import Answered, JudgeSettings
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 from ragstone.errors import ConfigError
 
 ALTERNATIVES: Final = 20
 
 
 @dataclass(frozen=True)
-class Likelihood(Form[float]):
+class Likelihood(VerdictSchema[float]):
     """The probability of the first option, read off the first token's alternatives.
 
     It is renormalised over the options: P(yes) / (P(yes) + P(no)). Where they hold less than
@@ -74,12 +80,12 @@ class Equivalence(ModelJudge):
     least_mass: float = 0.1
 
     name: ClassVar[str] = "equivalence"
-    form: ClassVar[Form[Any]] = Choice()
+    form: ClassVar[VerdictSchema[Any]] = Choice()
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
     empty: ClassVar[float | None] = 0.0
     pooling: ClassVar[Pooling] = "mean"
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "gold", "answer")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Is the answer right? It is right if it gives what one of the gold answers gives, however "
         "it is worded; further details may stand beside it unless they contradict the gold answer.",
         history="earlier turns",
@@ -103,7 +109,7 @@ class Equivalence(ModelJudge):
         (question,) = super().questions(item)
         return [replace(question, form=form)]
 
-    def manner(self, model: Any) -> Manner:
+    def manner(self, model: Any) -> JudgeSettings:
         """Ask for one token with its alternatives where those are wanted."""
         manner = super().manner(model)
         if self.method == "text":

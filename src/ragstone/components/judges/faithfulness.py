@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ragstone.components.judges.list_schemas import Listing, Numbered
-from ragstone.components.judges.llm_base import ModelJudge, Refusals, sheet
-from ragstone.components.judges.questions import Answered, Asker, Question, ask_questions
+from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
+from ragstone.components.judges.questions import Answered, Asker, JudgeCall, ask_questions
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form
+from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.core.prompts import Prompt
 
 NUMBERED = ("supported", "unsupported")
@@ -38,17 +38,17 @@ class Faithfulness(ModelJudge):
     """Your own user template for drawing the claims."""
 
     name: ClassVar[str] = "RL_F"
-    form: ClassVar[Form[Any]] = Listing()
+    form: ClassVar[VerdictSchema[Any]] = Listing()
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
     variables: ClassVar[tuple[str, ...]] = ("passages", "claims")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Which of the numbered claims does the evidence bear out? A claim is supported if the "
         "evidence states it or it follows from it without further knowledge; otherwise, also "
         "where the evidence is silent, it is unsupported.",
         passages="evidence",
         claims="claims",
     )
-    own_claims_user: ClassVar[str] = sheet(
+    own_claims_user: ClassVar[str] = user_template(
         "List every claim of fact that the answer makes, each as a sentence that can be understood "
         "on its own: names in place of pronouns. Leave out questions, greetings and what it says "
         "about itself. Add nothing that the answer does not say.",
@@ -73,10 +73,10 @@ class Faithfulness(ModelJudge):
             known,
         )
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask for the claims."""
         messages = self.messages(self.claims_prompt, self.form, self.values(item))
-        return [Question(messages, self.form)]
+        return [JudgeCall(messages, self.form)]
 
     def ask_model(self, items: Sequence[Item], model: Any, calls: Asker) -> list[list[Verdict]]:
         """Draw the claims of all answers, then judge them."""
@@ -107,7 +107,7 @@ class Faithfulness(ModelJudge):
             for start in range(0, len(verdicts), self.repeats)
         ]
 
-    def _about(self, item: Item, claims: Sequence[str]) -> Question[Any]:
+    def _about(self, item: Item, claims: Sequence[str]) -> JudgeCall[Any]:
         values = self.values(item)
         if self.earlier_turns and item.query.history:
             values["passages"] += f"\n\nWhat was said before:\n{values['history']}"

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
 from ragstone.components.judges.questions import Answered
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 VALUES: Final = {"yes": 1.0, "partial": 0.5, "no": 0.0}
 
@@ -22,9 +22,11 @@ class IDK(ModelJudge):
     max_tokens: int = 64
 
     name: ClassVar[str] = "idk"
-    form: ClassVar[Form[Any]] = Choice(("yes", "partial", "no"), {"partial": ("partially",)})
+    form: ClassVar[VerdictSchema[Any]] = Choice(
+        ("yes", "partial", "no"), {"partial": ("partially",)}
+    )
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Does the answer say that it cannot be given? Say yes if it only declines: it does not "
         "know, or its sources do not say. Say partial if it declines one part of the question and "
         "answers another. Say no if it answers, be it wrong, short or hedged, and also if it only "

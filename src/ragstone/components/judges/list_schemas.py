@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ragstone.components.judges.reply_parsing import Unreadable, last_verdict, read_objects, spoken
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s+(\S.*?)\s*$", re.MULTILINE)
 _NUMBERED_LINE: Final = r"^\W*(?:\w+\s+)?\[?#?(\d+)\]?\W+"
@@ -26,7 +26,7 @@ class ListReply(BaseModel):
 
 
 @dataclass(frozen=True)
-class Listing(Form[tuple[str, ...]]):
+class Listing(VerdictSchema[tuple[str, ...]]):
     r"""A list of short texts: the claims of an answer.
 
     >>> Listing().read("1. Paris is a city.\n2. It lies on the Seine.")
@@ -74,7 +74,7 @@ _BY_NUMBER: Final = TypeAdapter(dict[str, str | bool])
 
 
 @dataclass(frozen=True)
-class Numbered(Form[tuple[str, ...]]):
+class Numbered(VerdictSchema[tuple[str, ...]]):
     r"""One choice for each of some numbered things, all of them.
 
     >>> Numbered(2).read("1: yes\n2: no")

@@ -11,11 +11,17 @@ from typing import Any, ClassVar, Final, Literal
 
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Sampling
-from ragstone.components.judges.questions import Answered, Asker, Manner, Question, ask_questions
+from ragstone.components.judges.questions import (
+    Answered,
+    Asker,
+    JudgeCall,
+    JudgeSettings,
+    ask_questions,
+)
 from ragstone.components.judges.verdict import Cost, Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form
+from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.metrics.refusal import refusal
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt, show_history
 from ragstone.core.registry import create
 from ragstone.core.spec import parse_spec
@@ -35,10 +41,10 @@ _UNANSWERABLE: Final = frozenset({"UNANSWERABLE"})
 _LINE: Final = "=" * 12
 
 
-def sheet(task: str, **titles: str) -> str:
+def user_template(task: str, **titles: str) -> str:
     r"""Return a user template: a task, then each variable under its title, fenced in.
 
-    >>> sheet("Grade the answer.", answer="the answer")
+    >>> user_template("Grade the answer.", answer="the answer")
     'Grade the answer.\n\n============ the answer\n{answer}\n============ end of the material'
     """
     held = "\n".join(f"{_LINE} {title}\n{{{name}}}" for name, title in titles.items())
@@ -65,7 +71,7 @@ class ModelJudge:
     """
 
     model: str | dict[str, Any] | list[str | dict[str, Any]] = field(
-        default="local", metadata=NOT_IN_KEY
+        default="local", metadata=NOT_IN_CACHE_KEY
     )
     repeats: int = 1
     explain: bool = True
@@ -75,12 +81,12 @@ class ModelJudge:
     system: str = ""
     user: str = ""
     refusals: Refusals = "judge"
-    least_parse_rate: float = field(default=0.5, metadata=NOT_IN_KEY)
+    least_parse_rate: float = field(default=0.5, metadata=NOT_IN_CACHE_KEY)
 
     version: ClassVar[int] = 1
     name: ClassVar[str]
     """The metric that its values are."""
-    form: ClassVar[Form[Any]]
+    form: ClassVar[VerdictSchema[Any]]
     own_system: ClassVar[str] = SYSTEM
     own_user: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"answer"})
@@ -155,7 +161,7 @@ class ModelJudge:
             "passages": _passages(item.passages),
         }
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Return what is asked about an item: one question, of the judge's form."""
         return [self.question(self.form, self.values(item), _material(item))]
 
@@ -181,13 +187,13 @@ class ModelJudge:
     # What they all do.
 
     def question(
-        self, form: Form[Any], values: Mapping[str, str], material: tuple[str, ...]
-    ) -> Question[Any]:
+        self, form: VerdictSchema[Any], values: Mapping[str, str], material: tuple[str, ...]
+    ) -> JudgeCall[Any]:
         """Return a question of the judge's templates."""
-        return Question(self.messages(self.prompt, form, values), form, material)
+        return JudgeCall(self.messages(self.prompt, form, values), form, material)
 
     def messages(
-        self, prompt: Prompt, form: Form[Any], values: Mapping[str, str]
+        self, prompt: Prompt, form: VerdictSchema[Any], values: Mapping[str, str]
     ) -> tuple[ChatMessage, ...]:
         """Return the messages, with how the verdict is to be written at their end."""
         shown = {name: text.replace(_LINE, "") for name, text in values.items()}
@@ -237,11 +243,11 @@ class ModelJudge:
             for item, plan in zip(items, plans, strict=True)
         ]
 
-    def manner(self, model: Any) -> Manner:
+    def manner(self, model: Any) -> JudgeSettings:
         """Return how a model is asked."""
         held = getattr(model, "sampling", None) or Sampling()
         sampling = replace(held, max_tokens=self.max_tokens, stop=())
-        return Manner(
+        return JudgeSettings(
             self.name,
             model.endpoint,
             sampling,

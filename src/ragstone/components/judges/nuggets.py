@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form
+from ragstone.components.judges.verdict_schemas import VerdictSchema
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
 _OKAY: Final = 0.5
@@ -27,10 +27,10 @@ class Nuggets(ModelJudge):
     """
 
     name: ClassVar[str] = "nuggets"
-    form: ClassVar[Form[Any]] = Numbered(1, tuple(GRADES))
+    form: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
     empty: ClassVar[float | None] = 0.0
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "nuggets")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "For each numbered fact, say whether the answer holds it: support (wholly, in any words), "
         "partial (in part, or only hinted at), none.",
         history="earlier turns",
@@ -45,7 +45,7 @@ class Nuggets(ModelJudge):
             return Verdict.not_asked(item, "the query has no nuggets")
         return super().without_call(item)
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask about all nuggets at once, the vital ones first."""
         vital, okay = _nuggets(item)
         listed = "\n".join(f"{n}. {fact}" for n, fact in enumerate((*vital, *okay), start=1))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 _OTHER_ORDER: Final = {"first": "second", "second": "first", "tie": "tie"}
 _LABELS: Final = {"first": "win", "second": "loss", "tie": "tie"}
@@ -28,7 +28,7 @@ class Pairwise(ModelJudge):
     """
 
     name: ClassVar[str] = "pairwise"
-    form: ClassVar[Form[Any]] = Choice(
+    form: ClassVar[VerdictSchema[Any]] = Choice(
         ("first", "second", "tie"),
         {
             "first": ("1", "answer 1", "a"),
@@ -37,7 +37,7 @@ class Pairwise(ModelJudge):
         },
     )
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages", "one", "two")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Which answer serves the person who asked better: the first, the second, or is it a tie? "
         "Look at whether they are right, to the point and complete. The order in which they stand, "
         "their length and their style do not count.",
@@ -54,7 +54,7 @@ class Pairwise(ModelJudge):
             return Verdict.not_asked(item, "there is no other answer to compare with")
         return super().without_call(item)
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask twice, the answers in either order."""
         held, other = self.values(item), _other(item)
         answer = item.answer or ""

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, Sampling
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Cost
-from ragstone.components.judges.verdict_schemas import Form
+from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.errors import CallError
 from ragstone.types import ChatMessage
 
@@ -41,11 +41,11 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True)
-class Question(Generic[T]):
+class JudgeCall(Generic[T]):
     """One question to the model: what it is shown, and the form of the verdict."""
 
     messages: tuple[ChatMessage, ...]
-    form: Form[T]
+    form: VerdictSchema[T]
     material: tuple[str, ...] = ()
     """The texts under judgement: a verdict quoted from them is not the judge's."""
     sample: int = 0
@@ -55,7 +55,7 @@ class Question(Generic[T]):
 class Answered(Generic[T]):
     """How a question ended."""
 
-    question: Question[T]
+    question: JudgeCall[T]
     value: T | None = None
     reason: str = ""
     """Why there is no value."""
@@ -74,7 +74,7 @@ class Answered(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Manner:
+class JudgeSettings:
     """How a model is asked."""
 
     judge: str
@@ -88,7 +88,7 @@ class Manner:
 
 
 def ask_questions(
-    questions: Sequence[Question[T]], manner: Manner, calls: Asker
+    questions: Sequence[JudgeCall[T]], manner: JudgeSettings, calls: Asker
 ) -> list[Answered[T]]:
     """Return how each question ended, in order.
 
@@ -113,7 +113,7 @@ def _refused(answered: Answered[Any]) -> bool:
     return not answered.called and answered.reason.startswith("schema refused")
 
 
-def _check_parse_rate(first: Sequence[Answered[Any]], manner: Manner) -> None:
+def _check_parse_rate(first: Sequence[Answered[Any]], manner: JudgeSettings) -> None:
     called = [one for one in first if one.called]
     read = sum(one.value is not None for one in called)
     if len(called) < FIRST_BATCH or read >= manner.least_parse_rate * len(called):
@@ -129,7 +129,7 @@ def _check_parse_rate(first: Sequence[Answered[Any]], manner: Manner) -> None:
 
 
 def _ask(
-    questions: Sequence[Question[T]], manner: Manner, calls: Asker, *, structured: bool
+    questions: Sequence[JudgeCall[T]], manner: JudgeSettings, calls: Asker, *, structured: bool
 ) -> list[Answered[T]]:
     """Ask, and ask again what was cut or could not be read, each at most once."""
     ended = [Answered(question) for question in questions]
@@ -149,7 +149,7 @@ def _ask(
     return ended
 
 
-def _request(question: Question[Any], manner: Manner, structured: bool) -> Request:
+def _request(question: JudgeCall[Any], manner: JudgeSettings, structured: bool) -> Request:
     schema = question.form.schema(explain=manner.explain) if structured else None
     sampling = replace(manner.sampling, json_schema=schema)
     return Request(question.messages, sampling, question.sample)

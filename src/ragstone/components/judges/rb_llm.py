@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.questions import Answered
 from ragstone.components.judges.rating_scale import rated
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Form, Rating
+from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
 
 SCALE = Rating(1, 10)
 
@@ -27,10 +27,10 @@ class RBLLM(ModelJudge):
     max_tokens: int = 400
 
     name: ClassVar[str] = "RB_llm"
-    form: ClassVar[Form[Any]] = SCALE
+    form: ClassVar[VerdictSchema[Any]] = SCALE
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
     empty: ClassVar[float | None] = 0.0
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Rate the answer from 1 to 10 by three things taken together. Faithful: all it says is "
         "borne out by the passages, or by the gold answer where there is no passage. Appropriate: "
         "it answers this question at this point of the conversation and nothing else. Complete: it "

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
-from ragstone.components.judges.questions import Answered, Question
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
+from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Support(ModelJudge):
     of_gold: bool = False
 
     name: ClassVar[str] = "support"
-    form: ClassVar[Form[Any]] = Choice()
+    form: ClassVar[VerdictSchema[Any]] = Choice()
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "passages")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Could somebody who knows nothing but this passage give this answer to the question? Say "
         "yes only if the passage itself states the answer or leaves no other; that it is about the "
         "same subject is not enough.",
@@ -48,7 +48,7 @@ class Support(ModelJudge):
             return Verdict.not_asked(item, "the query has no gold answer")
         return super().without_call(self._asked(item))
 
-    def questions(self, item: Item) -> list[Question[Any]]:
+    def questions(self, item: Item) -> list[JudgeCall[Any]]:
         """Ask about each passage."""
         values = self.values(self._asked(item))
         return [

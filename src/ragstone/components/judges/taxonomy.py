@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, sheet, unscored
+from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
 from ragstone.components.judges.questions import Answered
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, Form
+from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 LABELS: Final = ("fact_single", "summary", "reasoning", "unanswerable")
 
@@ -22,11 +22,13 @@ class Taxonomy(ModelJudge):
     """
 
     name: ClassVar[str] = "taxonomy"
-    form: ClassVar[Form[Any]] = Choice(LABELS, {"fact_single": ("fact single", "fact-single")})
+    form: ClassVar[VerdictSchema[Any]] = Choice(
+        LABELS, {"fact_single": ("fact single", "fact-single")}
+    )
     needs: ClassVar[frozenset[str]] = frozenset({"passages"})
     scores_itself: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("query", "passages")
-    own_user: ClassVar[str] = sheet(
+    own_user: ClassVar[str] = user_template(
         "Where does the answer to the question stand in the context? Choose one:\n"
         "- fact_single: stated outright, and it is one simple value such as a name or a number;\n"
         "- summary: stated outright, but it has several parts: a list, a procedure, a digest;\n"

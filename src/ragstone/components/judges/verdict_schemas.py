@@ -50,7 +50,7 @@ _HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—])")  #
 
 
 @dataclass(frozen=True)
-class Form(Generic[T]):
+class VerdictSchema(Generic[T]):
     """What all forms have in common."""
 
     key: ClassVar[str]
@@ -134,7 +134,7 @@ class RatingReply(BaseModel):
 
 
 @dataclass(frozen=True)
-class Rating(Form[float]):
+class Rating(VerdictSchema[float]):
     """A number on a scale.
 
     >>> Rating(1, 10).read("3 out of 10 claims are unsupported. Rating: [[8]]")
@@ -211,7 +211,7 @@ class ChoiceReply(BaseModel):
 
 
 @dataclass(frozen=True)
-class Choice(Form[str]):
+class Choice(VerdictSchema[str]):
     r"""One of a few words.
 
     >>> Choice().read("**Yes**"), Choice().read("It says so twice.\n\nVerdict: no")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragstone.components.metrics.fast_tokens import Texts, cut
-from ragstone.components.metrics.token_overlap import Sharing
+from ragstone.components.metrics.token_overlap import TokenOverlap
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class AnswerBatch:
     """Equally long columns, one place per answer; what was computed once is shared by metrics."""
 
     answers: Sequence[str]
@@ -52,16 +52,16 @@ class Pairs:
         return cut(self.answers, self.languages), cut(self.labels, spoken)
 
     @cached_property
-    def words(self) -> Sharing:
+    def words(self) -> TokenOverlap:
         """Answers against gold answers, by words."""
         answers, labels = self._cut
-        return Sharing(answers.words, labels.words, self.lane_pair)
+        return TokenOverlap(answers.words, labels.words, self.lane_pair)
 
     @cached_property
-    def pieces(self) -> Sharing:
+    def pieces(self) -> TokenOverlap:
         """Answers against gold answers, by pieces."""
         answers, labels = self._cut
-        return Sharing(answers.pieces, labels.pieces, self.lane_pair)
+        return TokenOverlap(answers.pieces, labels.pieces, self.lane_pair)
 
     @property
     def signs_inside(self) -> Flags:
@@ -84,13 +84,13 @@ class Pairs:
     @classmethod
     def of(
         cls, answer: str, gold: Sequence[str] = (), query: str = "", language: str = ""
-    ) -> Pairs:
+    ) -> AnswerBatch:
         """Return a single pair."""
         return cls([answer], [without_blank(gold)], [query], [None], [language])
 
-    def take(self, chosen: Sequence[int]) -> Pairs:
+    def take(self, chosen: Sequence[int]) -> AnswerBatch:
         """Return the pairs at some positions."""
-        return Pairs(
+        return AnswerBatch(
             answers=[self.answers[i] for i in chosen],
             gold=[self.gold[i] for i in chosen],
             query_texts=[self.query_texts[i] for i in chosen],

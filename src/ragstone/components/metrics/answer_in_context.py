@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.match import Match, occurs
 
@@ -26,13 +26,13 @@ class AnswerInContext(AnswerMetric):
     name: ClassVar[str] = "answer-in-context"
     requires: ClassVar[frozenset[str]] = frozenset({"gold_answers", "context"})
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         shown = [
             [p.text for p in context.passages] if context else [] for context in pairs.contexts
         ]
         owner = [i for i, texts in enumerate(shown) for _ in texts]
-        passages = Pairs(
+        passages = AnswerBatch(
             answers=[text for texts in shown for text in texts],
             gold=[pairs.gold[i] for i in owner],
             query_texts=[""] * len(owner),
@@ -43,7 +43,7 @@ class AnswerInContext(AnswerMetric):
         np.maximum.at(found, np.array(owner, np.int64), Match().values(passages))
         return found
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Name the pairs whose context is not known."""
         reason = "the context that the generator was shown is not known"
         return {i: reason for i, context in enumerate(pairs.contexts) if context is None}

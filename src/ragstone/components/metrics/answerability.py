@@ -11,7 +11,7 @@ from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.refusal import refusal
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 _DECLINES: Final = {"answerable": 0.0, "partial": 0.0, "unanswerable": 1.0}
@@ -30,13 +30,13 @@ class Answerability(AnswerMetric):
     name: ClassVar[str] = "answerability"
     requires: ClassVar[frozenset[str]] = frozenset()
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         wanted = [_DECLINES.get(label, 0.0) for label in _labels(pairs)]
         given = [refusal(answer) for answer in pairs.answers]
         return np.equal(given, wanted).astype(float)
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Return the pairs whose query is labelled otherwise, or not at all."""
         return {
             place: f"answerability is {label!r}" if label else "no label answerability"
@@ -45,5 +45,5 @@ class Answerability(AnswerMetric):
         }
 
 
-def _labels(pairs: Pairs) -> list[str]:
+def _labels(pairs: AnswerBatch) -> list[str]:
     return [label.lower() for label in pairs.answerability] or [""] * len(pairs)

@@ -13,7 +13,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking, within
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class MAP(RankingMetric):
     name: ClassVar[str] = "MAP"
     cutoff: ClassVar[str] = "optional"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return the sum of precisions at relevant passages over the number of relevant ones."""
         query, rank = ranks.hits(self.rel, self.depth)
         seen = within(query, np.bincount(query, minlength=ranks.size)) + 1

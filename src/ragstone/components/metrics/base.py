@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 GOLD_ANSWERS: Final = frozenset({"gold_answers"})
@@ -52,7 +52,7 @@ class RankingMetric:
         """The cutoff, or a depth that no ranking reaches."""
         return self.k if self.k is not None else 2**31
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return one value per query of `ranks`, between 0 and 1."""
         raise NotImplementedError
 
@@ -74,11 +74,11 @@ class AnswerMetric:
     def check(self) -> None:
         """Raise `MissingDependency` or `ModelFileError` where it cannot be computed here."""
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return one value per pair, between 0 and 1."""
         raise NotImplementedError
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Return position -> reason for the pairs that this metric says nothing about."""
         return {}
 

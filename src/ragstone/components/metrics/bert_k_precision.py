@@ -10,7 +10,7 @@ import numpy as np
 from ragstone.components.metrics.bert_score import BertScore
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 
@@ -26,7 +26,7 @@ class BertKPrecision(BertScore):
     part: ClassVar[str] = "precision"
     requires: ClassVar[frozenset[str]] = frozenset({"context"})
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the precision per pair, 1 at most."""
         shown = [
             [p.text for p in context.passages] if context else [] for context in pairs.contexts
@@ -35,7 +35,7 @@ class BertKPrecision(BertScore):
         found = iter(self.parts(texts).tolist())
         return np.array([max((next(found) for _ in texts), default=0.0) for texts in shown], float)
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Name the pairs whose context is not known."""
         reason = "the context that the generator was shown is not known"
         return {i: reason for i, context in enumerate(pairs.contexts) if context is None}

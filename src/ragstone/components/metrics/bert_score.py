@@ -20,7 +20,7 @@ from ragstone.errors import ConfigError
 from ragstone.models.encoder_folder import encoder_digest
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.bert_encoder import TextPair
 
@@ -95,7 +95,7 @@ class BertScore(AnswerMetric):
         """Raise unless the encoder can be run here, before an answer is paid for."""
         check_runnable(self.model, self.layer)
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the score per pair, 1 at most; the highest of its gold answers."""
         lanes = zip(pairs.lane_pair.tolist(), pairs.labels, strict=True)
         found = self.parts([(pairs.answers[pair], label) for pair, label in lanes])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.published_normalisers import char_grams, squad_char3
 from ragstone.text.normalise import UNSPACED_RUN, words
@@ -35,7 +35,7 @@ class Char3Recall(AnswerMetric):
     name: ClassVar[str] = "char3-recall"
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return recall per pair."""
         columns = (pairs.answers, pairs.gold, pairs.languages)
         return np.array(list(map(self._one, *columns)), float)
@@ -90,4 +90,4 @@ def char3_recall(answer: str, gold_answers: Sequence[str], *, language: str = ""
     >>> char3_recall("答案是北京市", ["北京"]), char3_recall("the Moscovites", ["Moscow"])
     (1.0, 0.75)
     """
-    return float(Char3Recall().values(Pairs.of(answer, gold_answers, language=language))[0])
+    return float(Char3Recall().values(AnswerBatch.of(answer, gold_answers, language=language))[0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.published_normalisers import squad_normal
 
@@ -29,7 +29,7 @@ class ExactMatch(AnswerMetric):
     name: ClassVar[str] = "EM"
     synonyms: ClassVar[dict[str, str]] = {"paper": "squad", "bergen": "squad"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         if self.variant == "corrected":
             return pairs.any_lane(pairs.words.equal)
@@ -53,4 +53,4 @@ def exact_match(answer: str, gold_answers: Sequence[str], *, language: str = "")
     >>> exact_match("the Eiffel Tower!", ["Eiffel tower"]), exact_match("東京", ["「東京」。"])
     (1.0, 1.0)
     """
-    return float(ExactMatch().values(Pairs.of(answer, gold_answers, language=language))[0])
+    return float(ExactMatch().values(AnswerBatch.of(answer, gold_answers, language=language))[0])

@@ -11,7 +11,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class F1At(RankingMetric):
 
     name: ClassVar[str] = "F1"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return 2 hits / (k + relevant passages), which is the harmonic mean of P@k and R@k."""
         total = ranks.relevant(self.rel)
         return 2.0 * ranks.count(self.rel, self.depth) / (self.depth + total)

@@ -11,7 +11,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Hit(RankingMetric):
 
     name: ClassVar[str] = "hit"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return 1 or 0 per query."""
         return (ranks.count(self.rel, self.depth) > 0).astype("float64")
 

@@ -13,7 +13,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Judged(RankingMetric):
 
     name: ClassVar[str] = "judged"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return judged passages among the first k over the passages there; 0 for none."""
         shown = np.minimum(ranks.retrieved, self.depth).astype(np.float64)
         known = ranks.count(np.iinfo(np.int64).min, self.depth)

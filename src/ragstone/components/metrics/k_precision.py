@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ class KPrecision(AnswerMetric):
     name: ClassVar[str] = "K-precision"
     requires: ClassVar[frozenset[str]] = frozenset({"context"})
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the share per pair."""
         shown = [[p.text for p in c.passages] if c else [] for c in pairs.contexts]
         held = zip(pairs.answers, shown, strict=True)
         return np.array([k_precision(answer, texts) or 0.0 for answer, texts in held], float)
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Name the pairs without a context, and the answers without a word."""
         found = {}
         for place, (answer, context) in enumerate(zip(pairs.answers, pairs.contexts, strict=True)):

@@ -11,7 +11,7 @@ from ragstone.components.metrics.base import AnswerMetric
 from ragstone.text.language import language_of
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 
@@ -30,7 +30,7 @@ class LanguageMatch(AnswerMetric):
     name: ClassVar[str] = "language-match"
     requires: ClassVar[frozenset[str]] = frozenset()
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         skipped = self.inapplicable(pairs)
         return np.array(
@@ -41,7 +41,7 @@ class LanguageMatch(AnswerMetric):
             float,
         )
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Name the pairs whose answer, or whose query without a label, is too short to judge."""
         limit = f"of {self.longer_than} characters or fewer: too short to tell its language"
         found = {}
@@ -52,6 +52,6 @@ class LanguageMatch(AnswerMetric):
                 found[i] = f"the query has no label 'language', and is {limit}"
         return found
 
-    def _wanted(self, pairs: Pairs, i: int) -> str:
+    def _wanted(self, pairs: AnswerBatch, i: int) -> str:
         stated = pairs.languages[i].lower().partition("-")[0]
         return stated or language_of(pairs.query_texts[i])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.fast_tokens import token_code, where
 from ragstone.components.metrics.published_normalisers import squad_normal
-from ragstone.components.metrics.token_overlap import Sharing
+from ragstone.components.metrics.token_overlap import TokenOverlap
 from ragstone.text.normalise import ARTICLES, contains, pieces_without_articles, words
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Match(AnswerMetric):
     name: ClassVar[str] = "Match"
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         if self.variant == "corrected":
             return _corrected(pairs)
@@ -60,7 +60,7 @@ def _bergen(answer: str, gold: Sequence[str]) -> bool:
     return any(squad_normal(label) in said for label in gold)
 
 
-def _corrected(pairs: Pairs) -> Values:
+def _corrected(pairs: AnswerBatch) -> Values:
     """Match by words at once; look closer where pieces may match, or where a query is echoed."""
     found = pairs.any_lane(pairs.words.contained)
     columns = enumerate(zip(pairs.answers, pairs.query_texts, strict=True))
@@ -71,7 +71,7 @@ def _corrected(pairs: Pairs) -> Values:
     return found
 
 
-def _by_pieces(pairs: Pairs, found: Flags) -> list[int]:
+def _by_pieces(pairs: AnswerBatch, found: Flags) -> list[int]:
     """Return the other pairs that hold a gold answer's pieces without a gap, articles aside."""
     articles = [token_code(word) for word in ARTICLES]
     pieces = pairs.pieces
@@ -86,7 +86,7 @@ def _by_pieces(pairs: Pairs, found: Flags) -> list[int]:
         return foreign
     few = pairs.take(likely)
     answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
-    near = few.any_lane(Sharing(answers.kept, gold.kept, few.lane_pair).contained)
+    near = few.any_lane(TokenOverlap(answers.kept, gold.kept, few.lane_pair).contained)
     return [*foreign, *(likely[i] for i in where(near > 0))]
 
 
@@ -126,4 +126,4 @@ def match(
     >>> match("It was Newton's law.", ["Newton"]), match("He is famous.", ["U.S."])
     (1.0, 0.0)
     """
-    return float(Match().values(Pairs.of(answer, gold_answers, query, language))[0])
+    return float(Match().values(AnswerBatch.of(answer, gold_answers, query, language))[0])

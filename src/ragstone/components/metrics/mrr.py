@@ -13,7 +13,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class MRR(RankingMetric):
     name: ClassVar[str] = "MRR"
     cutoff: ClassVar[str] = "optional"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return 1 / rank of the first relevant passage; 0 where none stands among the first k."""
         query, rank = ranks.hits(self.rel, self.depth)
         found, first = np.unique(query, return_index=True)

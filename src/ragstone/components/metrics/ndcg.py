@@ -13,7 +13,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking, within
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class NDCG(RankingMetric):
     cutoff: ClassVar[str] = "optional"
     synonyms: ClassVar[dict[str, str]] = {"paper": "mirage"}
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return gain over ideal gain; 0 where no relevant passage was retrieved."""
         ideal = self._ideal_of_retrieved(ranks) if self.variant == "mirage" else ranks.perfect
         best = self._dcg(ideal)
         return np.divide(self._dcg(ranks), best, out=np.zeros(ranks.size), where=best > 0)
 
-    def _dcg(self, ranks: Ranks) -> Values:
+    def _dcg(self, ranks: RankingBatch) -> Values:
         near = (ranks.rank <= self.depth) & (ranks.grade > 0)
         gain = self._gain(ranks.grade[near].astype(np.float64)) / np.log2(ranks.rank[near] + 1.0)
         return np.bincount(ranks.query[near], weights=gain, minlength=ranks.size).astype(np.float64)
@@ -49,7 +49,7 @@ class NDCG(RankingMetric):
             return np.ones_like(grade)
         return grade if self.gains == "linear" else np.exp2(grade) - 1.0
 
-    def _ideal_of_retrieved(self, ranks: Ranks) -> Ranks:
+    def _ideal_of_retrieved(self, ranks: RankingBatch) -> RankingBatch:
         kept = ranks.grade > 0
         query = ranks.query[kept]
         place = within(query, np.bincount(query, minlength=ranks.size)) + 1

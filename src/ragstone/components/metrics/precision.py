@@ -11,7 +11,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class PrecisionAt(RankingMetric):
 
     name: ClassVar[str] = "P"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return relevant passages among the first k, over k."""
         return ranks.count(self.rel, self.depth) / self.depth
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.components.metrics.ranking_batch import Ranks, in_order
+from ragstone.components.metrics.ranking_batch import RankingBatch, in_order
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 
 def rank_arrays(
     passages: Ints, scores: Floats, judged_query: Ints, judged_passage: Ints, grades: Ints
-) -> Ranks:
+) -> RankingBatch:
     """Return the ranks of the judged passages of rankings that are all of one length.
 
     The order is trec_eval's: score descending in single precision, ties by passage number

@@ -28,7 +28,7 @@ Run: TypeAlias = Mapping[str, "Ranking | Mapping[str, float]"]
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RankingBatch:
     """Rank and grade of every judged passage that was retrieved, and all grades there are.
 
     The entries of `query`, `rank` and `grade` are sorted by query, then by rank; those of
@@ -69,11 +69,11 @@ class Ranks:
         return self.query[chosen], self.rank[chosen]
 
     @cached_property
-    def perfect(self) -> Ranks:
+    def perfect(self) -> RankingBatch:
         """The same queries with every judged passage retrieved, best grade first."""
         counts = np.bincount(self.judged_query, minlength=self.size)
         places = within(self.judged_query, counts) + 1
-        return Ranks(
+        return RankingBatch(
             size=self.size,
             retrieved=counts,
             query=self.judged_query,
@@ -95,12 +95,12 @@ def within(group: Ints, counts: Ints) -> Ints:
     return place
 
 
-def one_ranking(passage_ids: Sequence[str], relevance: Mapping[str, int]) -> Ranks:
+def one_ranking(passage_ids: Sequence[str], relevance: Mapping[str, int]) -> RankingBatch:
     """Return the ranks of one query's passages, best first."""
     return rank_judged({"": relevance}, {"": Ranking(passage_ids)}, [""])
 
 
-def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> Ranks:
+def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatch:
     """Return the ranks of some queries' judged passages in trec_eval's order.
 
     That order is: score descending, ties by passage id descending, where scores are compared in
@@ -134,12 +134,12 @@ def in_order(
     grade: Ints,
     judged_query: Ints,
     judged_grade: Ints,
-) -> Ranks:
-    """Return the ranks of these entries, sorted as `Ranks` has them."""
+) -> RankingBatch:
+    """Return the ranks of these entries, sorted as `RankingBatch` has them."""
     order = np.argsort(query * (int(rank.max(initial=0)) + 1) + rank)
     top = int(np.abs(judged_grade).max(initial=0))
     best = np.argsort(judged_query * (2 * top + 1) + (top - judged_grade))
-    return Ranks(
+    return RankingBatch(
         size=size,
         retrieved=retrieved,
         query=query[order],

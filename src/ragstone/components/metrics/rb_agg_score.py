@@ -16,7 +16,7 @@ from ragstone.components.metrics.rouge_l import RougeL
 from ragstone.models.encoder_folder import encoder_digest
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 
@@ -63,7 +63,7 @@ class RbAgg(AnswerMetric):
         """Raise unless the encoder can be run here, before an answer is paid for."""
         check_runnable(self.model, self.layer)
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the harmonic mean per pair, between 0 and 1."""
         mtrag = self.variant == "mtrag"
         held = replace(pairs, gold=[gold[:1] for gold in pairs.gold]) if mtrag else pairs
@@ -76,6 +76,6 @@ class RbAgg(AnswerMetric):
         found = np.array([rb_agg(*three, variant=form) for three in parts], float)
         return np.where([bool(c and c.passages) for c in pairs.contexts], found, 0.0)
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Name the pairs whose context is not known."""
         return BertKPrecision(self.model, self.layer).inapplicable(pairs)

@@ -13,7 +13,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class RecallAt(RankingMetric):
 
     name: ClassVar[str] = "R"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return relevant passages among the first k over all relevant ones."""
         total = ranks.relevant(self.rel)
         found = ranks.count(self.rel, self.depth)

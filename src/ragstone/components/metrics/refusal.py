@@ -11,7 +11,7 @@ import numpy as np
 from ragstone.components.metrics.base import AnswerMetric
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 _NOT: Final = (
@@ -72,7 +72,7 @@ class Refusal(AnswerMetric):
     name: ClassVar[str] = "refusal"
     requires: ClassVar[frozenset[str]] = frozenset()
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         return np.array([refusal(answer) for answer in pairs.answers], float)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.precision_recall import lcs_length, many_rates, rates
 from ragstone.components.metrics.published_normalisers import ascii_pieces
@@ -31,7 +31,7 @@ class RougeL(AnswerMetric):
     name: ClassVar[str] = "ROUGE-L"
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return F1 per pair."""
         if self.variant != "corrected":
             return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
@@ -58,4 +58,4 @@ def rouge_l(answer: str, gold_answers: Sequence[str]) -> float:
     >>> rouge_l("Paris is in France", ["France is in Europe", "in France"])
     0.6666666666666666
     """
-    return float(RougeL().values(Pairs.of(answer, gold_answers))[0])
+    return float(RougeL().values(AnswerBatch.of(answer, gold_answers))[0])

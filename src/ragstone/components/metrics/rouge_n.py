@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.precision_recall import many_rates, overlap
 from ragstone.components.metrics.published_normalisers import ascii_pieces
@@ -31,7 +31,7 @@ class RougeN(AnswerMetric):
     n: ClassVar[int]
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return F1 per pair."""
         if self.variant != "corrected":
             return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
@@ -81,4 +81,4 @@ def rouge_n(answer: str, gold_answers: Sequence[str], n: Literal[1, 2]) -> float
     (0.8, 0.6666666666666666)
     """
     kind = Rouge1 if n == 1 else Rouge2
-    return float(kind().values(Pairs.of(answer, gold_answers))[0])
+    return float(kind().values(AnswerBatch.of(answer, gold_answers))[0])

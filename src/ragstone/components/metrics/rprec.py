@@ -13,7 +13,7 @@ from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.ranking_batch import Ranks
+    from ragstone.components.metrics.ranking_batch import RankingBatch
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RPrec(RankingMetric):
     name: ClassVar[str] = "Rprec"
     cutoff: ClassVar[str] = "none"
 
-    def values(self, ranks: Ranks) -> Values:
+    def values(self, ranks: RankingBatch) -> Values:
         """Return relevant passages among the first R, over R."""
         total = ranks.relevant(self.rel)
         found = ranks.count(self.rel, total.astype(np.int64))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs, without_blank
+from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
@@ -134,7 +134,7 @@ def _score_batch(
     predictions: Sequence[Prediction],
     contexts: Sequence[Context | None],
 ) -> None:
-    pairs = Pairs(
+    pairs = AnswerBatch(
         answers=[prediction.answer or "" for prediction in predictions],
         gold=[without_blank(query.gold_answers) for query in queries],
         query_texts=[query.text for query in queries],
@@ -149,7 +149,7 @@ def _score_batch(
     }
     bare = _Blank("not_applicable", "the data set holds no gold answer for this query")
     without_gold = {i: bare for i, gold in enumerate(pairs.gold) if not gold}
-    taken: dict[tuple[int, ...], Pairs] = {}
+    taken: dict[tuple[int, ...], AnswerBatch] = {}
     for metric, column in zip(metrics, found, strict=True):
         blanks = {**(without_gold if "gold_answers" in metric.requires else {}), **failed}
         kept = tuple(i for i in range(len(pairs)) if i not in blanks)
@@ -160,7 +160,7 @@ def _score_batch(
         column.extend({kept[i]: value for i, value in values.items()}, blanks, len(pairs))
 
 
-def _values(metric: AnswerMetric, pairs: Pairs) -> tuple[dict[int, float], dict[int, str]]:
+def _values(metric: AnswerMetric, pairs: AnswerBatch) -> tuple[dict[int, float], dict[int, str]]:
     if not len(pairs):
         return {}, {}
     reasons = metric.inapplicable(pairs)

@@ -12,7 +12,7 @@ from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.greedy_matching import check_encoder, load_encoder, revision_of
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 
@@ -36,7 +36,7 @@ class SemanticSimilarity(AnswerMetric):
         """Raise unless the encoder's files and the packages that run it are there."""
         check_encoder(self.model)
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the cosine per pair."""
         return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
 

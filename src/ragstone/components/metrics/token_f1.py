@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.precision_recall import Overlap, best, many_rates, overlap
 from ragstone.components.metrics.published_normalisers import mirage_overlap, squad_words
@@ -31,7 +31,7 @@ class TokenF1(AnswerMetric):
     name: ClassVar[str] = "F1"
     synonyms: ClassVar[dict[str, str]] = {"paper": "mirage", "bergen": "squad"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return F1 per pair."""
         if self.variant == "corrected":
             return best_rates(pairs)[2]
@@ -44,7 +44,7 @@ def _squad(answer: str, gold: Sequence[str]) -> Overlap:
     return best(overlap(said, squad_words(label)) for label in gold)
 
 
-def best_rates(pairs: Pairs) -> tuple[Values, Values, Values]:
+def best_rates(pairs: AnswerBatch) -> tuple[Values, Values, Values]:
     """Return precision, recall and F1 against each pair's gold answer of highest F1.
 
     All three belong to one gold answer: the first of those with the highest F1.
@@ -70,4 +70,4 @@ def token_f1(answer: str, gold_answers: Sequence[str], *, language: str = "") ->
     >>> token_f1("the capital is Paris", ["Paris", "Paris, France"])
     0.5
     """
-    return float(TokenF1().values(Pairs.of(answer, gold_answers, language=language))[0])
+    return float(TokenF1().values(AnswerBatch.of(answer, gold_answers, language=language))[0])

@@ -19,7 +19,7 @@ from ragstone.components.metrics.greedy_matching import (
 )
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
     from ragstone.types import Context
 
@@ -45,11 +45,11 @@ class TokenKPrecision(AnswerMetric):
         """Raise unless the encoder's files and the packages that run it are there."""
         check_encoder(self.model)
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the precision per pair."""
         return np.array(list(map(self._one, pairs.answers, pairs.contexts)), float)
 
-    def inapplicable(self, pairs: Pairs) -> dict[int, str]:
+    def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Name the pairs whose context is not known."""
         reason = "the context that the generator was shown is not known"
         return {i: reason for i, context in enumerate(pairs.contexts) if context is None}

@@ -54,7 +54,7 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class TokenOverlap:
     """Answers against the lanes of their gold answers."""
 
     answers: Tokens

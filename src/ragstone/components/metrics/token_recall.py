@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import Pairs
+from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.components.metrics.precision_recall import overlap
 from ragstone.components.metrics.published_normalisers import mirage_overlap, squad_words
@@ -31,7 +31,7 @@ class TokenRecall(AnswerMetric):
     name: ClassVar[str] = "Recall"
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return recall per pair."""
         if self.variant == "corrected":
             return best_rates(pairs)[1]
@@ -56,5 +56,5 @@ def token_recall(answer: str, gold_answers: Sequence[str], *, language: str = ""
     >>> token_recall("the capital is Paris", ["Paris, France"])
     0.5
     """
-    pair = Pairs.of(answer, gold_answers, language=language)
+    pair = AnswerBatch.of(answer, gold_answers, language=language)
     return float(TokenRecall().values(pair)[0])

@@ -20,7 +20,7 @@ from ragstone.components.metrics.greedy_matching import (
 )
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.answer_batch import Pairs
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 
@@ -45,7 +45,7 @@ class TokenSimilarity(AnswerMetric):
         """Raise unless the encoder's files and the packages that run it are there."""
         check_encoder(self.model)
 
-    def values(self, pairs: Pairs) -> Values:
+    def values(self, pairs: AnswerBatch) -> Values:
         """Return the similarity per pair."""
         return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
 

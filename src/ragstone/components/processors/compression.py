@@ -18,10 +18,10 @@ from ragstone.components.llm import (
     model_revision,
     sampling_of,
 )
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt, show_history
 from ragstone.core.spec import parse_spec
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.types import Context, ContextPassage, Processed, Task
 
@@ -49,7 +49,7 @@ class Compression:
         user: your own user template, with {query} and {passage}; {history} may be used.
     """
 
-    model: WrittenModel = field(default="local", metadata=NOT_IN_KEY)
+    model: WrittenModel = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 150
     system: str = SYSTEM
     user: str = USER
@@ -114,7 +114,7 @@ def _compressed(context: Context, outcomes: Iterator[Outcome]) -> Processed:
         summary, reason = read_summary(outcome, passage.text)
         reasons += [reason] if reason else []
         kept += [replace(passage, text=summary)] if summary else []
-    note("passages of which nothing helps", len(context.passages) - len(kept))
+    add_note("passages of which nothing helps", len(context.passages) - len(kept))
     shown = replace(context, passages=tuple(kept))
     return Processed(shown, "; ".join(dict.fromkeys(reasons)), failed)
 

@@ -17,9 +17,9 @@ from ragstone.components.embedders.nested import (
     with_calling_part,
 )
 from ragstone.components.generators.context_window import count_tokens
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.indexes.corpus_vectors import checked
 from ragstone.text.sentences import sentence_starts, splitter_version
@@ -73,7 +73,7 @@ class Pruning:
     def revision(self) -> dict[str, Any]:
         """The recipe of the embedder, and the release of the sentence splitter."""
         return {
-            "embedder": recipe(self._embedder),
+            "embedder": cache_key_parts(self._embedder),
             "splitter": splitter_version(asked_by=_NAME),
         }
 
@@ -135,7 +135,7 @@ class Pruning:
         vectors: Mapping[str, npt.NDArray[np.float32]],
     ) -> Context:
         kept = self._nearest(sentences, [float(vectors[s.text] @ query) for s in sentences])
-        note("sentences cut", len(sentences) - len(kept))
+        add_note("sentences cut", len(sentences) - len(kept))
         in_order = [sentences[place] for place in sorted(kept)]
         passages = tuple(
             replace(context.passages[place], text=_written(list(said)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ragstone.components.generators.context_window import count_tokens
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class TokenBudget:
             start = first_words(passage.text, left) if self.cut == "words" else ""
             if start:
                 kept.append(replace(passage, text=start))
-            note("passages cut to fit the budget", int(bool(start)))
-            note("passages dropped for want of budget", len(context.passages) - len(kept))
+            add_note("passages cut to fit the budget", int(bool(start)))
+            add_note("passages dropped for want of budget", len(context.passages) - len(kept))
             break
         return replace(context, passages=tuple(kept))
 

@@ -24,7 +24,7 @@ from ragstone.components.llm import (
     sampling_of,
 )
 from ragstone.components.query_formers.mtrag_tags import last_turn, said
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt, show_history
 from ragstone.core.spec import parse_spec
 from ragstone.types import Formed, Query
@@ -73,7 +73,7 @@ class LlmRewrite:
         user: your own user template, with {history} and {query}.
     """
 
-    model: WrittenModel = field(default="local", metadata=NOT_IN_KEY)
+    model: WrittenModel = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 200
     structured: bool = False
     system: str = SYSTEM

@@ -18,8 +18,8 @@ from ragstone.components.llm import (
     model_revision,
     sampling_of,
 )
-from ragstone.core.component import NOT_IN_KEY
-from ragstone.core.fingerprint import recipe
+from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.prompts import Prompt
 from ragstone.core.registry import beside, create
 from ragstone.core.spec import parse_spec
@@ -58,7 +58,7 @@ class Translation:
 
     language: str = "English"
     of: str = "as-given"
-    model: WrittenModel = field(default="local", metadata=NOT_IN_KEY)
+    model: WrittenModel = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 200
     system: str = SYSTEM
     user: str = USER
@@ -80,7 +80,7 @@ class Translation:
     @property
     def revision(self) -> Mapping[str, Any]:
         """Which model is asked, and how, and the recipe of the former."""
-        return {**model_revision(self._model, self._sampling), "of": recipe(self._former)}
+        return {**model_revision(self._model, self._sampling), "of": cache_key_parts(self._former)}
 
     def check(self, calls: Calls) -> None:
         """Raise where the model cannot be had."""

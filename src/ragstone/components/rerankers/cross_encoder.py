@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 import numpy as np
 
 from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
@@ -48,8 +48,8 @@ class CrossEncoder(PairReranker):
     max_tokens: int = 512
     hub_revision: str = ""
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
-    batch: int = field(default=32, metadata=NOT_IN_KEY)
-    device: str = field(default="", metadata=NOT_IN_KEY)
+    batch: int = field(default=32, metadata=NOT_IN_CACHE_KEY)
+    device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

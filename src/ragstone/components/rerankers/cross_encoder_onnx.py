@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from ragstone.components.rerankers.query_passage_pairs import Pair, PairReranker, one_score
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import track
 from ragstone.core.registry import locate
-from ragstone.core.resources import usable_cores
+from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
 
@@ -46,7 +46,7 @@ class CrossEncoderOnnx(PairReranker):
     top_k: int = 10
     depth: int = 100
     max_tokens: int = 512
-    threads: int | None = field(default=None, metadata=NOT_IN_KEY)
+    threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class CrossEncoderOnnx(PairReranker):
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and how many pairs were cut."""
         _ = self._loaded
-        with ThreadPoolExecutor(self.threads or usable_cores()) as pool:
+        with ThreadPoolExecutor(self.threads or available_cpus()) as pool:
             done = pool.map(self._score, pairs)
             found = list(track(done, "Reranking pairs", len(pairs)))
         return [score for score, _ in found], sum(cut for _, cut in found)

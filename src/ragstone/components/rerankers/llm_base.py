@@ -16,7 +16,7 @@ from ragstone.components.llm import (
 )
 from ragstone.components.rerankers.depth import check_places
 from ragstone.core.spec import parse_spec
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 
@@ -69,5 +69,5 @@ class Asking:
         ids = {passage_id for ids in rankings for passage_id in ids}
         texts = {passage_id: corpus[passage_id].full_text.replace(LINE, "") for passage_id in ids}
         cut = sum(len(text) > self.characters for text in texts.values())
-        note(f"passages shown to the model up to character {self.characters}", cut)
+        add_note(f"passages shown to the model up to character {self.characters}", cut)
         return {passage_id: text[: self.characters] for passage_id, text in texts.items()}

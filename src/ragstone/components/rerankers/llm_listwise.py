@@ -16,9 +16,9 @@ from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.rerankers.depth import by_place, heads
 from ragstone.components.rerankers.llm_base import LINE, Asking
 from ragstone.components.rerankers.permutation_parsing import ORDER_SCHEMA, read_order
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.types import Ranking, Reranked, Search
 
@@ -66,7 +66,7 @@ class LlmListwise(Asking):
 
     top_k: int = 10
     depth: int = 20
-    model: str | dict[str, Any] = field(default="local", metadata=NOT_IN_KEY)
+    model: str | dict[str, Any] = field(default="local", metadata=NOT_IN_CACHE_KEY)
     window: int = 10
     stride: int = 5
     max_tokens: int | None = None
@@ -169,9 +169,9 @@ def _read(outcome: Outcome, count: int) -> list[int] | Unreadable | Failure:
         order = read_order(outcome.text, count)
     except Unreadable as error:
         return error
-    note("windows whose reply left passages out", order.missing > 0)
-    note("windows whose reply named a passage twice", order.repeated > 0)
-    note("windows whose reply named passages that were not shown", order.unknown > 0)
+    add_note("windows whose reply left passages out", order.missing > 0)
+    add_note("windows whose reply named a passage twice", order.repeated > 0)
+    add_note("windows whose reply named passages that were not shown", order.unknown > 0)
     return order.places
 
 

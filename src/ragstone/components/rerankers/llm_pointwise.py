@@ -17,9 +17,9 @@ from ragstone.calls.types import Failure, Outcome, Reply, Request, Sampling, Tok
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.components.rerankers.depth import heads, reordered
 from ragstone.components.rerankers.llm_base import LINE, Asking
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.types import Ranking, Reranked, Search
 
@@ -63,7 +63,7 @@ class LlmPointwise(Asking):
 
     top_k: int = 10
     depth: int = 20
-    model: str | dict[str, Any] = field(default="local", metadata=NOT_IN_KEY)
+    model: str | dict[str, Any] = field(default="local", metadata=NOT_IN_CACHE_KEY)
     logprobs: int = 20
     max_tokens: int = 3
     characters: int = 4000
@@ -149,7 +149,7 @@ def probability_of_yes(reply: Reply) -> float:
         found = _of_token(token)
         if found is not None:
             return found
-    note("replies without log-probabilities of yes and no, read as 1 or 0")
+    add_note("replies without log-probabilities of yes and no, read as 1 or 0")
     return _of_text(reply.text)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ragstone.components.embedders.nested import Written, check_part, token_embedder
 from ragstone.components.rerankers.depth import check_places, heads, reordered
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
 from ragstone.indexes.quantisation import Precision
 from ragstone.indexes.token_vectors import SHARD, checked, kept_shard, maxsim, rounded
@@ -56,7 +56,7 @@ class MaxSim:
     @cached_property
     def revision(self) -> dict[str, Any]:
         """The recipe of the embedder."""
-        return recipe(self._embedder)
+        return cache_key_parts(self._embedder)
 
     @cached_property
     def _embedder(self) -> TokenEmbedder:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from ragstone.components.rerankers.depth import check_places, check_scores, heads, reordered
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.types import Ranking, Search
 
@@ -55,7 +55,7 @@ class PairReranker:
             for passage_id in ids
         ]
         scores, cut = self.score(pairs) if pairs else ([], 0)
-        note(f"pairs of query and passage cut to {self.max_tokens} tokens", cut)
+        add_note(f"pairs of query and passage cut to {self.max_tokens} tokens", cut)
         found, place = [], 0
         for search, ids in zip(searches, shown, strict=True):
             part = scores[place : place + len(ids)]

@@ -14,7 +14,7 @@ from ragstone.components.embedders.nested import (
     dense_embedder,
     with_calling_part,
 )
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
 from ragstone.errors import ConfigError
 from ragstone.indexes.corpus_vectors import checked, embed_corpus, index_room
@@ -57,7 +57,7 @@ class Dense:
     @cached_property
     def revision(self) -> dict[str, Any]:
         """The recipe of the embedder."""
-        return recipe(self._embedder)
+        return cache_key_parts(self._embedder)
 
     @cached_property
     def _embedder(self) -> Embedder:

@@ -11,9 +11,9 @@ import numpy as np
 
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.registry import beside, create
-from ragstone.core.step_notes import note
+from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, RagstoneError
-from ragstone.indexes.top_k import best, check_top_k
+from ragstone.indexes.top_k import check_top_k, top_places
 from ragstone.protocols import CallingRetriever, JudgedRetriever
 from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.types import Ranking, Search
@@ -165,7 +165,7 @@ class Fusion:
                 f"{[len(held) for held in rankings]} rankings"
             )
         for place, held in enumerate(rankings, start=1):
-            note(f"queries without a hit of retriever {place}", sum(not len(r) for r in held))
+            add_note(f"queries without a hit of retriever {place}", sum(not len(r) for r in held))
         return [self._joined(held) for held in zip(*rankings, strict=True)]
 
     def _joined(self, rankings: Sequence[Ranking]) -> Ranking:
@@ -181,7 +181,7 @@ class Fusion:
             column = np.full(len(places), absent)
             column[[places[passage_id] for passage_id in ranking.passage_ids]] = own
             total += weight * column
-        ids, order = list(places), best(total, self.top_k)
+        ids, order = list(places), top_places(total, self.top_k)
         return Ranking([ids[place] for place in order], total[order].tolist())
 
     def _worth(self, ranking: Ranking) -> tuple[Floats, float]:

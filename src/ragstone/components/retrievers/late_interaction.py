@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from ragstone.components.embedders.nested import Written, check_part, token_embedder
-from ragstone.core.fingerprint import recipe
+from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
-from ragstone.core.resources import check_room
+from ragstone.core.resources import require_memory_and_disk
 from ragstone.errors import ConfigError
 from ragstone.indexes.quantisation import Precision, decode
 from ragstone.indexes.token_vectors import (
@@ -29,7 +29,7 @@ from ragstone.indexes.token_vectors import (
     maxsim,
     token_shard,
 )
-from ragstone.indexes.top_k import best, check_top_k
+from ragstone.indexes.top_k import check_top_k, top_places
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class LateInteraction:
     @cached_property
     def revision(self) -> dict[str, Any]:
         """The recipe of the embedder."""
-        return recipe(self._embedder)
+        return cache_key_parts(self._embedder)
 
     @cached_property
     def _embedder(self) -> TokenEmbedder:
@@ -130,7 +130,7 @@ def _check_room(shard: TokenShard, corpus: Corpus, start: int) -> None:
     rest = sum(len(text) for first in behind for text in corpus.full_texts(first, first + SHARD))
     need = shard.rows.nbytes * rest // max(known, 1)
     kept = corpus.store is not None
-    check_room(
+    require_memory_and_disk(
         _SCORES * 4 + (0 if kept else need),
         need if kept else 0,
         f"keeping the token vectors of {len(corpus):,} passages",
@@ -178,7 +178,7 @@ class _Index:
             places = np.flatnonzero(rough >= np.partition(rough, -top_k)[-top_k] - slack)
         exact = [maxsim(query, self._passage(place)) for place in places.tolist()]
         scores = np.array(exact, dtype=np.float32)
-        order = best(scores, top_k)
+        order = top_places(scores, top_k)
         ids = [self.corpus.passage_ids[place] for place in places[order]]
         return Ranking(ids, scores[order].tolist())
 

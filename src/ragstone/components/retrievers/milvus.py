@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from ragstone.components.embedders.nested import Written, check_part, dense_embedder, sparse_encoder
 from ragstone.components.retrievers.sparse import encode_slice
-from ragstone.core.component import NOT_IN_KEY
-from ragstone.core.fingerprint import fingerprint, recipe
+from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.progress import progress
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import checked, embed_corpus
@@ -70,7 +70,7 @@ class Milvus:
         timeout: seconds to wait for one reply.
     """
 
-    uri: str = field(metadata=NOT_IN_KEY)
+    uri: str = field(metadata=NOT_IN_CACHE_KEY)
     top_k: int = 100
     search: Literal["dense", "sparse", "hybrid"] = "dense"
     embedder: Written = "minilm"
@@ -82,8 +82,8 @@ class Milvus:
     rrf_k: int = 60
     dense_weight: float = 0.5
     depth: int = 100
-    token_env: str = field(default="", metadata=NOT_IN_KEY)
-    timeout: float = field(default=60.0, metadata=NOT_IN_KEY)
+    token_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    timeout: float = field(default=60.0, metadata=NOT_IN_CACHE_KEY)
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ class Milvus:
     @cached_property
     def revision(self) -> dict[str, Any]:
         """The recipes of what makes the vectors."""
-        return {name: recipe(maker) for name, maker in self._makers.items()}
+        return {name: cache_key_parts(maker) for name, maker in self._makers.items()}
 
     def check(self, calls: Calls) -> None:
         """Raise where a package, a token or a model is missing, or offline forbids the server."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -34,7 +34,7 @@ class Oracle:
     top_k: int = 100
     # Kept out of the parameters, which people read: `revision` puts their digest into the key.
     qrels: Mapping[str, Mapping[str, int]] | None = field(
-        default=None, repr=False, metadata=NOT_IN_KEY
+        default=None, repr=False, metadata=NOT_IN_CACHE_KEY
     )
     version: ClassVar[int] = 1
 

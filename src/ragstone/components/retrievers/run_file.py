@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ragstone.core.component import NOT_IN_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import digest_file
 from ragstone.data.readers.rows import listed
 from ragstone.data.readers.trec import read_run
@@ -32,7 +32,7 @@ class RunFile:
         top_k: length of a ranking at most.
     """
 
-    path: str = field(metadata=NOT_IN_KEY)
+    path: str = field(metadata=NOT_IN_CACHE_KEY)
     top_k: int = 100
     version: ClassVar[int] = 1
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from ragstone.components.embedders.nested import Written, check_part, sparse_encoder
-from ragstone.core.fingerprint import fingerprint, recipe
+from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.progress import SilentBar, progress, track
-from ragstone.core.resources import check_room
+from ragstone.core.resources import require_memory_and_disk
 from ragstone.core.vectors import SparseVectors
 from ragstone.errors import ConfigError
 from ragstone.indexes.inverted import Postings
@@ -62,7 +62,7 @@ class Sparse:
     @cached_property
     def revision(self) -> dict[str, Any]:
         """The recipe of the encoder."""
-        return recipe(self._encoder)
+        return cache_key_parts(self._encoder)
 
     @cached_property
     def _encoder(self) -> SparseEncoder:
@@ -91,7 +91,7 @@ class Sparse:
 
 def check_index_room(corpus: Corpus) -> None:
     """Raise `RagstoneError` where memory for the words of a corpus will not do."""
-    check_room(
+    require_memory_and_disk(
         len(corpus) * _WORDS_PER_PASSAGE * _BYTES_PER_WORD,
         0,
         f"a sparse index of {len(corpus):,} passages",
@@ -146,7 +146,9 @@ def _shard(corpus: Corpus, encoder: SparseEncoder, start: int, bar: Bar) -> Spar
         # What is kept already needs no room: only where something is new, the rest may be too.
         left = len(corpus) - start
         room = left * _WORDS_PER_PASSAGE * _KEPT_BYTES_PER_WORD
-        check_room(0, room, f"keeping the words of {left:,} passages", folder=folder.parent)
+        require_memory_and_disk(
+            0, room, f"keeping the words of {left:,} passages", folder=folder.parent
+        )
         computed = compute()
         for name in SparseVectors.__slots__:
             np.save(folder / f"{name}.npy", getattr(computed, name), allow_pickle=False)
