@@ -147,6 +147,21 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Kind -> name -> "module:Class"."""
 
+PROTOCOLS: Final[Mapping[str, str]] = {
+    "readers": "ragstone.protocols:Reader",
+    "chunkers": "ragstone.protocols:Chunker",
+    "query_formers": "ragstone.protocols:QueryFormer",
+    "embedders": "ragstone.protocols:Embedder",
+    "retrievers": "ragstone.protocols:Retriever",
+    "rerankers": "ragstone.protocols:Reranker",
+    "context_settings": "ragstone.protocols:ContextSetting",
+    "processors": "ragstone.protocols:Processor",
+    "generators": "ragstone.protocols:Generator",
+    "metrics": "ragstone.components.metrics.base:Metric",
+    "judges": "ragstone.protocols:Judge",
+}
+"""Kind -> "module:Class" of its protocol. Names, because the protocols lie above this layer."""
+
 FORMER_KINDS: Final[Mapping[str, str]] = {
     "contexts": "context_settings",
     "datasets": "readers",
