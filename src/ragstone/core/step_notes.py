@@ -8,9 +8,13 @@ about. The step that runs the component collects its notes into the manifest, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Final
+
+ROLES: Final[Mapping[str, str]] = {"query": "queries", "passage": "passages"}
+"""The side of a search that texts are on -> their noun in notes."""
 
 _open: ContextVar[Counter[str] | None] = ContextVar("notes", default=None)
 
