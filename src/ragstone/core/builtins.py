@@ -148,7 +148,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
 """Kind -> name -> "module:Class"."""
 
 PROTOCOLS: Final[Mapping[str, str]] = {
-    "readers": "ragstone.protocols:Reader",
+    "readers": "ragstone.data.readers.base:Reader",
     "chunkers": "ragstone.protocols:Chunker",
     "query_formers": "ragstone.protocols:QueryFormer",
     "embedders": "ragstone.protocols:Embedder",

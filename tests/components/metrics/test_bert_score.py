@@ -53,7 +53,7 @@ def test_what_has_no_baseline_is_named_so(spelling: str, name: str) -> None:
     ("name", "said"),
     [
         ("BERTScore-R(baseline=1)", "from 0 up to 1"),
-        ("BERTScore-R(baseline=high)", "type float"),
+        ("BERTScore-R(baseline=high)", "a valid number"),
         ("BERTScore-R(rescale=false,baseline=0.5)", "contradicts"),
         ("BERTScore-R(layer=-2)", "layer"),
         ("BERTScore-R(max_tokens=2)", "max_tokens"),
