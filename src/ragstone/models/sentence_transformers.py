@@ -19,7 +19,6 @@ from ragstone.models.locate import find_model
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
-_EXTRA: Final = "st"
 _READ: Final = ("*.safetensors", "*.json", "*.model", "*.txt")
 """Files that a model's output depends on, in its folder and in those of its modules."""
 
@@ -42,6 +41,7 @@ class StModel(Component):
 
     name: ClassVar[str]
     """The embedder's name in a spec."""
+    extra = "st"
     needs_model = True
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ class StModel(Component):
         return found
 
     def _folder(self) -> Path:
-        return find_model(self.place, self.hub_revision, extra=_EXTRA)
+        return find_model(self.place, self.hub_revision, extra=self.extra)
 
     def _check_package(self) -> None:
-        require(f"the embedder {self.name!r}", _EXTRA, "sentence_transformers")
+        require(f"the embedder {self.name!r}", self.extra, "sentence_transformers")

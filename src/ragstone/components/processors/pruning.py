@@ -56,6 +56,7 @@ class Pruning(Processor):
     keep: float = 0.5
     embedder: Written = "minilm"
     language: str = "en"
+    extra = "chunk"
     needs_model = True
 
     def __post_init__(self) -> None:

@@ -18,7 +18,6 @@ from ragstone.core.registry import locate
 from ragstone.models.locate import find_model, weights_digest
 from ragstone.protocols import Services
 
-_EXTRA: Final = "st"
 _AT_ONCE: Final = 2048
 """Pairs per call of the model, which batches them by length."""
 
@@ -48,6 +47,7 @@ class CrossEncoder(PairReranker):
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = field(default=32, metadata=NOT_IN_CACHE_KEY)
     device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    extra = "st"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -57,12 +57,12 @@ class CrossEncoder(PairReranker):
     @cached_property
     def content_revision(self) -> str:
         """The digest of the model's files."""
-        return weights_digest(self._name, self.hub_revision, extra=_EXTRA)
+        return weights_digest(self._name, self.hub_revision, extra=self.extra)
 
     def check(self, services: Services) -> None:
         """Raise if the model, or the package that runs it, is missing."""
-        require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
-        find_model(self._name, self.hub_revision, extra=_EXTRA)
+        require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
+        find_model(self._name, self.hub_revision, extra=self.extra)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
@@ -94,10 +94,10 @@ class CrossEncoder(PairReranker):
 
     @cached_property
     def _loaded(self) -> Any:
-        require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
+        require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
         import sentence_transformers
 
-        folder = find_model(self._name, self.hub_revision, extra=_EXTRA)
+        folder = find_model(self._name, self.hub_revision, extra=self.extra)
         return sentence_transformers.CrossEncoder(
             str(folder),
             max_length=self.max_tokens,
