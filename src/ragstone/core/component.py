@@ -106,6 +106,9 @@ class Component:
             raise ConfigError(
                 f"{part.__name__!r} has no method {cls.verb}{cls._long_form()}", value=part.__name__
             )
+        same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
+        if not cls.item_names:
+            return type(part.__name__, (part, cls), same)
         form = _Form.of(part, cls)
         derived = {
             "needs_model": property(lambda _: form.may_call),
@@ -113,7 +116,6 @@ class Component:
             "uses": form.uses,
         }
         added = {name: value for name, value in derived.items() if not hasattr(part, name)}
-        same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
         verb = {cls.verb: form.long_verb()}
         return type(part.__name__, (part, cls), {**added, **verb, **same})
 

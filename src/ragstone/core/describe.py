@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from ragstone.core.builtins import BUILT_IN, FORMER_KINDS, name_of
+from ragstone.core.builtins import FORMER_KINDS, name_of
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import extras, installed
 from ragstone.core.registry import find, known
@@ -43,11 +42,6 @@ def describe_kind(kind: str) -> list[dict[str, Any]]:
     """Return every component of a kind as plain data; its shape is in docs/commands.md."""
     kind = FORMER_KINDS.get(kind, kind)
     return [_describe(kind, name) for name in sorted(known(kind), key=str.casefold)]
-
-
-def describe_all(kinds: Iterable[str] = BUILT_IN) -> list[dict[str, Any]]:
-    """Return every component of some kinds as plain data."""
-    return [entry for kind in kinds for entry in describe_kind(kind)]
 
 
 def _describe(kind: str, name: str) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
         raise DatasetError(problem, path=parameters.get(key)) from error
     if not isinstance(dataset, Dataset):
         raise ComponentError(
-            f"the reader {name!r} returned a {type(dataset).__name__}; it must return a Dataset, "
+            f"the reader {name!r} returned {dataset!r}, not a Dataset; return, "
             "for example Dataset.from_records(queries=[...], passages=[...])",
             component=name,
         )

@@ -176,10 +176,10 @@ def test_the_bundled_encoder_needs_no_torch() -> None:
     assert 0.0 <= other < 0.5
 
 
+@pytest.mark.needs("torch", "transformers")
 @pytest.mark.usefixtures("bundled_minilm")
 def test_the_bundled_encoder_agrees_with_transformers() -> None:
     """Both ways give the same scores, to 1e-4; a long text is cut in both."""
-    pytest.importorskip("torch", reason="torch is ABSENT: install ragstone[hf]")
     ours = bert_encoder.bert_scores(TEXTS, "all-minilm-l6-v2")
     theirs = bert_encoder.bert_scores(TEXTS, str(encoder_folder("all-minilm-l6-v2")))
 

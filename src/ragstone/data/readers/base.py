@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ragstone.core.component import Component
 from ragstone.data.dataset import Dataset
-from ragstone.errors import ConfigError
 
 
 class Reader(Component):
@@ -15,16 +14,6 @@ class Reader(Component):
     """
 
     verb = "read"
-
-    @classmethod
-    def complete(cls, part: type) -> type:
-        """Return your own class with `read` as a reader."""
-        if issubclass(part, cls):
-            return part
-        if not callable(getattr(part, "read", None)):
-            raise ConfigError(f"{part.__name__!r} has no method read()", value=part.__name__)
-        names = ("__module__", "__qualname__", "__doc__")
-        return type(part.__name__, (part, cls), {name: getattr(part, name) for name in names})
 
     def read(self) -> Dataset:
         """Return the data set.

@@ -282,7 +282,7 @@ class Ids:
         """Note an id; raise `FieldError` where it was seen before."""
         if row_id in self._places:
             raise FieldError(
-                f"the {self._noun} id {row_id!r} is already in {self._places[row_id]}; "
+                f"the {self._noun} id {row_id!r} stands in {self._places[row_id]} already; "
                 f"give each {self._noun} its own"
             )
         self._places[row_id] = place
