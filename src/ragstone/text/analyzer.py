@@ -47,7 +47,7 @@ class Analysis(Component):
             return None
         return f"PyStemmer {metadata.version('PyStemmer')}"
 
-    def check(self, services: Any) -> None:
+    def check(self, services: Any = None) -> None:
         """Raise `MissingDependency` or `ConfigError` if there is no such stemmer."""
         _ = self._stem
 
