@@ -129,9 +129,8 @@ def _embed(
     start: int, embedder: Embedder, services: Services, bar: Bar, dimension: int
 ) -> npt.NDArray[np.float32]:
     """Return the vectors of the shard that begins at passage `start`."""
-    texts = services.corpus.full_texts(start, start + SHARD)
-    ids = services.corpus.passage_ids[start : start + SHARD]
-    return np.stack(embed_passages(embedder, texts, ids, services, bar, dimension=dimension))
+    places = range(start, min(start + SHARD, len(services.corpus)))
+    return np.stack(embed_passages(embedder, places, services, bar, dimension))
 
 
 def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:

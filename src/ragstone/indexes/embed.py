@@ -20,15 +20,14 @@ if TYPE_CHECKING:
 def embed_texts(
     embedder: Embedder, texts: Sequence[str], role: Role, services: Services, dimension: int = 0
 ) -> list[Outcome[Any]]:
-    """Return the vectors of each text, in order; None with the reason if there are none.
+    """Return the vectors of each text, in order and in 32 bits; None with the reason if it failed.
 
     Args:
-        embedder: of any output. Dense and token vectors are returned as float32 arrays, sparse
-            vectors as a mapping.
+        embedder: an embedder of any output.
         texts: queries or passages.
-        role: the side of the search.
-        services: passed to the embedder.
-        dimension: the expected length of a vector; 0 accepts any.
+        role: the side of the search that the texts are on.
+        services: the services of the step.
+        dimension: expected length of a vector; 0 if it is not known yet.
 
     Raises:
         ConfigError: a vector has another shape or length, or is not finite.
@@ -50,31 +49,26 @@ def embed_texts(
 
 
 def embed_passages(
-    embedder: Embedder,
-    texts: Sequence[str],
-    passage_ids: Sequence[str],
-    services: Services,
-    bar: Bar,
-    *,
-    dimension: int = 0,
+    embedder: Embedder, places: Sequence[int], services: Services, bar: Bar, dimension: int = 0
 ) -> list[Any]:
-    """Return the vectors of each passage, in order, computed `texts_per_call` texts at a time.
+    """Return the vectors of the passages at some places of the corpus.
 
     Raises:
-        CallError: a passage has no vectors because a call failed; the message names the passage.
-        RagstoneError: a passage has no vectors for another reason.
+        CallError: a passage could not be embedded because a call failed.
+        RagstoneError: a passage could not be embedded for another reason.
     """
     found: list[Any] = []
-    for start in range(0, len(texts), embedder.texts_per_call):
-        part = texts[start : start + embedder.texts_per_call]
-        outcomes = embed_texts(embedder, part, "passage", services, dimension)
-        for place, outcome in enumerate(outcomes, start):
+    for start in range(0, len(places), embedder.texts_per_call):
+        part = [services.corpus.at(p) for p in places[start : start + embedder.texts_per_call]]
+        texts = [passage.full_text for passage in part]
+        outcomes = embed_texts(embedder, texts, "passage", services, dimension)
+        for passage, text, outcome in zip(part, texts, outcomes, strict=True):
             if outcome.value is None:
                 raise (CallError if outcome.retry else RagstoneError)(
-                    f"the embedder {embedder!r} failed for the passage {passage_ids[place]!r} "
-                    f"({texts[place][:60]!r}): {outcome.reason}. A store keeps the vectors of the "
-                    "passages before it; run again to continue",
-                    value=passage_ids[place],
+                    f"the embedder {embedder!r} failed for the passage {passage.passage_id!r} "
+                    f"({text[:60]!r}): {outcome.reason}. A store keeps the vectors of the passages "
+                    "before it; run again to continue",
+                    value=passage.passage_id,
                 )
             found.append(outcome.value)
         dimension = _length(found[0])

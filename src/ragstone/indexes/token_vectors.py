@@ -62,43 +62,30 @@ class TokenIndex:
 
     def computed(self, start: int, bar: Bar) -> TokenShard:
         """Return the shard that begins at passage `start`, and store it."""
+        corpus = self.services.corpus
+        places = range(start, min(start + SHARD, len(corpus)))
 
         def write(folder: Path) -> None:
-            shard = self.embedded(start, bar)
+            shard = self.embedded(places, bar)
             np.save(folder / "rows.npy", shard.rows, allow_pickle=False)
             np.save(folder / "starts.npy", shard.starts, allow_pickle=False)
 
-        store = self.services.corpus.store
-        if store is None:
-            return self.embedded(start, bar)
-        return _load(store.files(_STEP, self._made_of(start), write))
+        if corpus.store is None:
+            return self.embedded(places, bar)
+        return _load(corpus.store.files(_STEP, self._made_of(start), write))
 
-    def embedded(self, start: int, bar: Bar, places: Sequence[int] | None = None) -> TokenShard:
-        """Return the vectors of the shard that begins at passage `start`, without storing them.
-
-        With `places`, of the passages at these places of the shard alone.
+    def embedded(self, places: Sequence[int], bar: Bar) -> TokenShard:
+        """Return the vectors of the passages at some places of the corpus, without storing them.
 
         Raises:
             RagstoneError: a passage could not be embedded.
         """
-        texts = self._texts(start)
-        places = range(len(texts)) if places is None else places
-        passage_ids = self.services.corpus.passage_ids
-        vectors = embed_passages(
-            self.embedder,
-            [texts[place] for place in places],
-            [passage_ids[start + place] for place in places],
-            self.services,
-            bar,
-        )
+        vectors = embed_passages(self.embedder, places, self.services, bar)
         starts = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
         return TokenShard(encode(np.concatenate(vectors), self.precision), starts)
 
-    def _texts(self, start: int) -> list[str]:
-        return self.services.corpus.full_texts(start, start + SHARD)
-
     def _made_of(self, start: int) -> dict[str, Any]:
-        texts = fingerprint(self._texts(start))
+        texts = fingerprint(self.services.corpus.full_texts(start, start + SHARD))
         return {"embedder": self.embedder, "precision": self.precision, "texts": texts}
 
 

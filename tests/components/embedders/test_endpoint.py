@@ -19,11 +19,13 @@ from ragstone.components.embedders.endpoint import EndpointEmbedder
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import SilentBar
 from ragstone.core.step_notes import collect_notes
+from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ConfigError, RagstoneError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.indexes.embed import embed_passages, embed_texts
 from ragstone.protocols import Services
 from ragstone.testing.fake_model_server import FakeModelServer, hashed_words
+from ragstone.types import Passage
 
 
 @pytest.fixture
@@ -41,9 +43,9 @@ def embedder(server: FakeModelServer, **changes: Any) -> EndpointEmbedder:
 
 def passages(asking: EndpointEmbedder, calls: Calls, texts: Sequence[str]) -> Any:
     """Return the vectors of passages, as an index asks for them."""
-    services, bar = Services(calls=calls), SilentBar()
-    ids = [f"p{n}" for n, _ in enumerate(texts)]
-    return np.stack(embed_passages(asking, texts, ids, services, bar))
+    corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
+    services = Services(calls=calls, corpus=corpus)
+    return np.stack(embed_passages(asking, range(len(texts)), services, SilentBar()))
 
 
 TEXTS = ["gold", "a dark stone", "gold and stone", "paris", ""]

@@ -104,7 +104,7 @@ def _passages(
     if shard is not None:
         yield from ((place, shard.passage(place)) for place in places)
     else:
-        shard = index.embedded(start, SilentBar(), places)
+        shard = index.embedded([start + place for place in places], SilentBar())
         yield from ((place, shard.passage(at)) for at, place in enumerate(places))
 
 

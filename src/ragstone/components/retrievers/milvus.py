@@ -16,7 +16,7 @@ from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.embed import embed_texts, rank_vectors
 from ragstone.indexes.milvus_client import Collection, Rows, Server, ranker
-from ragstone.indexes.sparse_vectors import sparse_slice
+from ragstone.indexes.sparse_vectors import sparse_rows
 from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Embedder, Retriever, Services
 from ragstone.types import Ranking, Search
@@ -192,8 +192,9 @@ class Milvus(Retriever):
                 for row, vector in zip(rows, vectors.slice(start, stop), strict=True):
                     row["dense"] = vector
             if sparse is not None:
-                found = sparse_slice(sparse, services, start, stop).rows()
-                for row, terms in zip(rows, found, strict=True):
+                for row, terms in zip(
+                    rows, sparse_rows(sparse, services, start, stop), strict=True
+                ):
                     row["sparse"] = _shifted(terms, _NO_TERM_PASSAGE)
             return rows
 
