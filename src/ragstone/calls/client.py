@@ -26,49 +26,23 @@ from urllib.parse import urlsplit
 from ragstone.calls.estimates import Estimate, estimate
 from ragstone.calls.http import ChatClient, check_reachable
 from ragstone.calls.log import CallLog
-from ragstone.calls.prices import Budget, BudgetReached, Prices
+from ragstone.calls.prices import Budget, Prices
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.scheduler import Batch, Engine, RetryPolicy
 from ragstone.calls.types import (
     CallClient,
     Endpoint,
-    Failure,
     Outcome,
     Reply,
     Request,
-    Sampling,
     ServerAddresses,
     ServerPool,
-    TokenLogprob,
-    chat,
     shown_url,
 )
 from ragstone.core.offline import is_loopback, no_network
 from ragstone.core.progress import progress
 from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError, RagstoneError
-from ragstone.types import ChatMessage
-
-__all__ = [
-    "Budget",
-    "BudgetReached",
-    "CallLog",
-    "Calls",
-    "ChatMessage",
-    "Endpoint",
-    "Estimate",
-    "Failure",
-    "Outcome",
-    "Prices",
-    "Reply",
-    "Request",
-    "RetryPolicy",
-    "Sampling",
-    "ServerPool",
-    "TokenLogprob",
-    "Usage",
-    "chat",
-]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
       steps/retrieve-1f0c9a.../table.parquet     the result
                                manifest.json      what made it; written last: it means finished
       arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
-      calls.sqlite                                every model reply (ragstone.calls.client)
+      calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       which steps an experiment's trials are made of
 
 A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
