@@ -131,8 +131,8 @@ class InProcessClient:
 
     def __post_init__(self) -> None:
         """Let one batch wait while another is answered: longer queues only run out of time."""
-        most = min(self.pace.most, _BATCHES * self.batch_size)
-        self.pace.most = self.pace.limit = self.pace.least = most
+        most = min(self.pace.maximum, _BATCHES * self.batch_size)
+        self.pace.maximum = self.pace.limit = self.pace.minimum = most
 
     async def attempt(self, request: Request) -> Reply:
         """Return the reply to one request, or raise a `AttemptError`."""
