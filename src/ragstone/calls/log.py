@@ -52,7 +52,7 @@ ORDER BY rowid DESC LIMIT ?"""
 _INSERT_SIZES: Final = (64, 8, 1)
 """Rows per INSERT. One long statement releases the GIL; many short ones contend for it."""
 _GROUP_SECONDS: Final = 0.004
-"""Seconds in which arriving replies join one transaction; a sync takes about as long."""
+"""Seconds in which arriving replies join one transaction, and so share one sync."""
 
 
 @dataclass(frozen=True, slots=True)

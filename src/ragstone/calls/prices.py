@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.calls.types import Endpoint, Outcome, Reply, Request
+from ragstone.core.parsing import read_yaml
 from ragstone.errors import CallError, ConfigError, did_you_mean
 
 _MILLION: Final = 1_000_000
@@ -61,12 +62,7 @@ class Prices:
     @classmethod
     def read(cls, path: Path) -> Prices:
         """Read a table from a YAML file; raise `ConfigError` if it is malformed."""
-        import yaml
-
-        try:
-            document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise ConfigError(f"cannot read the price table {path}: {error}") from error
+        document = read_yaml(path, "price table")
         if not isinstance(document, dict) or not isinstance(document.get("models"), dict):
             raise ConfigError(f"{path}: expected the keys 'models' and, if not USD, 'currency'")
         for key in document.keys() - {"models", "currency"}:

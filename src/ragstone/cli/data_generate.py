@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from ragstone.cli.options import json_option, print_json
-
-_REASONS: Final = 10
-_VERDICT: Final = 48
-"""Tokens of a label or rating without its reason."""
+from ragstone.core import limits
 
 
 def pairs(
@@ -47,8 +44,18 @@ def pairs(
 @click.option("--sample", type=int, help="Use a random sample of so many passages.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--per-passage", default=1, show_default=True, help="Queries a passage at most.")
-@click.option("--rounds", default=3, show_default=True, help="Tries for what is missing.")
-@click.option("--max-tokens", default=300, show_default=True, help="Of one reply.")
+@click.option(
+    "--rounds",
+    default=limits.GENERATION_ROUNDS,
+    show_default=True,
+    help="Rounds that replace rejected queries.",
+)
+@click.option(
+    "--max-tokens",
+    default=limits.WRITER_TOKENS,
+    show_default=True,
+    help="Maximum tokens per reply.",
+)
 @json_option
 def generate_command(source: str, target: Path, *, as_json: bool, **options: Any) -> None:
     """Make a test set from the passages of SOURCE: queries, answers, relevant passages.
@@ -114,13 +121,13 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
         prompts = replace(prompts, examples={})
     judge = options["judge"] or options["model"]
     labeller = (
-        Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=_VERDICT)
+        Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=limits.RATING_TOKENS)
         if options["labels"]
         else None
     )
     wanted = options["critiques"] or plan.thresholds
     critics = (
-        Critiques(model=judge, explain=False, least_parse_rate=0.0, max_tokens=_VERDICT)
+        Critiques(model=judge, explain=False, least_parse_rate=0.0, max_tokens=limits.RATING_TOKENS)
         if wanted
         else None
     )
@@ -169,9 +176,10 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["rejected"]:
         yield "\nRejected"
         rejected = list(summary["rejected"].items())
-        yield from (f"{count:>7,}  {reason}" for reason, count in rejected[:_REASONS])
-        if len(rejected) > _REASONS:
-            yield f"         and {len(rejected) - _REASONS:,} more reasons, see items.jsonl"
+        shown = limits.SHOWN_REJECTION_REASONS
+        yield from (f"{count:>7,}  {reason}" for reason, count in rejected[:shown])
+        if len(rejected) > shown:
+            yield f"         and {len(rejected) - shown:,} more reasons, see items.jsonl"
     if summary["ratings"]:
         yield "\nMean ratings, 1 to 5, of all that were rated\n" + rating_table(summary)
 

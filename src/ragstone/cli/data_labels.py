@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.options import json_option, load_results, print_json
-
-_VERDICT: Final = 128
-"""Tokens of labels without a reason."""
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.statistics.dataset_suitability import Worth
@@ -107,9 +105,10 @@ def label_command(  # noqa: PLR0917 - click passes every option
     from ragstone.calls.client import Calls
     from ragstone.data.load import load_dataset
 
-    room = 300 if explain else _VERDICT
+    tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
     labellers = [
-        Labeller(model=model, taxonomy=one, explain=explain, max_tokens=room) for one in taxonomies
+        Labeller(model=model, taxonomy=one, explain=explain, max_tokens=tokens)
+        for one in taxonomies
     ]
     dataset = load_dataset(source)
     items = gold_items(dataset.sample(limit, seed) if limit else dataset)
