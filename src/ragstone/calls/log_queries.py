@@ -16,8 +16,9 @@ from ragstone.calls.log import connect, sqlite_errors
 from ragstone.errors import ConfigError
 
 _SUMMARY: Final = """
-SELECT identity, model, sum(replied), sum(NOT replied), total(tokens_in), total(tokens_out),
-  total(seconds), sum(length(messages) + length(text) + length(details)), min(made_at), max(made_at)
+SELECT identity, model, sum(replied), sum(NOT replied), CAST(total(tokens_in) AS INTEGER),
+  CAST(total(tokens_out) AS INTEGER), round(total(seconds), 1),
+  sum(length(messages) + length(text) + length(details)), min(made_at), max(made_at)
 FROM calls GROUP BY identity, model ORDER BY model, identity"""
 
 
@@ -84,33 +85,7 @@ def summary(path: Path) -> list[ModelCalls]:
     """Return one record per model in the log."""
     with _opened(path) as connection:
         rows = connection.execute(_SUMMARY).fetchall()
-    return [_model_calls(*row) for row in rows]
-
-
-def _model_calls(  # noqa: PLR0917 - one parameter per column
-    identity: str,
-    model: str,
-    replies: int,
-    failures: int,
-    tokens_in: float,
-    tokens_out: float,
-    seconds: float,
-    characters: int,
-    first: float,
-    last: float,
-) -> ModelCalls:
-    return ModelCalls(
-        identity=identity,
-        model=model,
-        replies=replies,
-        failures=failures,
-        tokens_in=int(tokens_in),
-        tokens_out=int(tokens_out),
-        seconds=round(seconds, 1),
-        characters=characters,
-        first=_utc(first),
-        last=_utc(last),
-    )
+    return [ModelCalls(*(*totals, _utc(first), _utc(last))) for *totals, first, last in rows]
 
 
 def export(path: Path, selection: Filter) -> Iterator[dict[str, Any]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import json_option, print_json, table_text
 from ragstone.core import limits
 
 
@@ -171,7 +171,7 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         for label, wanted in summary["wanted"].items()
     ]
     rows += [[n, "0", str(k)] for n, k in summary["kept"].items() if n not in summary["wanted"]]
-    yield "\n" + _table(["label", "wanted", "kept"], rows)
+    yield "\n" + table_text(["label", "wanted", "kept"], rows)
     yield from (f"short of {label}: {why}" for label, why in summary["shortfall"].items())
     if summary["rejected"]:
         yield "\nRejected"
@@ -193,7 +193,7 @@ def rating_table(summary: Mapping[str, Any]) -> str:
         [label, *(_rating(held.get(n), read.get(label, {}).get(n)) for n in names)]
         for label, held in ratings.items()
     ]
-    return _table(["label", *names], rows)
+    return table_text(["label", *names], rows)
 
 
 def _rating(mean: float | None, count: int | None) -> str:
@@ -223,7 +223,7 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
         return
     head = ["test set", "strategy", "model", "tried", "kept", "calls a kept", "tokens a kept"]
     head.append("with labels and ratings")
-    click.echo(_table(head, [_cost_line(one.name, one.summary) for one in found]))
+    click.echo(table_text(head, [_cost_line(one.name, one.summary) for one in found]))
     for one in found:
         crossed = one.summary["asked_against_obtained"]
         names = sorted({name for counts in crossed.values() for name in counts})
@@ -231,7 +231,7 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
             [asked, *(str(counts.get(n, 0)) for n in names)] for asked, counts in crossed.items()
         ]
         click.echo(f"\n{one.name}: labels asked (rows) and obtained (columns)")
-        click.echo(_table(["asked", *names], rows))
+        click.echo(table_text(["asked", *names], rows))
         if one.summary["ratings"]:
             click.echo(f"\n{one.name}: mean ratings\n{rating_table(one.summary)}")
 
@@ -246,9 +246,3 @@ def _cost_line(name: str, summary: Mapping[str, Any]) -> list[str]:
     shown = ["-" if cost is None else f"{cost:,.1f}" for cost in costs]
     counts = [f"{summary['tried']:,}", f"{kept:,}"]
     return [name, summary["strategy"], summary["model"], *counts, *shown]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=head, disable_numparse=True, stralign="left")

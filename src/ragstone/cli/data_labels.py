@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import json_option, load_results, print_json
+from ragstone.cli.options import json_option, load_results, print_json, table_text
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def labels_command(
     names = sorted({name for rows in found.values() for name in rows})
     lines = [[name, *(_share(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in held.values())])
-    click.echo(_table([label, *sources], lines))
+    click.echo(table_text([label, *sources], lines))
     if any(len(labels) > 1 for values in held.values() for labels in values.values()):
         click.echo("\nShares of the queries; a query may have several labels.")
 
@@ -152,7 +152,7 @@ def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json:
         print_json(found)
         return
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
-    click.echo(_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
+    click.echo(table_text([*head, "known", "advice"], [_worth_line(row) for row in found]))
     for row in found:
         click.echo(f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.")
 
@@ -207,9 +207,3 @@ def _interval(held: tuple[float, float] | None) -> str:
 
 def _plain(summary: Summary) -> Mapping[str, Any]:
     return {"share": summary.mean, "n": summary.n, "interval": summary.interval}
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(lines, headers=head, disable_numparse=True, stralign="left")
