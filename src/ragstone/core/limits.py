@@ -22,8 +22,6 @@ MAX_YAML_BYTES: Final = 2**20
 """A YAML file; PyYAML needs several seconds per megabyte."""
 MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
-MAX_SPEC_CHARACTERS: Final = 20_000
-"""A component written as text; a long prompt fits, and a whole file is a mistake."""
 
 # Model calls: number and time
 

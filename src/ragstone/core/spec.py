@@ -9,7 +9,6 @@ from typing import Any
 
 import yaml
 
-from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 Written = str | dict[str, Any]
@@ -59,11 +58,6 @@ def parse_spec(written: object, *, where: str) -> Spec:
     {'k1': 0.9}
     """
     if isinstance(written, str):
-        if len(written) > limits.MAX_SPEC_CHARACTERS:
-            raise ConfigError(
-                f"{where}: the text of a component has {len(written):,} characters, the maximum is "
-                f"{limits.MAX_SPEC_CHARACTERS:,}; write it as a mapping: {{name: ..., key: ...}}"
-            )
         match = _CALL.fullmatch(written.strip())
         if match:
             return Spec(match["name"], _parse_arguments(match["arguments"] or "", where))
@@ -88,6 +82,6 @@ def _parse_arguments(text: str, where: str) -> dict[str, Any]:
         key, raw = (name.strip(), value) if equals else ("", part)
         try:
             parameters[key] = yaml.safe_load(raw)
-        except (yaml.YAMLError, RecursionError) as error:
+        except yaml.YAMLError as error:
             raise ConfigError(f"{where}: cannot read the parameter {part!r}") from error
     return parameters
