@@ -2,7 +2,7 @@
 
     with Calls(CallLog(Path("store/calls.sqlite"))) as calls:
         endpoint = Endpoint("my-model", ("http://localhost:8000/v1",))
-        for outcome in calls.ask(endpoint, [chat("What is a touchstone?", max_tokens=30)]):
+        for outcome in calls.ask(endpoint, [chat("Define: touchstone.", max_tokens=30)]):
             match outcome:
                 case Reply(text=text): ...
                 case Failure(reason=reason): ...

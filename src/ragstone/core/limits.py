@@ -2,8 +2,8 @@
 
 A bound is a limit that a user can reach, or one that protects memory, time or the screen. Constants
 that tune an algorithm are beside the algorithm, and the defaults of a component's own parameters
-(`top_k`, `max_tokens`) are in the component. Code reads a bound as `limits.NAME` at the moment it
-applies, so that a test can lower it.
+(`top_k`, `max_tokens`) are in the component. Code reads a bound as `limits.NAME` when it applies,
+so that a test can lower it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_ATTEMPTS: Final = 6
 ATTEMPT_TIMEOUT_SECONDS: Final = 120.0
 """One attempt at a remote server; longer than any usual reply of a few hundred tokens."""
 CALL_DEADLINE_SECONDS: Final = 900.0
-"""One call with all attempts and waits: a server that does not recover must not stop a night."""
+"""One call with all attempts and waits: a server that does not recover must not block the run."""
 FIRST_RETRY_SECONDS: Final = 0.5
 """Wait before the second attempt; a brief fault costs little time."""
 MAX_RETRY_SECONDS: Final = 30.0
