@@ -134,7 +134,7 @@ def test_a_label_outside_the_taxonomy_is_none() -> None:
     [
         ("name: x\ntask: t\nlabels: {a: b}\n", "at least 2 items"),
         ("name: x\nlabels: {a: b, c: d}\n", "task: field required"),
-        ("name: [\n", "cannot be read as YAML"),
+        ("name: [\n", "cannot read the taxonomy"),
     ],
 )
 def test_a_malformed_taxonomy_is_refused(text: str, message: str, tmp_path: Path) -> None:

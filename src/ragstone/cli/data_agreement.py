@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import json_option, print_json, table_text
 
 if TYPE_CHECKING:
     from ragstone.statistics.agreement import Agreement
@@ -144,7 +144,7 @@ def _decided(
 
 def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str]) -> str:
     head = [title, "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
-    return _table(
+    return table_text(
         head,
         [
             [row.annotator, str(row.kappa.n), _kappa(row.kappa)]
@@ -157,7 +157,7 @@ def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str])
 def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
     told = "-" if matrix.accuracy is None else f"{matrix.accuracy:.3f}"
     yield f"{name}: rows are the majority's labels, columns the model's; accuracy {told}"
-    yield _table(
+    yield table_text(
         ["", *matrix.columns],
         [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],
     )
@@ -175,9 +175,3 @@ def _lower(share: float | None) -> str:
 
 def _interval(held: tuple[float, float] | None) -> str:
     return "" if held is None else f" [{held[0]:.3f}, {held[1]:.3f}]"
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(lines, headers=head, disable_numparse=True, stralign="left")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from ragstone.cli.options import json_option, print_json
-
-_REASONS: Final = 10
-_VERDICT: Final = 48
-"""Tokens of a label or rating without its reason."""
+from ragstone.cli.options import json_option, print_json, table_text
+from ragstone.core import limits
 
 
 def pairs(
@@ -47,8 +44,18 @@ def pairs(
 @click.option("--sample", type=int, help="Use a random sample of so many passages.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--per-passage", default=1, show_default=True, help="Queries a passage at most.")
-@click.option("--rounds", default=3, show_default=True, help="Tries for what is missing.")
-@click.option("--max-tokens", default=300, show_default=True, help="Of one reply.")
+@click.option(
+    "--rounds",
+    default=limits.GENERATION_ROUNDS,
+    show_default=True,
+    help="Rounds that replace rejected queries.",
+)
+@click.option(
+    "--max-tokens",
+    default=limits.WRITER_TOKENS,
+    show_default=True,
+    help="Maximum tokens per reply.",
+)
 @json_option
 def generate_command(source: str, target: Path, *, as_json: bool, **options: Any) -> None:
     """Make a test set from the passages of SOURCE: queries, answers, relevant passages.
@@ -114,13 +121,13 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
         prompts = replace(prompts, examples={})
     judge = options["judge"] or options["model"]
     labeller = (
-        Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=_VERDICT)
+        Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=limits.RATING_TOKENS)
         if options["labels"]
         else None
     )
     wanted = options["critiques"] or plan.thresholds
     critics = (
-        Critiques(model=judge, explain=False, least_parse_rate=0.0, max_tokens=_VERDICT)
+        Critiques(model=judge, explain=False, least_parse_rate=0.0, max_tokens=limits.RATING_TOKENS)
         if wanted
         else None
     )
@@ -164,14 +171,15 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         for label, wanted in summary["wanted"].items()
     ]
     rows += [[n, "0", str(k)] for n, k in summary["kept"].items() if n not in summary["wanted"]]
-    yield "\n" + _table(["label", "wanted", "kept"], rows)
+    yield "\n" + table_text(["label", "wanted", "kept"], rows)
     yield from (f"short of {label}: {why}" for label, why in summary["shortfall"].items())
     if summary["rejected"]:
         yield "\nRejected"
         rejected = list(summary["rejected"].items())
-        yield from (f"{count:>7,}  {reason}" for reason, count in rejected[:_REASONS])
-        if len(rejected) > _REASONS:
-            yield f"         and {len(rejected) - _REASONS:,} more reasons, see items.jsonl"
+        shown = limits.SHOWN_REJECTION_REASONS
+        yield from (f"{count:>7,}  {reason}" for reason, count in rejected[:shown])
+        if len(rejected) > shown:
+            yield f"         and {len(rejected) - shown:,} more reasons, see items.jsonl"
     if summary["ratings"]:
         yield "\nMean ratings, 1 to 5, of all that were rated\n" + rating_table(summary)
 
@@ -185,7 +193,7 @@ def rating_table(summary: Mapping[str, Any]) -> str:
         [label, *(_rating(held.get(n), read.get(label, {}).get(n)) for n in names)]
         for label, held in ratings.items()
     ]
-    return _table(["label", *names], rows)
+    return table_text(["label", *names], rows)
 
 
 def _rating(mean: float | None, count: int | None) -> str:
@@ -215,7 +223,7 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
         return
     head = ["test set", "strategy", "model", "tried", "kept", "calls a kept", "tokens a kept"]
     head.append("with labels and ratings")
-    click.echo(_table(head, [_cost_line(one.name, one.summary) for one in found]))
+    click.echo(table_text(head, [_cost_line(one.name, one.summary) for one in found]))
     for one in found:
         crossed = one.summary["asked_against_obtained"]
         names = sorted({name for counts in crossed.values() for name in counts})
@@ -223,7 +231,7 @@ def generated_command(folders: tuple[Path, ...], svg: Path | None, *, as_json: b
             [asked, *(str(counts.get(n, 0)) for n in names)] for asked, counts in crossed.items()
         ]
         click.echo(f"\n{one.name}: labels asked (rows) and obtained (columns)")
-        click.echo(_table(["asked", *names], rows))
+        click.echo(table_text(["asked", *names], rows))
         if one.summary["ratings"]:
             click.echo(f"\n{one.name}: mean ratings\n{rating_table(one.summary)}")
 
@@ -238,9 +246,3 @@ def _cost_line(name: str, summary: Mapping[str, Any]) -> list[str]:
     shown = ["-" if cost is None else f"{cost:,.1f}" for cost in costs]
     counts = [f"{summary['tried']:,}", f"{kept:,}"]
     return [name, summary["strategy"], summary["model"], *counts, *shown]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=head, disable_numparse=True, stralign="left")

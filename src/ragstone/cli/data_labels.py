@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import json_option, load_results, print_json
-
-_VERDICT: Final = 128
-"""Tokens of labels without a reason."""
+from ragstone.cli.options import json_option, load_results, print_json, table_text
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.statistics.dataset_suitability import Worth
@@ -54,7 +52,7 @@ def labels_command(
     names = sorted({name for rows in found.values() for name in rows})
     lines = [[name, *(_share(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in held.values())])
-    click.echo(_table([label, *sources], lines))
+    click.echo(table_text([label, *sources], lines))
     if any(len(labels) > 1 for values in held.values() for labels in values.values()):
         click.echo("\nShares of the queries; a query may have several labels.")
 
@@ -107,9 +105,10 @@ def label_command(  # noqa: PLR0917 - click passes every option
     from ragstone.calls.client import Calls
     from ragstone.data.load import load_dataset
 
-    room = 300 if explain else _VERDICT
+    tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
     labellers = [
-        Labeller(model=model, taxonomy=one, explain=explain, max_tokens=room) for one in taxonomies
+        Labeller(model=model, taxonomy=one, explain=explain, max_tokens=tokens)
+        for one in taxonomies
     ]
     dataset = load_dataset(source)
     items = gold_items(dataset.sample(limit, seed) if limit else dataset)
@@ -153,7 +152,7 @@ def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json:
         print_json(found)
         return
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
-    click.echo(_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
+    click.echo(table_text([*head, "known", "advice"], [_worth_line(row) for row in found]))
     for row in found:
         click.echo(f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.")
 
@@ -208,9 +207,3 @@ def _interval(held: tuple[float, float] | None) -> str:
 
 def _plain(summary: Summary) -> Mapping[str, Any]:
     return {"share": summary.mean, "n": summary.n, "interval": summary.interval}
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(lines, headers=head, disable_numparse=True, stralign="left")

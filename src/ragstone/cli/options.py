@@ -63,6 +63,13 @@ def print_json(document: object) -> None:
     click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
+def table_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of texts for the terminal."""
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=head, disable_numparse=True, stralign="left")
+
+
 def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
     """Return the kept results of an experiment file; only its name and its store matter."""
     from ragstone.core.store import Store
