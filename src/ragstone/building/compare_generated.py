@@ -85,7 +85,7 @@ def comparison_chart(sets: Sequence[GeneratedSet]) -> Spec:
 
 def _shares(what: str, rows: Mapping[str, Mapping[str, int]]) -> Spec | None:
     """Return stacked bars of the rows that count something, or None."""
-    rows = {f"{name} (n={sum(held.values()):,})": held for name, held in rows.items() if held}
+    rows = {f"{name} (n={n:,})": held for name, held in rows.items() if (n := sum(held.values()))}
     return bars_chart(what, rows, shown="count") if rows else None
 
 

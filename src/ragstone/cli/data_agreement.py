@@ -156,8 +156,8 @@ def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str])
 
 
 def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
-    told = "-" if matrix.accuracy is None else f"{matrix.accuracy:.3f}"
-    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {told}"
+    accuracy = number(matrix.accuracy)
+    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {accuracy}"
     yield text_table(
         ["", *matrix.columns],
         [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],

@@ -115,7 +115,7 @@ def label_command(  # noqa: PLR0917 - click passes every option
     if limit and limit > len(items):
         click.echo(f"of a sample of {limit:,} queries the set holds {len(items):,}: all were taken")
     found = {}
-    with Calls.at(_made(calls)) as asked:
+    with Calls.at(calls) as asked:
         for one in labellers:
             found[one.called] = one.verdicts(items, asked)
     output.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written(found)))
@@ -126,11 +126,6 @@ def label_command(  # noqa: PLR0917 - click passes every option
             f"{name}: {len(verdicts) - failed - left_out:,} queries labelled, {failed:,} failed, "
             f"{left_out:,} without passage: {output}"
         )
-
-
-def _made(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
 
 
 @click.command("worth")

@@ -34,7 +34,6 @@ def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Sp
         for cell in cells
     ]
     names = {cell["column"] for cell in cells}
-    rows = len({cell["row"] for cell in cells})
     x = {
         "field": "column",
         "type": "nominal",
@@ -56,7 +55,8 @@ def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Sp
         _texts(place, "note", 8, 9.5) | {"transform": [{"filter": fits}]},
     ]
     told = "; ".join(f"{v['row']}, {v['column']}: {v['shown']} {v['note']}".strip() for v in values)
-    return whole(f"{what}. {told}.", values, layers, BAR_ROW * rows)
+    height = BAR_ROW * len({cell["row"] for cell in cells})
+    return whole(f"{what}. {told}.", values, layers, height)
 
 
 def _texts(place: Spec, field: str, dy: float | Spec, size: float) -> Spec:
