@@ -64,7 +64,7 @@ class Component:
     """The verb's parameters with one entry per item -> their singular, for the short form."""
     item_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of an item that the short form may take in place of the item."""
-    extra: ClassVar[str] = ""
+    requires_extra: ClassVar[str] = ""
     """The extra of Ragstone that the component needs, such as "local"."""
     uses: ClassVar[frozenset[str]] = frozenset()
     """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
