@@ -14,7 +14,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import AttemptError, Endpoint, Failure, Outcome, Reply, Request, chat
 from ragstone.errors import CallError, ConfigError, MissingDependency
-from ragstone.models.in_process import Answer, draw_seed, hold, in_process, let_go
+from ragstone.models.in_process import Answer, draw_seed, in_process, load_once, unload
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Echo:
 
 
 def ask(
-    model: Echo, texts: Sequence[str], tmp_path: Path, batch_size: int, patience: RetryPolicy | None
+    model: Echo, texts: Sequence[str], tmp_path: Path, batch_size: int, policy: RetryPolicy | None
 ) -> list[Outcome]:
     """Return the outcomes of one question per text."""
     endpoint = Endpoint(
@@ -56,7 +56,7 @@ def ask(
         client=lambda endpoint, pace: in_process(endpoint, pace, lambda: model, batch_size),
         concurrency=2 * batch_size,
     )
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as calls:
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as calls:
         return list(calls.ask(endpoint, [chat(text) for text in texts]))
 
 
@@ -64,7 +64,7 @@ def ask(
 def nothing_in_memory() -> Iterator[None]:
     """Leave no model in memory."""
     yield
-    let_go()
+    unload()
 
 
 def test_calls_that_wait_are_answered_together_and_in_order(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_a_long_queue_does_not_run_out_of_time(tmp_path: Path) -> None:
         identity="echo",
         client=lambda endpoint, pace: in_process(endpoint, pace, lambda: model, 2),
     )
-    patience = RetryPolicy(timeout=1.0, deadline=60.0, attempts=1)
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as calls:
+    policy = RetryPolicy(timeout=1.0, deadline=60.0, attempts=1)
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as calls:
         outcomes = list(calls.ask(endpoint, [chat(f"text {n}") for n in range(20)]))
 
     assert all(isinstance(outcome, Reply) for outcome in outcomes)
@@ -137,7 +137,7 @@ def test_a_model_that_breaks_gives_failures_with_the_way_out(tmp_path: Path) -> 
     broken, whole = ask(Echo(), ["break", "a"], tmp_path, 1, None)
 
     assert isinstance(broken, Failure)
-    assert "out of memory; take a smaller batch_size" in broken.reason
+    assert "out of memory; set a smaller batch_size" in broken.reason
     assert isinstance(whole, Reply)
 
 
@@ -172,12 +172,12 @@ def test_replay_loads_no_model(tmp_path: Path) -> None:
 
 
 def test_one_model_is_in_memory_at_a_time() -> None:
-    """Holding another model lets go of the first; holding the same loads nothing."""
+    """Loading another model unloads the first; loading the same one does nothing."""
     first, second = Echo(), Echo()
 
-    assert hold("first", lambda: first) is first
-    assert hold("first", lambda: second) is first
-    assert hold("second", lambda: second) is second
+    assert load_once("first", lambda: first) is first
+    assert load_once("first", lambda: second) is first
+    assert load_once("second", lambda: second) is second
     assert first.closed
     assert not second.closed
 

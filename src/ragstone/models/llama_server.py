@@ -1,10 +1,10 @@
-"""Model servers on this machine: GGUF models behind the OpenAI protocol, one process a core.
+"""Model servers on this machine: GGUF models behind the OpenAI protocol, one process per core.
 
     pool = local_servers("smollm2-135m-instruct", workers=2)
     pool.urls      # ['http://127.0.0.1:40513/v1', 'http://127.0.0.1:41877/v1']
 
-Each worker computes with one thread and answers one request at a time, so that a greedy answer
-depends on its request alone: not on its neighbours, nor on what was asked before.
+Each worker has one thread and answers one request at a time, so that a greedy answer depends on
+its request alone: not on concurrent requests, nor on earlier ones.
 """
 
 from __future__ import annotations
@@ -20,27 +20,25 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any
 
+from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError
 from ragstone.models.files import is_local, model_file
 from ragstone.models.llama_worker import WorkerSettings
 
-READY_SECONDS: Final = 300.0
-"""How long a worker may take to load its model."""
-
 
 @dataclass(frozen=True)
 class Pool:
-    """Running servers of one model; closed when the program ends."""
+    """Running servers of one model; they are stopped when the program ends."""
 
     model: str
     urls: list[str]
-    """Base URLs of the OpenAI protocol, one a worker."""
+    """Base URLs of the OpenAI protocol, one per worker."""
     api_key: str = field(repr=False)
-    """Needed for every request: other users of the machine can reach the ports too."""
+    """Key of every request, because other users of the machine can reach the ports too."""
     processes: list[subprocess.Popen[bytes]] = field(repr=False)
 
     @property
@@ -49,7 +47,7 @@ class Pool:
         return all(process.poll() is None for process in self.processes)
 
     def close(self) -> None:
-        """Stop the workers, whatever they are doing."""
+        """Stop the workers at once."""
         _stop(self.processes)
 
 
@@ -61,28 +59,30 @@ def local_servers(
     model: str,
     *,
     workers: int | None = None,
-    context_tokens: int = 4096,
+    context_tokens: int = limits.CONTEXT_TOKENS,
     log: Path | None = None,
 ) -> Pool:
-    """Return running servers of a model, started at the first call and shared by later ones.
+    """Return running servers of a model, started by the first call and shared by later ones.
 
-    A pool of which a worker has died is replaced.
+    If a worker has died, the whole pool is replaced.
 
     Args:
-        model: a bundled model, or the path of a GGUF file.
-        workers: how many processes; as many as there are cores by default.
-        context_tokens: longest prompt and answer together.
-        log: where the workers' messages are appended; nowhere by default.
+        model: a bundled model's name, or the path of a GGUF file.
+        workers: number of processes; None starts one per CPU core.
+        context_tokens: maximum length of prompt and answer together, in tokens.
+        log: file to which the workers' messages are appended, or None.
 
     Raises:
         MissingDependency: the package that runs the models is not installed.
         ModelFileError: the model is not on this machine.
-        CallError: a worker did not start; its last messages are part of the error.
+        CallError: a worker did not start; the message contains its last messages.
     """
     path = check_runnable(model)
     count = available_cpus() if workers is None else workers
     if count < 1 or context_tokens < 1:
-        raise ValueError(f"workers and context_tokens start at 1, found {count}, {context_tokens}")
+        raise ValueError(
+            f"workers and context_tokens must be 1 or more, found {count} and {context_tokens}"
+        )
     key = (str(path.resolve()), count, context_tokens)
     with _lock:
         pool = _pools.get(key)
@@ -94,7 +94,7 @@ def local_servers(
 
 
 def check_runnable(model: str) -> Path:
-    """Return a model's file; raise `MissingDependency` or `ModelFileError` where it cannot run."""
+    """Return a model's file; raise `MissingDependency` or `ModelFileError` if it cannot run."""
     require("a local model", "local", "xllamacpp")
     return model_file(model)
 
@@ -132,7 +132,7 @@ def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[by
         stdout=subprocess.PIPE,
         stderr=messages,
     )
-    # A worker that died at once is reported by `_wait_ready`, with its messages.
+    # `_wait_ready` reports a worker that has died already, with its messages.
     with suppress(BrokenPipeError):
         _pipe(process.stdin).write(settings.to_line())
         _pipe(process.stdin).flush()
@@ -141,7 +141,7 @@ def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[by
 
 def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes]) -> str:
     """Return the worker's URL once it has loaded its model."""
-    timer = threading.Timer(READY_SECONDS, process.kill)
+    timer = threading.Timer(limits.MODEL_START_SECONDS, process.kill)
     timer.start()
     line = _pipe(process.stdout).readline()
     timer.cancel()
@@ -149,7 +149,8 @@ def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes
     if "url" in answer:
         return str(answer["url"])
     reason = answer.get("error") or (
-        f"no answer within {READY_SECONDS:.0f} s, or killed (exit code {process.wait()})"
+        f"no answer within {limits.MODEL_START_SECONDS:.0f} s, or killed "
+        f"(exit code {process.wait()})"
     )
     raise CallError(
         f"the local server of the model {model!r} did not start: {reason}. Its last messages: "
@@ -157,10 +158,10 @@ def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes
     )
 
 
-def _last_lines(messages: IO[bytes], count: int = 3) -> str:
+def _last_lines(messages: IO[bytes]) -> str:
     messages.seek(0)
     lines = messages.read().decode("utf-8", errors="replace").split("\n")
-    return " / ".join([line.strip() for line in lines if line.strip()][-count:])
+    return " / ".join([line.strip() for line in lines if line.strip()][-limits.MAX_LOG_LINES :])
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -181,7 +182,7 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _close_at_exit(owner: int = os.getpid()) -> None:
-    """Stop the servers with the program, but not with a process that it forked."""
+    """Stop the servers with this program, but not with a process forked from it."""
     if os.getpid() == owner:
         close_all()
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Component
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
@@ -15,7 +16,7 @@ from ragstone.core.registry import locate
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
-from ragstone.models.locate import find_model
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
@@ -91,7 +92,7 @@ class StModel(Component):
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise ModelFileError(
                 f"sentence-transformers cannot load the model {self.model!r} from {folder}: "
-                f"{' '.join(str(error).split())[:300]}"
+                f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
             ) from error
         if self.max_tokens is not None:
             loaded.max_seq_length = self.max_tokens
@@ -111,7 +112,7 @@ class StModel(Component):
         return found
 
     def _folder(self) -> Path:
-        return find_model(self.place, self.hub_revision, extra=self.extra)
+        return find_model(self.place, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def _check_package(self) -> None:
         require(f"the embedder {self.name!r}", self.extra, "sentence_transformers")

@@ -15,7 +15,7 @@ from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
-from ragstone.models.locate import find_model, weights_digest
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
 from ragstone.protocols import Services
 
 _AT_ONCE: Final = 2048
@@ -57,12 +57,12 @@ class CrossEncoder(PairReranker):
     @cached_property
     def content_revision(self) -> str:
         """The digest of the model's files."""
-        return weights_digest(self._name, self.hub_revision, extra=self.extra)
+        return weights_digest(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def check(self, services: Services) -> None:
         """Raise if the model, or the package that runs it, is missing."""
         require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
-        find_model(self._name, self.hub_revision, extra=self.extra)
+        find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
@@ -97,7 +97,7 @@ class CrossEncoder(PairReranker):
         require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
         import sentence_transformers
 
-        folder = find_model(self._name, self.hub_revision, extra=self.extra)
+        folder = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
         return sentence_transformers.CrossEncoder(
             str(folder),
             max_length=self.max_tokens,
