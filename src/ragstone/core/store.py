@@ -14,9 +14,8 @@ step, and two processes that finish the same step keep one of the two equal resu
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
-import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -26,6 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abandoned
 from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import StoreError
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 MANIFEST: Final = "manifest.json"
-_UNFINISHED: Final = ".tmp-"
-"""How the name of a folder begins that is being written."""
 _ABANDONED_AFTER_SECONDS: Final = 24 * 3600
 """Nobody writes to a folder for so long without changing it."""
 KEY_LENGTH: Final = 24
@@ -170,11 +168,8 @@ class Store:
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
         """Replace one small document, `kind/name.json`, in one piece."""
         path = self.root / kind / f"{name}.json"
-        with store_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
-            temporary.replace(path)
+        with store_errors(path), atomic_file(path) as file:
+            file.write(json.dumps(value, indent=1, ensure_ascii=False).encode())
         return path
 
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
@@ -197,9 +192,8 @@ class Store:
             self.root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
-            for folder in self.root.glob(f"*/{_UNFINISHED}*"):
-                if time.time() - _last_change(folder) > _ABANDONED_AFTER_SECONDS:
-                    shutil.rmtree(folder, ignore_errors=True)
+            for folder in self.root.iterdir():
+                remove_abandoned(folder, _ABANDONED_AFTER_SECONDS)
 
     def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
         from arro3.io import write_parquet
@@ -210,24 +204,19 @@ class Store:
 
     @contextmanager
     def _new_folder(self, folder: Path) -> Iterator[Path]:
-        """Give a temporary folder that takes its place when the block ends well."""
+        """Yield a temporary folder that becomes `folder`, unless another process was faster."""
         with store_errors(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            temporary = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
             try:
-                yield temporary
-                _sync_files(temporary)
-                _take_place(temporary, folder)
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
+                with atomic_folder(folder, is_obsolete=_is_incomplete) as temporary:
+                    yield temporary
+            except OSError as error:
+                taken = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
+                if not (taken and (folder / MANIFEST).exists()):
+                    raise
 
 
-def _last_change(folder: Path) -> float:
-    """Return when a folder or a file in it changed last; now where it is gone."""
-    try:
-        return max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
-    except OSError:
-        return time.time()
+def _is_incomplete(folder: Path) -> bool:
+    return not (folder / MANIFEST).exists() or bool(_read_manifest(folder).get("failed"))
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
@@ -235,22 +224,6 @@ def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, 
         "made_by": cache_key_parts(component),
         "inputs": {name: kept.digest for name, kept in inputs.items()},
     }
-
-
-def _take_place(temporary: Path, folder: Path) -> None:
-    """Rename a finished folder to its name, replacing one with failed rows.
-
-    Where another process finished the same step in the meantime, its result is as good as ours.
-    """
-    if folder.exists() and (
-        not (folder / MANIFEST).exists() or _read_manifest(folder).get("failed")
-    ):
-        shutil.rmtree(folder, ignore_errors=True)
-    try:
-        temporary.rename(folder)
-    except OSError:
-        if not (folder / MANIFEST).exists():
-            raise
 
 
 def _run_facts(started: float) -> dict[str, Any]:
@@ -272,13 +245,6 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise _unreadable(folder / MANIFEST, error) from error
     return manifest
-
-
-def _sync_files(folder: Path) -> None:
-    """Push the files to the disk before the rename makes them count as finished."""
-    for path in folder.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
 
 
 def _existing(folder: Path | None) -> Path:

@@ -18,7 +18,7 @@ from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import qrels
-from ragstone.data.writers.folder import write_dataset
+from ragstone.data.writers.folder import write_dataset, write_lines
 from ragstone.data_quality.duplicates import expects, groups, said, squeezed
 from ragstone.data_quality.texts import CONTROLS, repaired
 from ragstone.errors import DatasetError
@@ -79,7 +79,7 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
         raise DatasetError(f"{log} is there already; choose another folder, or remove it")
     dataset, changes = cleaned(subject)
     write_dataset(dataset, target)
-    log.write_bytes(b"".join(orjson.dumps(asdict(c)) + b"\n" for c in changes))
+    write_lines({log: (orjson.dumps(asdict(c)) + b"\n" for c in changes)})
     return Counter(f"{change.action} {change.kind}" for change in changes)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from ragstone.core.atomic_files import atomic_file
 from ragstone.core.schemas import labels_from_json, rows
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import BATCH_ROWS
@@ -53,21 +54,11 @@ def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
         raise DatasetError(f"{there[0]} is there already; choose another folder, or remove it")
     for path, lines in wanted.items():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, lines)
+            with atomic_file(path) as file:
+                file.writelines(lines)
         except OSError as error:
             raise DatasetError(f"cannot write the data set into {path.parent}: {error}") from error
     return list(wanted)
-
-
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    partial = path.with_name(f"{path.name}.part")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(lines)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _all(table: Table) -> Iterator[dict[str, Any]]:
