@@ -381,13 +381,19 @@ def test_near_pairs_have_their_exact_similarity() -> None:
         ("cafÃ©", "café"),
         ("donâ€™t", "don’t"),  # noqa: RUF001 - the sign that is meant
         ("Âµ", "µ"),
-        ("Ã la carte", "Ã la carte"),
+        ("Ã la carte", "à la carte"),
+        ("NASA‚Äôs", "NASA’s"),  # noqa: RUF001 - UTF-8 read as Mac Roman
+        ("the \x93Trust\x94", "the “Trust”"),
+        ("10 Â°C", "10 °C"),
         ("déjà vu, naïve, Ærø, ÉÈ", "déjà vu, naïve, Ærø, ÉÈ"),
+        ("MANHÃ E TARDE", "MANHÃ E TARDE"),
+        ("“L’Été” … ‘5×\xa07’", "“L’Été” … ‘5×\xa07’"),  # noqa: RUF001
+        ("ﬁne Ａ１ e\u0301 &amp; \r\n", "ﬁne Ａ１ e\u0301 &amp; \r\n"),  # noqa: RUF001
         ("北京", "北京"),
     ],
 )
 def test_mojibake_is_undone_and_right_text_left_alone(text: str, expected: str) -> None:
-    """Only what is valid UTF-8 once written back is changed."""
+    """Only damage by a wrong encoding is changed: no quote, width, entity or composition."""
     assert repaired(text) == expected
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from ftfy import TextFixerConfig, fix_encoding
 
 from ragstone.data_quality.finding import Finding, Severity, first, shown
 
@@ -19,38 +20,19 @@ _TIMES_MEDIAN: Final = 4
 CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _REPLACED: Final = "\ufffd"
 _MARKUP: Final = re.compile(r"&(?:amp|lt|gt|quot|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
-_CP1252: Final = {
-    **{chr(code): code for code in range(0x80, 0x100)},
-    **{
-        bytes([code]).decode("cp1252"): code
-        for code in range(0x80, 0xA0)
-        if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # what Windows-1252 leaves undefined
-    },
-}
-"""Character -> the byte that Windows-1252 (or Latin-1, in its gaps) writes for it."""
-_SUSPECT: Final = re.compile(f"[Â-ô][{re.escape(''.join(_CP1252))}]+")
-_CONTINUED: Final = range(0x80, 0xC0)
+_ENCODING_ONLY: Final = TextFixerConfig(replace_lossy_sequences=False, explain=False)
 
 
 def repaired(text: str) -> str:
-    """Return a text with its mojibake undone: UTF-8 that was read as Windows-1252.
+    """Return a text with mojibake undone by ftfy: characters decoded with the wrong encoding.
 
-    Only runs that are valid UTF-8 once written back are changed.
+    Only the encoding is repaired. Quotes, ligatures, character width, HTML entities and Unicode
+    normalisation stay, and so does a sequence whose bytes are lost in part.
 
-    >>> repaired("cafÃ©, naïve, Ã la carte")
-    'café, naïve, Ã la carte'
+    >>> repaired("cafÃ©, naïve, Ã la carte, “ﬁne”")
+    'café, naïve, à la carte, “ﬁne”'
     """
-    return _SUSPECT.sub(lambda match: _undone(match.group()), text)
-
-
-def _undone(run: str) -> str:
-    written = bytes(_CP1252[character] for character in run)
-    if written[1] not in _CONTINUED:
-        return run
-    try:
-        return written.decode()
-    except UnicodeDecodeError:
-        return run
+    return text if text.isascii() else fix_encoding(text, _ENCODING_ONLY)
 
 
 def check_sizes(subject: Subject) -> Iterator[Finding]:
@@ -123,7 +105,7 @@ _ADVICE: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "mojibake": (
         "warning",
-        "UTF-8 that was read as another encoding ('Ã©' for 'é')",
+        "text that was decoded with the wrong encoding ('Ã©' for 'é')",
         "write it back (`--fix` does), and look for the step that reads files as Latin-1",
     ),
     "controls": (
@@ -143,15 +125,12 @@ def _damage(text: str) -> dict[str, str]:
     found = {}
     if _REPLACED in text:
         found["lost"] = _around(text, text.index(_REPLACED))
-    if not text.isascii():
-        for match in _SUSPECT.finditer(text):
-            if _undone(match.group()) != match.group():
-                found["mojibake"] = _around(text, match.start())
-                break
-    control = CONTROLS.search(text)
-    # The gaps of Windows-1252 are controls too: they belong to the mojibake that holds them.
-    if control and CONTROLS.search(repaired(text)):
-        found["controls"] = f"{control.group()!r} at character {control.start() + 1}"
+    whole = repaired(text)
+    if whole != text:
+        same = (a == b for a, b in zip(text, whole, strict=False))
+        found["mojibake"] = _around(text, [*same, False].index(False))
+    if control := CONTROLS.search(whole):
+        found["controls"] = f"{control.group()!r} at character {text.find(control.group()) + 1}"
     if "&" in text and (entity := _MARKUP.search(text)):
         found["markup"] = _around(text, entity.start())
     return found
