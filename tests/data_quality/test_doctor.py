@@ -19,7 +19,6 @@ from ragstone.data_quality.repair import fix
 from ragstone.data_quality.shingles import near_pairs, word_shingles
 from ragstone.data_quality.texts import repaired
 from ragstone.errors import DatasetError
-from ragstone.text.language import language
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -395,23 +394,6 @@ def test_near_pairs_have_their_exact_similarity() -> None:
 def test_mojibake_is_undone_and_right_text_left_alone(text: str, expected: str) -> None:
     """Only damage by a wrong encoding is changed: no quote, width, entity or composition."""
     assert repaired(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (("The ferry that goes to the island is the one which was built for the lake and it is "
-         "still in use with its old engine."), "English"),
-        (("Die Fähre, die zu der Insel fährt, ist nicht die, die auf dem See mit der alten "
-         "Maschine von der Werft gebaut wurde."), "German"),
-        (("La ville est une des villes les plus grandes du pays et elle est dans une vallée que "
-         "les voyageurs ne connaissent pas."), "French"),
-        ("7 8 9 10", ""),
-    ],
-)  # fmt: skip
-def test_languages_are_told_apart(text: str, expected: str) -> None:
-    """By function words, where a text has words enough."""
-    assert language(text) == expected
 
 
 def test_the_command_exits_with_1_for_errors_and_writes_the_copy(tmp_path: Path) -> None:
