@@ -19,6 +19,7 @@ from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError, StoreError
 from ragstone.indexes import corpus_vectors as vectors
+from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.quantisation import Precision
 from ragstone.protocols import Embedder
@@ -52,11 +53,11 @@ class Counting:
 def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "SHARD", 4)
     monkeypatch.setattr(vectors, "_AT_ONCE", 3)
-    monkeypatch.setattr(vectors, "_held", {})
+    INDEXES.clear()
 
 
 def _rows(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Rows:
-    vectors._held.clear()
+    INDEXES.clear()
     found = embed_corpus(corpus, embedder, precision)
     return found.slice(0, len(found))
 
@@ -230,7 +231,7 @@ def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> Non
             embed_corpus(_corpus(10, Store(tmp_path)), embedder)
         assert notes == {"passages cut": 8}
         if embedder.seen:
-            vectors._held.clear()
+            INDEXES.clear()
 
 
 def test_a_disk_that_is_too_small_is_told_before(
