@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-
-from ragstone.testing.browser import find_chromium, running_browser
+from tests.browser.devtools import find_chromium, running_browser
 
 _MARK = "CHROMIUM ABSENT"
 
