@@ -1,307 +1,299 @@
-"""The verbs of Ragstone: what each kind of component does.
+"""The verbs of Ragstone: one protocol per step.
 
-A component is a frozen dataclass with one verb. Its fields are its configuration and its cache key;
-heavy state is a `cached_property`, so that a result already kept loads no model.
-
-- `version: ClassVar[int]` goes up when the output changes.
-- A field that cannot change the output (device, concurrency, time-out) is declared with
-  `field(metadata=NOT_IN_KEY)` and stays out of the key.
-- A component whose output depends on bytes outside its fields (a model file, a file of answers)
-  says which through a `revision` property (a string); it is part of the key.
+A component of a kind is a class with the protocol's verb. Built-in components derive from the
+protocol and use the long form: items and services in, one `Outcome` per item out. Your own class
+need not derive from anything; `core.component` describes the shorter forms that it may use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+from ragstone.core.component import Component, Outcome
+from ragstone.core.spec import Spec
+from ragstone.errors import RagstoneError
+from ragstone.types import Context
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from ragstone.calls.client import Calls
-    from ragstone.core.vectors import SparseVectors, TokenVectors
+    from ragstone.calls.estimates import Estimate
+    from ragstone.core.store import Store
     from ragstone.data.corpus import Corpus
-    from ragstone.data.dataset import Dataset
     from ragstone.types import (
-        Context,
+        Candidates,
+        ContextPassage,
         Document,
-        Formed,
-        GoldPassages,
-        NoisePassages,
         Passage,
         Prediction,
-        Processed,
         Query,
         Ranking,
-        Reranked,
-        RetrievedPassages,
         Score,
         Search,
         Task,
     )
 
+    Embedding: TypeAlias = npt.NDArray[np.float32] | Mapping[int, float]
 
-@runtime_checkable
-class DatasetReader(Protocol):
-    """Reads one file layout into a data set."""
-
-    def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` with file and line where it is malformed."""
-        ...
+Output: TypeAlias = Literal["dense", "sparse", "tokens"]
+Role: TypeAlias = Literal["query", "passage"]
+"""The side of a search that a text is on: many encoders treat the two differently."""
 
 
-@runtime_checkable
-class Chunker(Protocol):
-    """Cuts documents into passages."""
+class Services:
+    """The services of a step: models, the store, and the data besides the step's items.
 
-    def cut(self, document: Document) -> Iterable[Passage]:
-        """Return the document's passages in order, each made by `document.passage`.
+    Args:
+        calls: the way to models; asking for it raises if there is none.
+        store: the store of finished steps and indexes; None keeps nothing.
+        corpus: the passages; asking for them raises if there are none.
+        qrels: query id -> passage id -> grade.
+    """
 
-        A document of white space alone has none.
-        """
-        ...
-
-
-@runtime_checkable
-class QueryFormer(Protocol):
-    """Turns a query and its history into the text that is searched for."""
-
-    def form(self, queries: Sequence[Query]) -> list[str]:
-        """Return one search text per query, in order."""
-        ...
-
-
-@runtime_checkable
-class AskingFormer(Protocol):
-    """Turns queries into search texts by asking a model: the other kind of query former."""
-
-    def ask(self, queries: Sequence[Query], calls: Calls) -> Iterable[Formed]:
-        """Return one search text per query, in order; a failure keeps the query's own text."""
-        ...
-
-
-@runtime_checkable
-class Retriever(Protocol):
-    """Finds passages for search texts."""
-
-    top_k: int
-    """Length of a ranking; a field of the component."""
-
-    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> Iterable[Ranking]:
-        """Return one ranking per search, in order, of at most `top_k` passages each.
-
-        An empty ranking is a legal answer: a query without hits stays in every metric.
-        """
-        ...
-
-
-@runtime_checkable
-class JudgedRetriever(Retriever, Protocol):
-    """A retriever that may look at the relevance judgements, as an upper bound must."""
-
-    def with_qrels(self, qrels: Mapping[str, Mapping[str, int]]) -> Retriever:
-        """Return the retriever with the judgements of a data set."""
-        ...
-
-
-@runtime_checkable
-class CallingRetriever(Retriever, Protocol):
-    """A retriever that asks a server, an embedding endpoint say, and needs a way to it."""
-
-    def with_calls(self, calls: Calls) -> Retriever:
-        """Return the retriever with the way to servers that an experiment uses."""
-        ...
-
-
-@runtime_checkable
-class FusingRetriever(Retriever, Protocol):
-    """A retriever made of others, whose rankings are kept one by one and then joined."""
+    def __init__(
+        self,
+        *,
+        calls: Calls | None = None,
+        store: Store | None = None,
+        corpus: Corpus | None = None,
+        qrels: Mapping[str, Mapping[str, int]] | None = None,
+    ) -> None:
+        self._calls, self._corpus = calls, corpus
+        self.store = store if store or corpus is None else corpus.store
+        self.qrels = qrels or {}
 
     @property
-    def retrievers(self) -> tuple[Retriever, ...]:
-        """The retrievers it is made of."""
-        ...
+    def calls(self) -> Calls:
+        """The way to models."""
+        if self._calls is None:
+            raise RagstoneError("this component calls a model; give it Services(calls=...)")
+        return self._calls
+
+    @property
+    def corpus(self) -> Corpus:
+        """The passages of the data set."""
+        if self._corpus is None:
+            raise RagstoneError("this component reads the corpus; give it Services(corpus=...)")
+        return self._corpus
+
+    def with_qrels(self, qrels: Mapping[str, Mapping[str, int]]) -> Services:
+        """Return the services with the judgements of a data set."""
+        return Services(calls=self._calls, store=self.store, corpus=self._corpus, qrels=qrels)
+
+
+class Chunker(Component):
+    """Cuts documents into passages."""
+
+    verb = "cut"
+    item_names: ClassVar = {"documents": "document"}
+
+    def cut(
+        self, documents: Sequence[Document], services: Services
+    ) -> Iterable[Outcome[Sequence[Passage]]]:
+        """Return the passages of each document in order, each made by `document.passage`.
+
+        A document of white space alone has no passages.
+        """
+        for document in documents:
+            yield Outcome(list(self.passages(document)))
+
+    def passages(self, document: Document) -> Iterable[Passage]:
+        """Return the passages of one document, for a chunker that looks at single documents."""
+        raise NotImplementedError
+
+
+class QueryFormer(Component):
+    """Turns a query and its history into the search text."""
+
+    verb = "form"
+    item_names: ClassVar = {"queries": "query"}
+
+    def form(self, queries: Sequence[Query], services: Services) -> Iterable[Outcome[str]]:
+        """Return one search text per query, in order; None falls back to the query's own text."""
+        raise NotImplementedError
+
+
+class Embedder(Component):
+    """Turns texts into vectors; queries and passages may be treated differently."""
+
+    verb = "embed"
+    item_names: ClassVar = {"texts": "text"}
+    output: ClassVar[Output] = "dense"
+    """One vector per text, weights of terms, or one vector per token."""
+    texts_per_call: ClassVar[int] = 32
+    """Texts per call of the verb while a corpus is embedded."""
+
+    @property
+    def dimension(self) -> int | None:
+        """Length of a vector; None if it is known only after the first text."""
+        return None
+
+    def embed(
+        self, texts: Sequence[str], role: Role, services: Services
+    ) -> Iterable[Outcome[Embedding]]:
+        """Return the vectors of each text, in order, in the form that `output` names.
+
+        - "dense": an array of shape (dimension,);
+        - "sparse": term number -> weight above 0; empty for a text without a known term;
+        - "tokens": an array of shape (tokens, dimension), its rows of length 1.
+        """
+        raise NotImplementedError
+
+
+class Retriever(Component):
+    """Finds passages for search texts.
+
+    A retriever with `parts` is a fusion: each part has a step of its own, and `fuse` joins them.
+    """
+
+    verb = "retrieve"
+    item_names: ClassVar = {"searches": "search"}
+    top_k: int
+    """Maximum length of a ranking; a field of the component."""
+
+    @property
+    def parts(self) -> tuple[Retriever, ...]:
+        """The retrievers whose rankings are fused; empty for a retriever of its own."""
+        return ()
+
+    def retrieve(
+        self, searches: Sequence[Search], services: Services
+    ) -> Iterable[Outcome[Ranking]]:
+        """Return one ranking per search, in order, of at most `top_k` passages each.
+
+        An empty ranking is legal: a query without hits stays in every metric.
+        """
+        raise NotImplementedError
 
     def fuse(self, rankings: Sequence[Sequence[Ranking]]) -> Iterable[Ranking]:
-        """Return one ranking per search from those of each retriever, in their order."""
-        ...
+        """Return one ranking per search from the rankings of each part, in their order."""
+        raise NotImplementedError
 
 
-@runtime_checkable
-class Reranker(Protocol):
-    """Orders the head of a ranking anew."""
+class Reranker(Component):
+    """Reorders the head of a ranking."""
 
+    verb = "rerank"
+    item_names: ClassVar = {"searches": "search", "rankings": "ranking"}
     top_k: int
+    """Maximum length of a ranking; a field of the component."""
+
+    @property
+    def reads(self) -> int:
+        """Passages of a ranking that the reranker looks at; at least `top_k`."""
+        return self.top_k
 
     def rerank(
-        self, searches: Sequence[Search], rankings: Sequence[Ranking], corpus: Corpus
-    ) -> Iterable[Ranking]:
-        """Return one ranking per search, in order, of at most `top_k` passages each."""
-        ...
+        self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
+    ) -> Iterable[Outcome[Ranking]]:
+        """Return one ranking per search, in order; None keeps the ranking as it came."""
+        raise NotImplementedError
 
 
-@runtime_checkable
-class AskingReranker(Protocol):
-    """Orders the head of a ranking by asking a model: the other kind of reranker."""
+class ContextSetting(Component):
+    """The rule of one context setting: the passages that a generator is shown, in order.
 
-    top_k: int
+    `uses` names the candidates that the rule reads: "gold", "noise", "retrieved". The others are
+    handed over empty.
+    """
 
-    def ask(
-        self,
-        searches: Sequence[Search],
-        rankings: Sequence[Ranking],
-        corpus: Corpus,
-        calls: Calls,
-    ) -> Iterable[Reranked]:
-        """Return one ranking per search, in order; a failure keeps the order that came."""
-        ...
-
-
-@runtime_checkable
-class Embedder(Protocol):
-    """Turns texts into vectors; queries and passages may be prefixed differently."""
-
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension)."""
-        ...
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension)."""
-        ...
-
-
-@runtime_checkable
-class SparseEncoder(Protocol):
-    """Turns texts into weights of the words of a vocabulary; an embedder of another kind."""
-
-    def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
-        """Return one row per text; a text without a known word is an empty row."""
-        ...
-
-    def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
-        """Return one row per text; a text without a known word is an empty row."""
-        ...
-
-
-@runtime_checkable
-class TokenEmbedder(Protocol):
-    """Turns texts into one vector per token, for late interaction; a third kind of embedder."""
-
-    def query_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each query's tokens, of length 1; a text may have none."""
-        ...
-
-    def passage_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each passage's tokens, of length 1; a text may have none."""
-        ...
-
-
-@runtime_checkable
-class CallingEmbedder(Embedder, Protocol):
-    """An embedder that asks a server, and needs a way to it."""
-
-    def with_calls(self, calls: Calls) -> Embedder:
-        """Return the embedder with the way to servers that an experiment uses."""
-        ...
-
-
-@runtime_checkable
-class ContextBuilder(Protocol):
-    """The rule of one context setting: which passages a generator is shown, and in what order."""
-
-    uses: ClassVar[frozenset[str]]
-    """Of "gold", "noise" and "retrieved": what the rule reads. The rest is handed over empty."""
+    verb = "build"
+    item_names: ClassVar = {"candidates": "candidate"}
+    item_fields = ("query", "gold", "noise", "retrieved")
 
     @property
     def setting(self) -> str:
-        """The canonical name, for example `gold+noise(3)`."""
-        ...
+        """The canonical name, for example `gold+noise(3)`; by default class and parameters."""
+        given = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]  # components are dataclasses
+        return str(Spec(type(self).__name__, given))
+
+    @property
+    def shows(self) -> int:
+        """Retrieved passages that a context contains at most; 0 if the rule reads none."""
+        return 0
+
+    def not_applicable(self, relevant_count: int) -> str:
+        """Return why the rule does not apply to a query with n relevant passages, or ""."""
+        return ""
 
     def build(
-        self,
-        query: Query,
-        gold: GoldPassages,
-        noise: NoisePassages,
-        retrieved: RetrievedPassages,
-    ) -> Context:
-        """Return the context of one query under this setting."""
-        ...
+        self, candidates: Sequence[Candidates], services: Services
+    ) -> Iterable[Outcome[Context]]:
+        """Return one context per query, in order."""
+        for given in candidates:
+            yield Outcome(Context(given.query.query_id, self.setting, self.passages(given)))
+
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
+        """Return the passages of one query's context, for a rule that looks at single queries."""
+        raise NotImplementedError
 
 
-@runtime_checkable
-class PartialBuilder(Protocol):
-    """The rule of a setting that is not defined for every query."""
-
-    def undefined(self, gold: int) -> str:
-        """Say why it is not defined for a query with so many relevant passages; empty if it is."""
-        ...
-
-
-@runtime_checkable
-class Processor(Protocol):
+class Processor(Component):
     """Shortens contexts between the context setting and the prompt."""
 
-    def process(self, tasks: Sequence[Task]) -> Iterable[Context]:
-        """Return one context per task, in order; passages may be shorter, fewer or none."""
-        ...
+    verb = "process"
+    item_names: ClassVar = {"tasks": "task"}
+    item_fields = ("query", "context")
+
+    def process(self, tasks: Sequence[Task], services: Services) -> Iterable[Outcome[Context]]:
+        """Return one context per task, in order; None keeps the context as it came."""
+        raise NotImplementedError
 
 
-@runtime_checkable
-class CallingProcessor(Processor, Protocol):
-    """A processor that asks a server, an embedding endpoint say, and needs a way to it."""
+class Generator(Component):
+    """Answers queries from their contexts."""
 
-    def with_calls(self, calls: Calls) -> Processor:
-        """Return the processor with the way to servers that an experiment uses."""
-        ...
+    verb = "generate"
+    item_names: ClassVar = {"tasks": "task"}
+    item_fields = ("query", "context")
+    may_retrieve: ClassVar[bool] = False
+    """Whether predictions may have `passage_ids`, which are then measured as a ranking."""
 
+    def check_queries(self, queries: Sequence[Query]) -> None:
+        """Raise `ConfigError` if these queries cannot be answered together."""
 
-@runtime_checkable
-class AskingProcessor(Protocol):
-    """Shortens contexts by asking a model: the other kind of processor."""
+    def estimate(
+        self, tasks: Sequence[Task], services: Services, *, sample: int = 0
+    ) -> Estimate | None:
+        """Return the calls that the tasks are likely to take; None if no model is called."""
+        return None
 
-    def ask(self, tasks: Sequence[Task], calls: Calls) -> Iterable[Processed]:
-        """Return one context per task, in order; a failure keeps the passage as it came."""
-        ...
-
-
-@runtime_checkable
-class Generator(Protocol):
-    """Answers queries from their contexts.
-
-    One that retrieves by itself has `may_retrieve: ClassVar[bool] = True`; the `passage_ids` of its
-    predictions are then measured as a ranking.
-    """
-
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order; a failure is a prediction with a reason."""
-        ...
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterable[Outcome[Prediction]]:
+        """Return one prediction per task, in order; one without an answer has a reason."""
+        raise NotImplementedError
 
 
-@runtime_checkable
-class Metric(Protocol):
-    """What every metric has: a name that round-trips, and what it needs to be computed.
-
-    `ragstone.metrics` says how ranking metrics and answer metrics are called.
-    """
-
-    requires: ClassVar[frozenset[str]]
-    """Of "qrels", "gold_answers", "context", "history"."""
-
-    def __str__(self) -> str:
-        """The canonical name: `str(parse_metric(name)) == name`."""
-        ...
-
-
-class Judge(Protocol):
+class Judge(Component):
     """A language model that grades; `str` of it is the name of its metric."""
 
+    verb = "judge"
+    item_names: ClassVar = {"tasks": "task", "predictions": "prediction"}
+
+    direction: ClassVar[Literal["higher", "lower", "neutral"]] = "higher"
+    """Which scores are better."""
+    range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
+    """Lowest and highest score; None if there is no bound."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics that the judge's scores belong to."""
+        return (str(self),)
+
+    @classmethod
+    def described(cls) -> str:
+        """Return a paragraph for the reader of a report: the first one of the docstring."""
+        return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+
     def judge(
-        self, tasks: Sequence[Task], predictions: Sequence[Prediction], calls: Calls
-    ) -> Sequence[Score]:
+        self, tasks: Sequence[Task], predictions: Sequence[Prediction], services: Services
+    ) -> Iterable[Outcome[Sequence[Score]]]:
         """Return the scores of each prediction, one per metric of the judge.
 
-        A verdict that could not be had is a score with a reason; one whose call failed says "the
-        call failed", and is asked for again by the next run.
+        A verdict that is missing is a score with a reason; `retry` if a call failed.
         """
-        ...
+        raise NotImplementedError

@@ -179,6 +179,16 @@ class RetrievedPassages:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidates:
+    """A query with the passages that its context may be built from, by where they come from."""
+
+    query: Query
+    gold: GoldPassages
+    noise: NoisePassages
+    retrieved: RetrievedPassages
+
+
+@dataclass(frozen=True, slots=True)
 class ContextPassage:
     """One passage as the generator is shown it, and where it came from."""
 

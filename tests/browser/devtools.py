@@ -1,4 +1,4 @@
-"""A page in headless Chromium, driven over the DevTools protocol: for tests of pages.
+"""A page in headless Chromium, driven over the DevTools protocol.
 
 Needs no package beyond the core; a Chromium must be on the machine (`find_chromium`).
 """

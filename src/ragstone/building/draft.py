@@ -12,6 +12,7 @@ from ragstone.building.reply_parsing import Rejected, check_whole
 from ragstone.calls.types import Endpoint, Failure, Outcome, Request, Sampling
 from ragstone.components.judges.questions import Asker
 from ragstone.components.judges.verdict import Cost
+from ragstone.core import limits
 from ragstone.types import Passage, Query
 
 _ONE_LINE: Final = {"theme": 24, "question": 64, "near_miss": 64, "counterfactual": 32}
@@ -131,7 +132,7 @@ class Writer:
     endpoint: Endpoint
     calls: Asker
     prompts: Prompts = field(default_factory=Prompts)
-    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=300))
+    sampling: Sampling = field(default_factory=lambda: Sampling(max_tokens=limits.WRITER_TOKENS))
 
     def _sampling(self, name: str) -> Sampling:
         """Return how a step is asked: what is to be one line gets no more room than that."""

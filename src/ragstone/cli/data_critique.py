@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.data_generate import pairs, rating_table
 from ragstone.cli.options import json_option, print_json
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.building.critique_filter import Rated
-
-_RATING: Final = 48
-"""Tokens of a rating without its reason."""
 
 
 @click.command("critique")
@@ -80,7 +78,7 @@ def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
     dataset = load_dataset(source)
     chosen = dataset.sample(limit, options["seed"]) if limit else dataset
     critics = Critiques(
-        model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=_RATING
+        model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=limits.RATING_TOKENS
     )
     options["calls"].parent.mkdir(parents=True, exist_ok=True)
     with Calls.at(options["calls"]) as calls:

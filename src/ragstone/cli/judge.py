@@ -154,14 +154,9 @@ def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:
 
 
 def _written(path: Path) -> list[Any]:
-    import yaml
+    from ragstone.core.parsing import read_yaml
 
-    from ragstone.errors import ConfigError
-
-    try:
-        held = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot read the judge in {path}: {error}") from error
+    held = read_yaml(path, "judge")
     if isinstance(held, dict) and "judges" in held:
         listed = held["judges"]
         return listed if isinstance(listed, list) else [listed]

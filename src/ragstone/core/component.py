@@ -1,9 +1,310 @@
-"""What every component declares about itself."""
+"""Components: what each declares to the planner, the outcome of an item, and the door for your own.
+
+A component is a frozen dataclass with one verb. Its fields are its configuration and its cache key;
+heavy state is a `cached_property`, so that a result in the store loads no model. `protocols.py` has
+the verb of every kind. The long form of a verb takes its items and a `services` object and returns
+one `Outcome` per item. Your own class may use a shorter form, by the names of its parameters:
+
+- `retrieve(searches, corpus)`: a service by its name (`calls`, `store`, `corpus`, `qrels`);
+- `retrieve(search, corpus)`: one item at a time, by the singular name;
+- bare values in place of outcomes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import datetime as dt
+import inspect
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+
+from ragstone.core import limits
+from ragstone.core.user_code import is_ours
+from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_mean
 
 NOT_IN_CACHE_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
 """Metadata of a dataclass field that cannot change the component's output."""
+SERVICES: Final = ("services", "calls", "store", "corpus", "qrels")
+"""Parameters that a verb may have besides its items."""
+OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})
+"""Inputs that are part of a step's key only if its component uses them."""
+
+error_log: Final[ContextVar[Path]] = ContextVar(
+    "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
+)
+"""The file to which tracebacks of your own components go; a run sets it to its store's."""
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """The result of a step for one item."""
+
+    value: T
+    reason: str = ""
+    """Why the value is missing or a fallback; empty if the component did its work."""
+    retry: bool = False
+    """Whether the next run computes the item again, because a call failed."""
+
+
+class Component:
+    """The base of all protocols: what the planner may ask of a component."""
+
+    version: ClassVar[int] = 1
+    """Raised when the output changes."""
+    verb: ClassVar[str] = ""
+    """The name of the method that does the work."""
+    item_names: ClassVar[Mapping[str, str]] = {}
+    """The verb's parameters with one entry per item -> their singular, for the short form."""
+    item_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields of an item that the short form may take in place of the item."""
+    extra: ClassVar[str] = ""
+    """The extra of Ragstone that the component needs, such as "local"."""
+    uses: ClassVar[frozenset[str]] = frozenset()
+    """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
+
+    @property
+    def content_revision(self) -> Any:
+        """Plain data that identifies what the output depends on besides the fields, or None.
+
+        The digest of a model file or of a file of answers, for example. Part of the cache key.
+        """
+        return None
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether the verb runs a model, so that a plan does not call it."""
+        return False
+
+    def check(self, services: Any) -> None:
+        """Raise if the component cannot work here: a package, a file or a server is missing."""
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return the maximum number of model calls for some queries with their passages."""
+        return 0
+
+    def index_bytes(self, services: Any) -> Mapping[str, int]:
+        """Return a key -> bytes for each index that the component would add to the store."""
+        return {}
+
+    @classmethod
+    def complete(cls, part: type) -> type:
+        """Return a class of this kind: `part` itself, or `part` with the declarations it omits.
+
+        Raises:
+            ConfigError: `part` has no verb of this kind, or the verb has an unknown parameter.
+        """
+        if issubclass(part, cls):
+            return part
+        if issubclass(part, Component) or not callable(getattr(part, cls.verb, None)):
+            raise ConfigError(
+                f"{part.__name__!r} has no method {cls.verb}{cls._long_form()}", value=part.__name__
+            )
+        same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
+        if not cls.item_names:
+            return type(part.__name__, (part, cls), same)
+        form = _Form.of(part, cls)
+        derived = {
+            "needs_model": property(lambda _: form.may_call),
+            "cost": lambda _self, n_queries, _n_passages: n_queries if form.may_call else 0,
+            "uses": form.uses,
+        }
+        added = {name: value for name, value in derived.items() if not hasattr(part, name)}
+        verb = {cls.verb: form.long_verb()}
+        return type(part.__name__, (part, cls), {**added, **verb, **same})
+
+    @classmethod
+    def _long_form(cls) -> str:
+        parameters = list(inspect.signature(getattr(cls, cls.verb)).parameters)[1:]
+        return f"({', '.join(parameters)})"
+
+
+class _Form(NamedTuple):
+    """The short form of one verb: its own parameters against those of the protocol."""
+
+    verb: Callable[..., Any]
+    parameters: tuple[str, ...]
+    protocol: type[Component]
+
+    @classmethod
+    def of(cls, part: type, protocol: type[Component]) -> _Form:
+        """Return the form of a class's verb; raise `ConfigError` for a parameter nobody fills."""
+        verb = getattr(part, protocol.verb)
+        signature = inspect.signature(verb).parameters
+        own = tuple(signature)[1:]
+        long = tuple(inspect.signature(getattr(protocol, protocol.verb)).parameters)[1:]
+        known = {*long, *SERVICES, *protocol.item_names.values(), *protocol.item_fields}
+        for name in own:
+            if name not in known and signature[name].default is inspect.Parameter.empty:
+                raise ConfigError(
+                    f"{part.__name__}.{protocol.verb} has a parameter {name!r} that is never "
+                    f"given{did_you_mean(name, known)}",
+                    key=name,
+                )
+        return cls(verb, tuple(name for name in own if name in known), protocol)
+
+    @property
+    def may_call(self) -> bool:
+        """Whether the verb is given a way to models."""
+        return bool({"calls", "services"} & set(self.parameters))
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The optional inputs that the parameters name; a whole item has all its fields."""
+        whole = {*self.protocol.item_names, *self.protocol.item_names.values()}
+        named = set(self.parameters)
+        return OPTIONAL & (named | set(self.protocol.item_fields) if named & whole else named)
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """Whether the verb takes single items."""
+        singles = {*self.protocol.item_names.values(), *self.protocol.item_fields}
+        return bool(singles & set(self.parameters))
+
+    def long_verb(self) -> Callable[..., Any]:
+        """Return the verb in the protocol's form."""
+
+        def call(component: object, *given: Any, services: Any, **others: Any) -> Iterator[Any]:
+            named = dict(zip(self.protocol.item_names, given, strict=True)) | others
+            if not self.one_at_a_time:
+                yield from self.verb(component, **self._chosen(named, services))
+                return
+            lists = [named[name] for name in self.protocol.item_names]
+            for members in zip(*lists, strict=True):
+                single = dict(zip(self.protocol.item_names.values(), members, strict=True))
+                fields = {
+                    n: getattr(members[0], n) for n in self.protocol.item_fields if n not in single
+                }
+                yield self.verb(component, **self._chosen({**fields, **named, **single}, services))
+
+        return call
+
+    def _chosen(self, named: Mapping[str, Any], services: Any) -> dict[str, Any]:
+        return {name: self._value(name, named, services) for name in self.parameters}
+
+    def _value(self, name: str, named: Mapping[str, Any], services: Any) -> Any:
+        if name in named:
+            return named[name]
+        return services if name == "services" else getattr(services, name)
+
+
+def run_component(part: Component, services: Any, *lists: Sequence[Any], **named: Any) -> list[Any]:
+    """Return one outcome per item of a component's verb.
+
+    Args:
+        part: the component.
+        services: what the verb may use.
+        lists: the items, one list per parameter of the verb that takes items.
+        named: further parameters of the verb.
+
+    Raises:
+        ComponentError: your own component returned another number of values than items, or raised
+            for every item. An exception for some items is the outcome of those items.
+    """
+    verb = getattr(part, part.verb)
+    if is_ours(type(part)):
+        found = [_outcome(value) for value in verb(*lists, **named, services=services)]
+    else:
+
+        def call(*some: Sequence[Any]) -> Any:
+            return verb(*some, **named, services=services)
+
+        found = list(_guarded(part, call, lists))
+    if len(found) != len(lists[0]):
+        raise _wrong_count(part, len(found), len(lists[0]))
+    return found
+
+
+def _outcome(value: Any) -> Outcome[Any]:
+    return value if isinstance(value, Outcome) else Outcome(value)
+
+
+def _guarded(
+    part: Component, call: Callable[..., Any], lists: Sequence[Sequence[Any]]
+) -> Iterator[Outcome[Any]]:
+    """Yield the outcomes of your own component; an item that raises has a failed outcome."""
+    done = 0
+    try:
+        for value in call(*lists):
+            yield _outcome(value)
+            done += 1
+    except RagstoneError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever the user's code raises is an outcome
+        # The item at fault is unknown if the list was computed as a whole: each goes in alone.
+        rest = zip(*(items[done:] for items in lists), strict=True)
+        yield from _one_by_one(part, call, list(rest), worked=done > 0)
+
+
+def _one_by_one(
+    part: Component, call: Callable[..., Any], rest: Sequence[Any], *, worked: bool
+) -> Iterator[Outcome[Any]]:
+    """Yield the outcomes of items computed alone; raise if none of the first few succeeds."""
+    for failed, members in enumerate(rest, start=1):
+        try:
+            values = list(call(*([member] for member in members)))
+        except RagstoneError:
+            raise
+        except Exception as error:
+            failure = component_error(part, error, members[0])
+            if not worked and failed >= min(limits.MAX_FIRST_FAILURES, len(rest)):
+                raise failure from error
+            yield Outcome(None, str(failure), retry=True)
+        else:
+            if len(values) != 1:
+                raise _wrong_count(part, len(values), 1)
+            worked = True
+            yield _outcome(values[0])
+
+
+def _wrong_count(part: Component, found: int, expected: int) -> ComponentError:
+    name = type(part).__name__
+    return ComponentError(
+        f"{name}.{part.verb} returned {found} values for {expected} items; it must return one per "
+        "item, in order",
+        component=name,
+        value=found,
+    )
+
+
+def component_error(part: object, error: Exception, item: object = None) -> ComponentError:
+    """Return the error that reports an exception of your own component.
+
+    It contains the exception, the line of your code and the item. The traceback is appended to the
+    file of `error_log`.
+    """
+    name = type(part).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next((f for f in reversed(frames) if _PACKAGE not in Path(f.filename).parents), None)
+    place = f" in {Path(frame.filename).name}, line {frame.lineno}" if frame else ""
+    query_id = _item_id(item)
+    log = error_log.get()
+    _append_traceback(log, name, error)
+    return ComponentError(
+        f"{name} raised {type(error).__name__}: {error}{place}"
+        f"{f' (query {query_id!r})' if query_id else ''}; traceback: {log}",
+        component=name,
+        query_id=query_id,
+        traceback_path=log,
+        path=frame.filename if frame else None,
+        line=frame.lineno if frame else None,
+    )
+
+
+def _item_id(item: object) -> str:
+    """Return the id of a query, or of the query of a search or a task; "" for any other item."""
+    query = getattr(item, "query", item)
+    return str(getattr(query, "query_id", ""))
+
+
+def _append_traceback(log: Path, name: str, error: Exception) -> None:
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(f"{now} {name}\n{''.join(traceback.format_exception(error))}\n")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import name_of
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY, Component
+from ragstone.core.user_code import class_name, is_ours, source_digest
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -67,24 +68,19 @@ def cache_key_parts(component: object) -> dict[str, Any]:
         raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")
     kind = type(component)
     made: dict[str, Any] = {
-        "component": name_of(kind) or _class_name(kind),
-        "version": getattr(kind, "version", 1),
+        "component": name_of(kind) or class_name(kind),
+        "version": component.version if isinstance(component, Component) else 1,
         "parameters": {
             f.name: _plain(getattr(component, f.name))
             for f in dataclasses.fields(component)
             if not f.metadata.get(_IN_KEY_MARK)
         },
     }
-    revision = getattr(component, "revision", None)
-    if revision is not None:
-        made["revision"] = _plain(revision)
+    if not is_ours(kind):
+        made["source"] = source_digest(kind)
+    if isinstance(component, Component) and component.content_revision is not None:
+        made["revision"] = _plain(component.content_revision)
     return made
-
-
-def _class_name(kind: type) -> str:
-    """Return the name of a class that is not in the table of built-ins; ours may move."""
-    ours = kind.__module__.startswith("ragstone.")
-    return kind.__qualname__ if ours else f"{kind.__module__}:{kind.__qualname__}"
 
 
 def digest_table(table: Table) -> str:

@@ -1,22 +1,20 @@
-"""Finding components by name: built in, installed as a plugin, or in the user's own file.
+"""Finding components by name: built in, installed as a plugin, or in your own file.
 
-Three spellings, one way in:
+Every kind of component comes through this door, in one of these spellings:
 
 - `bm25`: a name of the table in `ragstone.core.builtins`, or of an entry point in the group
   `ragstone.<kind>` of an installed package;
-- `my_file:MyThing`: a class in a Python file next to the experiment file (or importable);
-- with parameters, `{name: bm25, k1: 0.9}` or `bm25(k1=0.9)`; the first parameter may stand without
-  its name: `retrieved(3)`.
+- `my_file.py:MyThing`: a class in a Python file beside the experiment file, or `module:MyThing`;
+- with parameters, `{name: bm25, k1: 0.9}` or `bm25(k1=0.9)`; the first parameter may come without
+  its name: `retrieved(3)`;
+- an instance of a component, in Python.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import importlib
-import importlib.util
-import sys
-import traceback
+import inspect
 from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cache
@@ -25,9 +23,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ragstone.core.builtins import BUILT_IN, FORMER_KINDS
-from ragstone.core.spec import parse_spec
-from ragstone.errors import ConfigError, UnknownComponent, did_you_mean
+from ragstone.core.builtins import BUILT_IN, FORMER_KINDS, PROTOCOLS
+from ragstone.core.component import Component
+from ragstone.core.spec import Spec, caret, parse_spec
+from ragstone.core.user_code import error_line, load_file
+from ragstone.errors import ConfigError, RagstoneError, UnknownComponent, did_you_mean
 
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 
@@ -35,28 +35,42 @@ _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 def create(kind: str, written: object, *, where: str, folder: Path | None = None) -> Any:
     """Return the component that `written` describes, its parameters checked against its fields.
 
-    `kind` is a key of `ragstone.core.builtins.BUILT_IN`, `where` the place to name in errors,
-    `folder` where a user's own file is looked for.
+    Args:
+        kind: a kind of `ragstone.core.builtins.BUILT_IN`.
+        written: a spec, a mapping with the key `name`, or a component.
+        where: the place to name in errors.
+        folder: the folder in which your own files are looked for; by default that of the
+            component that is being created.
+
+    Raises:
+        UnknownComponent: no component has that name; the message has the nearest one.
+        ConfigError: a parameter is unknown or has a wrong value; a caret shows its position.
     """
+    folder = folder or beside()
+    if dataclasses.is_dataclass(written) and not isinstance(written, type):
+        return _completed(kind, written)
     spec = parse_spec(written, where=where)
-    found = find(kind, spec.name, where=where, folder=folder)
+    if spec.cutoff is not None:
+        raise ConfigError(f"{where}: {spec.name!r} takes no cutoff @{spec.cutoff}", value=written)
     token = _beside.set(folder)
     try:
+        found = find(kind, spec.name, where=where, folder=folder)
         return build(found, spec.parameters, where=f"{where} {spec.name!r}")
+    except ConfigError as error:
+        if shown := _position(error, spec):
+            raise type(error)(f"{error}{shown}", key=error.key, value=error.value) from error
+        raise
     finally:
         _beside.reset(token)
 
 
 def beside() -> Path | None:
-    """Return the folder of the experiment file that is being read; None elsewhere.
-
-    For a component's `__post_init__` that makes other components.
-    """
+    """Return the folder of the experiment file that is being read; None elsewhere."""
     return _beside.get()
 
 
 def locate(path: Path) -> Path:
-    """Return a file as the experiment file that is being read means it: beside that file first.
+    """Return a file named in the experiment file that is being read: beside that file first.
 
     For a component's `__post_init__`; elsewhere the path comes back as it is.
     """
@@ -65,22 +79,51 @@ def locate(path: Path) -> Path:
     return folder / path if folder is not None and found else path
 
 
-def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> type:
+def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> Any:
     """Return the class of a component; raise `UnknownComponent` with the nearest names."""
     target = known(kind).get(name, name if ":" in name else None)
     if target is None:
         raise UnknownComponent(
-            f"{where}: unknown {kind.removesuffix('s')} {name!r}{did_you_mean(name, known(kind))}"
+            f"{where}: unknown {_noun(kind)} {name!r}{did_you_mean(name, known(kind))}", value=name
         )
-    module_name, _, class_name = target.partition(":")
+    module_name, _, class_name = target.rpartition(":")
     module = _load(module_name, folder if target == name else None, where)
-    found = getattr(module, class_name, None)
-    if not (isinstance(found, type) and dataclasses.is_dataclass(found)):
-        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
+    found = vars(module).get(class_name)
+    if not isinstance(found, type):
+        classes = [
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
         raise UnknownComponent(
-            f"{where}: {module_name!r} has no dataclass {class_name!r}"
-            f"{did_you_mean(class_name, classes)}"
+            f"{where}: {module_name!r} has no class {class_name!r}"
+            f"{did_you_mean(class_name, classes)}",
+            value=name,
         )
+    return complete(kind, found, where=where)
+
+
+def complete(kind: str, found: type, *, where: str) -> Any:
+    """Return a component's class with the declarations of its kind that it omits."""
+    if not dataclasses.is_dataclass(found):
+        if inspect.signature(found).parameters:
+            raise ConfigError(
+                f"{where}: {found.__name__!r} must be a dataclass, so that its parameters are "
+                "known; write @dataclass(frozen=True) above it",
+                value=found.__name__,
+            )
+        found = dataclasses.dataclass(frozen=True)(found)
+    try:
+        return protocol(kind).complete(found)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}", key=error.key, value=error.value) from error
+
+
+@cache
+def protocol(kind: str) -> type[Component]:
+    """Return the protocol of a kind."""
+    module, _, name = PROTOCOLS[FORMER_KINDS.get(kind, kind)].partition(":")
+    found: type[Component] = getattr(importlib.import_module(module), name)
     return found
 
 
@@ -100,52 +143,6 @@ def known(kind: str) -> Mapping[str, str]:
     return table
 
 
-def _load(module_name: str, folder: Path | None, where: str) -> ModuleType:
-    """Import a module; a file of that name in `folder` comes first."""
-    path = (folder or Path()) / f"{module_name.removesuffix('.py')}.py"
-    if folder is not None and path.is_file():
-        return load_file(path.resolve(), where)
-    try:
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name not in {module_name, module_name.partition(".")[0]}:
-            raise
-        looked = f", nor is there a file {path}" if folder is not None else ""
-        raise UnknownComponent(
-            f"{where}: no module {module_name!r} is installed{looked}"
-        ) from error
-
-
-def load_file(path: Path, where: str) -> ModuleType:
-    """Import a Python file of the user's; changed text is another module.
-
-    Raises `ConfigError`, naming file and line, where the file fails on import.
-    """
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    name = f"ragstone_user_{path.stem}_{digest[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UnknownComponent(f"{where}: cannot import {path}")
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up here while they are being made.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        place = failing_line(error)
-        raise ConfigError(f"{where}: {path} failed on import: {error!r}{place}") from error
-    return module
-
-
-def failing_line(error: Exception) -> str:
-    """Return file and line where an error was raised, in brackets."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-
-
 def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
     """Return an instance of a component's dataclass; a wrong key or type is a `ConfigError`.
 
@@ -155,25 +152,71 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
     named = dict(parameters)
     if "" in named:
         if not fields:
-            raise ConfigError(f"{where}: takes no parameter, found {named['']!r}")
+            raise ConfigError(f"{where}: takes no parameter, found {named['']!r}", value=named[""])
         unnamed = next((f for f in fields if not f.kw_only), fields[0])
         named[unnamed.name] = named.pop("")
     legal = [f.name for f in fields]
     for key in sorted(set(named) - set(legal)):
-        raise ConfigError(f"{where}: unknown key {key!r}{did_you_mean(key, legal)}")
+        raise ConfigError(
+            f"{where}: unknown key {key!r}{did_you_mean(key, legal)}", key=key, value=named[key]
+        )
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        checked = _adapter(kind, TypeAdapter).validate_python(named)
+        return _adapter(kind, TypeAdapter).validate_python(named)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "?"
         raise ConfigError(
-            f"{where}: key {key!r}: {first['msg'].lower()}, found {first['input']!r}"
+            f"{where}: key {key!r}: {first['msg'].lower()}, found {first['input']!r}",
+            key=str(first["loc"][0]) if first["loc"] else None,
+            value=first["input"],
         ) from error
     except ConfigError as error:
-        raise ConfigError(_placed(where, str(error))) from error
-    return checked
+        message = _placed(where, str(error))
+        raise ConfigError(message, key=error.key, value=error.value) from error
+    except RagstoneError:
+        raise
+    except Exception as error:
+        raise ConfigError(
+            f"{where}: {kind.__name__} raised {type(error).__name__}: {error}{error_line(error)}"
+        ) from error
+
+
+def _completed(kind: str, component: Any) -> Any:
+    """Return an instance that was made in Python, with the declarations of its kind."""
+    full = complete(kind, type(component), where=f"the {_noun(kind)} {component!r}")
+    if isinstance(component, full):
+        return component
+    fields = [field.name for field in dataclasses.fields(component) if field.init]
+    return full(**{name: getattr(component, name) for name in fields})
+
+
+def _load(module_name: str, folder: Path | None, where: str) -> ModuleType:
+    """Import a module; a file of that name in `folder` comes first."""
+    path = (folder or Path()) / f"{module_name.removesuffix('.py')}.py"
+    if path.is_file() and (folder is not None or module_name.endswith(".py")):
+        return load_file(path.resolve(), where)
+    looked = f", and there is no file {path}" if folder or module_name.endswith(".py") else ""
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name not in {module_name, module_name.partition(".")[0]}:
+            raise
+        raise UnknownComponent(
+            f"{where}: no module {module_name!r} is installed{looked}", value=module_name
+        ) from error
+
+
+def _position(error: ConfigError, spec: Spec) -> str:
+    """Return the spec with a caret below the wrong argument; "" for a spec without arguments."""
+    shown_before = "\n" in str(error)
+    return "" if shown_before or not spec.parameters else caret(spec.text, error.key, error.value)
+
+
+def _noun(kind: str) -> str:
+    """Return the singular of a kind, as people write it: "query former"."""
+    return FORMER_KINDS.get(kind, kind).removesuffix("s").replace("_", " ")
 
 
 def _placed(where: str, told: str) -> str:

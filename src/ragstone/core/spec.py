@@ -1,22 +1,94 @@
-"""How a component is written: `name(arguments)`, parsed and shown."""
+"""The grammar in which parts are written: `name(arguments)@cutoff`.
+
+    spec      = name [ "(" [ argument { "," argument } ] ")" ] [ "@" cutoff ]
+    argument  = [ key "=" ] value          only the first one may come without a key
+    value     = spec | list | mapping | quoted text | null | true | false | number | bare text
+    list      = "[" [ value { "," value } ] "]"
+    mapping   = "{" [ key ":" value { "," key ":" value } ] "}"
+
+Components, metrics and options share it: `bm25`, `dense(embedder=minilm(threads=1))`,
+`fusion([bm25, dense], text_weight=0.3)`, `parts.py:Length(unit=word)`, `nDCG(gains=linear)@10`.
+A nested spec with arguments becomes a mapping, as it would be written in YAML.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-import yaml
-
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 
-Written = str | dict[str, Any]
-"""A component as people write it: a name, a call such as `retrieved(3)`, or a mapping."""
+Written: TypeAlias = str | dict[str, Any]
+"""A part as a person writes it: a spec, or a mapping with the key `name`."""
 
-
-COMPONENT_LISTS = frozenset({"retrievers"})
+COMPONENT_LISTS: Final = frozenset({"retrievers"})
 """Parameters that list components: a list in the place of one of them is a sweep."""
+
+_CONSTANTS: Final[Mapping[str, Any]] = {"null": None, "true": True, "false": False}
+_NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_BARE: Final = re.compile(r"[^,()\[\]{}\"'=]+")
+_KEY: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)")
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
+_SAFE: Final = re.compile(r"[^\s,()\[\]{}\"'=:@](?:[^,()\[\]{}\"'=\n]*[^\s,()\[\]{}\"'=])?")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A part as written: its name and its arguments, not yet checked.
+
+    >>> str(Spec("retrieved", {"": 3})), str(Spec("nDCG", {"gains": "exponential"}, 10))
+    ('retrieved(3)', 'nDCG(gains=exponential)@10')
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Key -> value; the argument without a key is under ""."""
+    cutoff: int | None = None
+    text: str = field(default="", compare=False, repr=False)
+    """The text that was parsed; empty for a spec that was written as a mapping."""
+
+    def __str__(self) -> str:
+        """Return the text that parses back to this spec."""
+        shown = [f"{key}={_shown(v)}" if key else _shown(v) for key, v in self.parameters.items()]
+        listed = f"({', '.join(shown)})" if shown else ""
+        return f"{self.name}{listed}" + ("" if self.cutoff is None else f"@{self.cutoff}")
+
+
+def parse_spec(written: object, *, where: str) -> Spec:
+    """Return the spec of a text, or of a mapping with the key `name`.
+
+    >>> parse_spec("dense(embedder=minilm(threads=1))", where="retriever").parameters
+    {'embedder': {'name': 'minilm', 'threads': 1}}
+    >>> parse_spec({"name": "bm25", "k1": 0.9}, where="retriever").parameters
+    {'k1': 0.9}
+
+    Raises:
+        ConfigError: the text breaks the grammar; the message shows the position with a caret.
+    """
+    if isinstance(written, str) and written.strip():
+        return _Parser(written, where).whole()
+    if isinstance(written, Mapping) and isinstance(written.get("name"), str):
+        named = parse_spec(written["name"], where=where)
+        rest = {str(key): value for key, value in written.items() if key != "name"}
+        return Spec(named.name, {**named.parameters, **rest}, named.cutoff, named.text)
+    raise ConfigError(
+        f"{where}: expected a component's name or a mapping with the key 'name', found {written!r}",
+        value=written,
+    )
+
+
+def split_specs(text: str, *, where: str) -> list[str]:
+    """Return the specs of a comma-separated list, as written.
+
+    >>> split_specs("EM, F1(variant=squad), nDCG(gains=exponential,variant=mirage)@5", where="")
+    ['EM', 'F1(variant=squad)', 'nDCG(gains=exponential,variant=mirage)@5']
+    """
+    return _Parser(text, where).separate()
 
 
 def short_name(written: object) -> str:
@@ -29,59 +101,214 @@ def short_name(written: object) -> str:
     """
     if not isinstance(written, Mapping):
         return str(written)
-    told: list[str] = []
+    shown: list[str] = []
     for key, value in written.items():
         if key in COMPONENT_LISTS and isinstance(value, list):
-            told += map(short_name, value)
+            shown += map(short_name, value)
         elif key != "name":
-            told.append(f"{key}={value}")
-    return f"{written.get('name')}({', '.join(told)})" if told else str(written.get("name"))
+            shown.append(f"{key}={value}")
+    return f"{written.get('name')}({', '.join(shown)})" if shown else str(written.get("name"))
 
 
-_CALL = re.compile(r"(?P<name>[^\s()]+)\s*(?:\((?P<arguments>.*)\))?", re.DOTALL)
+def caret(text: str, key: str | None, value: object = None) -> str:
+    """Return the text with a caret below an argument, to end an error message; "" if not found.
 
-
-@dataclass(frozen=True)
-class Spec:
-    """A component as written: its name and its parameters, not yet checked."""
-
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-def parse_spec(written: object, *, where: str) -> Spec:
-    """Return what a name, a call-like text or a mapping with the key `name` says.
-
-    >>> parse_spec("bm25(k1=0.9)", where="retriever")
-    Spec(name='bm25', parameters={'k1': 0.9})
-    >>> parse_spec({"name": "bm25", "k1": 0.9}, where="retriever").parameters
-    {'k1': 0.9}
+    >>> print(caret("dense(embedder=minilm(thread=1))", "thread"))
+    <BLANKLINE>
+      dense(embedder=minilm(thread=1))
+                            ^
     """
-    if isinstance(written, str):
-        match = _CALL.fullmatch(written.strip())
-        if match:
-            return Spec(match["name"], _parse_arguments(match["arguments"] or "", where))
-    elif isinstance(written, Mapping) and isinstance(written.get("name"), str):
-        named = parse_spec(written["name"], where=where)
-        rest = {str(key): value for key, value in written.items() if key != "name"}
-        return Spec(named.name, {**named.parameters, **rest})
-    raise ConfigError(
-        f"{where}: expected a component's name or a mapping with the key 'name', found {written!r}"
-    )
+    found = re.search(rf"(?<![\w.-]){re.escape(key)}\s*=", text) if key else None
+    position = found.start() if found else text.find(str(value)) if value is not None else -1
+    return "" if position < 0 or "\n" in text else f"\n  {text}\n  {' ' * position}^"
 
 
-def _parse_arguments(text: str, where: str) -> dict[str, Any]:
-    """Read `3, position=last` as YAML values; a value without a name gets the key ''."""
-    parameters: dict[str, Any] = {}
-    for place, part in enumerate(filter(None, (p.strip() for p in text.split(",")))):
-        name, equals, value = part.partition("=")
-        if not equals and place > 0:
+class _Parser:
+    """A recursive descent over one text."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self.text, self.where, self.at = text, where, 0
+        if len(text) > limits.MAX_SPEC_CHARACTERS:
             raise ConfigError(
-                f"{where}: only the first parameter may stand without a name: {part!r}"
+                f"{where}: a spec has at most {limits.MAX_SPEC_CHARACTERS:,} characters, found "
+                f"{len(text):,}; write it as a mapping in the experiment file"
             )
-        key, raw = (name.strip(), value) if equals else ("", part)
-        try:
-            parameters[key] = yaml.safe_load(raw)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"{where}: cannot read the parameter {part!r}") from error
-    return parameters
+
+    def whole(self) -> Spec:
+        """Return the spec that the whole text is."""
+        name = self._bare()
+        if not name or re.search(r"\s", name):
+            raise self._error("expected a name", self.at - len(name))
+        name, mark, cutoff = name.partition("@")
+        parameters = {} if mark else self._arguments(1)
+        if not mark and self.text[self.at : self.at + 1] == "@":
+            mark, cutoff = "@", self.text[self.at + 1 :].strip()
+            self.at = len(self.text)
+        if self._peek():
+            raise self._error(f"expected the end, found {self._peek()!r}")
+        return Spec(name, parameters, self._cutoff(cutoff) if mark else None, self.text.strip())
+
+    def separate(self) -> list[str]:
+        """Return the texts between the commas outside of brackets and quotes."""
+        parts, start, depth = [], 0, 0
+        while self.at < len(self.text):
+            quoted = _QUOTED.match(self.text, self.at)
+            character = self.text[self.at]
+            depth += (character in "([{") - (character in ")]}")
+            if character == "," and not depth:
+                parts.append(self.text[start : self.at])
+                start = self.at + 1
+            self.at = quoted.end() if quoted else self.at + 1
+        return [part.strip() for part in (*parts, self.text[start:]) if part.strip()]
+
+    def _arguments(self, depth: int) -> dict[str, Any]:
+        if self._peek() != "(":
+            return {}
+        parameters: dict[str, Any] = {}
+        for _ in self._members("(", ")", depth):
+            place = self.at
+            key = _KEY.match(self.text, self.at)
+            if key:
+                self.at = key.end()
+            elif parameters:
+                part = self.text[place:].split(",")[0].split(")")[0].strip()
+                raise self._error(
+                    f"only the first parameter may stand without a name: {part!r}", place
+                )
+            name = key[1] if key else ""
+            if name in parameters:
+                raise self._error(f"the parameter {name!r} is given twice", place)
+            parameters[name] = self._value(depth)
+        return parameters
+
+    def _members(self, opening: str, closing: str, depth: int) -> Iterator[None]:
+        """Stop at the start of each member between two brackets; the caller reads the member."""
+        if depth > limits.MAX_SPEC_DEPTH:
+            raise self._error(f"brackets are nested more than {limits.MAX_SPEC_DEPTH} deep")
+        start = self.at
+        self._take(opening)
+        while self._peek() != closing:
+            if not self._peek():
+                raise self._error(f"{opening!r} is never closed", start)
+            yield
+            if self._peek() == ",":
+                self._take(",")
+            elif self._peek() != closing:
+                raise self._error(f"expected ',' or {closing!r}")
+        self._take(closing)
+
+    def _value(self, depth: int) -> Any:
+        readers: Mapping[str, Callable[[int], Any]] = {
+            "[": self._list,
+            "{": self._mapping,
+            '"': self._quoted,
+            "'": self._quoted,
+        }
+        reader = readers.get(self._peek())
+        return reader(depth + 1) if reader else self._word(depth)
+
+    def _word(self, depth: int) -> Any:
+        """Return a nested spec as a mapping, a constant, a number or bare text."""
+        start = self.at
+        word = self._bare(equals=True)
+        if not word:
+            raise self._error("expected a value", start)
+        if self._peek() == "(" and not re.search(r"\s", word):
+            return {"name": word, **self._arguments(depth + 1)}
+        if word in _CONSTANTS:
+            return _CONSTANTS[word]
+        return _number(word) if _NUMBER.fullmatch(word) else word
+
+    def _list(self, depth: int) -> list[Any]:
+        return [self._value(depth) for _ in self._members("[", "]", depth)]
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for _ in self._members("{", "}", depth):
+            quoted = self._peek() in {'"', "'"}
+            key = self._quoted(depth) if quoted else self._bare(stop=":")
+            self._take(":")
+            found[key] = self._value(depth)
+        return found
+
+    def _quoted(self, _depth: int) -> str:
+        found = _QUOTED.match(self.text, self.at)
+        if not found:
+            raise self._error("the quotation mark is never closed")
+        self.at = found.end()
+        return _unquoted(found[0])
+
+    def _bare(self, *, equals: bool = False, stop: str = "") -> str:
+        """Return the text up to the next character of the grammar, stripped."""
+        self._peek()
+        start = self.at
+        while found := _BARE.match(self.text, self.at):
+            self.at = found.end()
+            if stop and stop in found[0]:
+                self.at = found.start() + found[0].index(stop)
+                break
+            if not equals or self.text[self.at : self.at + 1] != "=":
+                break
+            self.at += 1
+        return self.text[start : self.at].strip()
+
+    def _peek(self) -> str:
+        """Skip white space and return the next character; "" at the end."""
+        while self.text[self.at : self.at + 1].isspace():
+            self.at += 1
+        return self.text[self.at : self.at + 1]
+
+    def _take(self, character: str) -> None:
+        if self._peek() != character:
+            raise self._error(f"expected {character!r}")
+        self.at += 1
+
+    def _cutoff(self, text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
+            raise ConfigError(
+                f"{self.where}: the cutoff of {self.text!r} is {text!r}; it must be a whole number "
+                "from 1 on",
+                value=text,
+            )
+        return int(text)
+
+    def _error(self, problem: str, at: int | None = None) -> ConfigError:
+        position = self.at if at is None else at
+        shown = f"\n  {self.text}\n  {' ' * position}^" if "\n" not in self.text else ""
+        return ConfigError(
+            f"{self.where}: cannot read {self.text!r}: {problem} at position {position + 1}{shown}",
+            value=self.text,
+        )
+
+
+def _number(word: str) -> int | float | str:
+    value = float(word)
+    if not math.isfinite(value):
+        return word
+    return int(word) if re.fullmatch(r"[-+]?\d+", word) else value
+
+
+def _unquoted(text: str) -> str:
+    if text[0] == '"':
+        return str(json.loads(text, strict=False))
+    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+
+
+def _shown(value: Any) -> str:
+    """Return a value as the grammar writes it."""
+    if isinstance(value, str):
+        plain = _SAFE.fullmatch(value) and value not in _CONSTANTS and not _NUMBER.fullmatch(value)
+        return value if plain else _json(value)
+    if isinstance(value, Mapping):
+        rest = {str(key): held for key, held in value.items() if key != "name"}
+        if isinstance(value.get("name"), str) and rest:
+            return str(Spec(value["name"], rest))
+        pairs = (f"{_json(str(key))}: {_shown(held)}" for key, held in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_shown, value))}]"
+    return _json(value) if value is None or isinstance(value, bool) else str(value)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

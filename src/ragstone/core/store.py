@@ -4,7 +4,7 @@
       steps/retrieve-1f0c9a.../table.parquet     the result
                                manifest.json      what made it; written last: it means finished
       arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
-      calls.sqlite                                every model reply (ragstone.calls.client)
+      calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       which steps an experiment's trials are made of
 
 A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
@@ -25,6 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abandoned
 from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
 from ragstone.core.step_notes import collect_notes
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 MANIFEST: Final = "manifest.json"
-_ABANDONED_AFTER_SECONDS: Final = 24 * 3600
-"""Nobody writes to a folder for so long without changing it."""
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
 
@@ -135,9 +134,18 @@ class Store:
         return StoredTable(digest, folder=folder)
 
     def has(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> bool:
-        """Say whether the result of a step is kept, with no failed row in it."""
+        """Return whether the result of a step is stored, with no failed row in it."""
+        return self.find(step, component, inputs) is not None
+
+    def find(
+        self, step: str, component: object, inputs: Mapping[str, StoredTable]
+    ) -> StoredTable | None:
+        """Return the stored result of a step; None if there is none or a row of it failed."""
         folder = self.folder(step, component, inputs)
-        return (folder / MANIFEST).exists() and _read_manifest(folder)["failed"] == 0
+        if not (folder / MANIFEST).exists():
+            return None
+        manifest = _read_manifest(folder)
+        return None if manifest["failed"] else StoredTable(manifest["digest"], folder=folder)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
@@ -183,6 +191,10 @@ class Store:
             raise _unreadable(path, error) from error
         return document
 
+    def has_json(self, kind: str, name: str) -> bool:
+        """Return whether a document was written under that name."""
+        return (self.root / kind / f"{name}.json").exists()
+
     def check_writable(self) -> None:
         """Raise `StoreError` unless a folder can be made in the store.
 
@@ -193,7 +205,7 @@ class Store:
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
             for folder in self.root.iterdir():
-                remove_abandoned(folder, _ABANDONED_AFTER_SECONDS)
+                remove_abandoned(folder, limits.ABANDONED_STEP_SECONDS)
 
     def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
         from arro3.io import write_parquet

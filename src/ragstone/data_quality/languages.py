@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, first, shown
 from ragstone.text.language import LANGUAGE_NAMES, language_of
 
@@ -28,7 +29,8 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
         main = counts.most_common(1)[0][0]
         other = [i for i, name in found.items() if name and not _same(name, main)]
         if other:
-            mix = ", ".join(f"{name} {n:,}" for name, n in counts.most_common(6))
+            most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
+            mix = ", ".join(f"{name} {n:,}" for name, n in most)
             yield Finding(
                 f"languages/{kind}",
                 "warning" if len(other) * 20 > counts.total() >= _FEW else "note",

@@ -84,7 +84,7 @@ def read_human_set(written: str, **options: str) -> HumanSet:
         raise ConfigError(f"{name} takes other options than {sorted(options)}") from error
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error}") from error
-    except (KeyError, ValueError, IndexError) as error:
+    except (KeyError, ValueError, IndexError, csv.Error) as error:
         raise DatasetError(f"{path} is not laid out as {name} is: {error!r}") from error
 
 

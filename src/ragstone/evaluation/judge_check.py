@@ -10,6 +10,7 @@ from typing import Any, Final
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
 from ragstone.components.judges.questions import CALL_FAILED, Asker
 from ragstone.components.judges.verdict import Cost, Verdict
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.statistics.judge_quality import Columns, Quality, Use, quality, uses
@@ -160,4 +161,4 @@ def _first(verdicts: Sequence[Verdict]) -> float | None:
 
 def _kind(reason: str) -> str:
     """Return a reason without the reply that it quotes: reasons are counted."""
-    return reason.partition(": '")[0].partition(': "')[0][:80]
+    return reason.partition(": '")[0].partition(': "')[0][: limits.MAX_REASON_CHARACTERS]

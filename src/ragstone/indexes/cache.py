@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable
 from typing import Any, Final, TypeVar
 
+from ragstone.core import limits
+
 Index = TypeVar("Index")
 
 
@@ -16,7 +18,7 @@ class IndexCache:
     Threads that ask for the same index wait for one build.
     """
 
-    def __init__(self, size: int = 2) -> None:
+    def __init__(self, size: int = limits.CACHED_INDEXES) -> None:
         self._size = size
         self._held: defaultdict[str, dict[Hashable, Any]] = defaultdict(dict)
         self._lock = threading.RLock()

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_files, remove_abandoned
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.errors import ConfigError, ModelFileError, did_you_mean
@@ -52,7 +53,6 @@ _LOCAL_NAMES: Final[dict[Role, str]] = {
     "config": "config.json",
 }
 _WEIGHT_SUFFIXES: Final = (".gguf", ".safetensors", ".onnx")
-_ABANDONED_AFTER_SECONDS: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def fetch(name: str) -> bool:
         tempfile.TemporaryDirectory(prefix="ragstone-fetch-") as temporary,
         zipfile.ZipFile(_download(model, Path(temporary))) as archive,
     ):
-        remove_abandoned(model.folder, _ABANDONED_AFTER_SECONDS)
+        remove_abandoned(model.folder, limits.ABANDONED_DOWNLOAD_SECONDS)
         with atomic_files(model.folder) as extracted:
             for file in model.files:
                 _extract(archive, model, file, extracted / model.path(file).name)

@@ -6,11 +6,13 @@ import base64
 import datetime as dt
 import hashlib
 import json
+from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
 from ragstone.errors import StoreError
 from ragstone.results import leaderboards as views
@@ -21,7 +23,7 @@ from ragstone.results.charts.weight_scan import scan_chart
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
 from ragstone.results.number_format import count, interval_text, number, seconds
-from ragstone.results.query_page import MOST_QUERIES, query_pages
+from ragstone.results.query_page import query_pages
 from ragstone.results.sentences import gain_sentences, lead_sentence, signed
 from ragstone.results.weight_scan import scan_tables
 from ragstone.results.wording import left_out_text
@@ -44,7 +46,9 @@ _IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } fro
 _EXPORT: Final = "export { expression as expressionInterpreter };"
 
 
-def write_report(results: StoredResults, path: Path, *, queries: int | None = MOST_QUERIES) -> Path:
+def write_report(
+    results: StoredResults, path: Path, *, queries: int | None = limits.REPORT_QUERIES
+) -> Path:
     """Write the report as one self-contained file, in one piece, and return its path.
 
     `queries` is how many queries get a page of their own (None: all); means are over all of them
@@ -59,7 +63,7 @@ def write_report(results: StoredResults, path: Path, *, queries: int | None = MO
     return path
 
 
-def render_report(results: StoredResults, *, queries: int | None = MOST_QUERIES) -> str:
+def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
     scans = scan_tables(results)
     drawn = _charts(results, scans)
@@ -80,7 +84,8 @@ def render_report(results: StoredResults, *, queries: int | None = MOST_QUERIES)
             gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
-                c.metric for c in (*results.answer_cells, *results.ranking_cells)
+                results.record.metric(cell.metric)
+                for cell in (*results.answer_cells, *results.ranking_cells)
             ),
             adaptability_terms=ADAPTABILITY,
             pages=query_pages(results, queries),
@@ -167,7 +172,7 @@ def _environment() -> Environment:
         "signed": signed,
         "meaning": setting_meaning,
         "left_out": left_out_text,
-        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
+        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
     # `tojson` writes <, >, & and ' as escapes: no text can end the script element it stands in.
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}

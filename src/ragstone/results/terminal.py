@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
+from ragstone.core import limits
 from ragstone.results.leaderboards import (
     Board,
     BoardRow,
@@ -34,15 +35,15 @@ SCAN_NOTE = "best weight [those best in 95 of 100 resamples]; regret [95 % inter
 
 def leaderboard_text(results: StoredResults) -> str:
     """Return every table of an experiment as text: answers, adaptability, retrieval, time."""
-    data = results.record["data"]
-    answers = results.record["trials"] or results.record["file"].get("settings")
-    done = "answered" if answers else "ranked"
+    data = results.record.data
+    answers = results.record.trials or results.record.file.get("settings")
+    done, count = ("answered", data.answered) if answers else ("ranked", data.ranked)
     head = (
-        f"{results.name}: {data[done]} of {data['queries']} queries {done}, "
-        f"{data['passages']} passages ({data['name']})"
+        f"{results.name}: {count} of {data.queries} queries {done}, "
+        f"{data.passages} passages ({data.name})"
     )
-    if data.get("left_out"):
-        head += f"\n{left_out_text(data['left_out'])}"
+    if data.left_out:
+        head += f"\n{left_out_text(data.left_out)}"
     if not results.finished:
         head += "\nNOT FINISHED: the same `ragstone run` command goes on"
     tables = (answers_text, adaptability_text, retrieval_text, usage_text, notes_text)
@@ -232,7 +233,7 @@ def _ranking_blocks(results: StoredResults, query_id: str) -> list[str]:
     for run in results.rankings:
         ranking = run.rankings.get(query_id)
         lines = [f"== {run.system}: ranking"]
-        for place in list(ranking or ())[:10]:
+        for place in list(ranking or ())[: limits.SHOWN_RANKS]:
             mark = f"  relevance {grades[place.passage_id]}" if place.passage_id in grades else ""
             lines.append(f"{place.rank:>3}. {place.passage_id}  {place.score:.4g}{mark}")
         lines += _score_lines(

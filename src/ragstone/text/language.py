@@ -10,6 +10,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
+from ragstone.core import limits
 from ragstone.errors import MissingDependency
 
 _PAIR: Final = re.compile(r"(\w+):(\w+)")
@@ -112,7 +113,7 @@ def _script_of(text: str) -> str:
     return script if count * 10 >= scripts.total() * 6 and count >= _LEAST_LETTERS else ""
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=limits.CACHED_CHARACTERS)
 def _script(character: str) -> str:
     name = unicodedata.name(character, "") if character.isalpha() else ""
     return _SCRIPTS.get(name.partition(" ")[0], "")

@@ -28,9 +28,10 @@ class LanguageMatch(AnswerMetric):
     longer_than: int = 20
 
     name: ClassVar[str] = "language-match"
+    description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
 
-    def check(self) -> None:
+    def check(self, services: object = None) -> None:
         """Raise `MissingDependency` if the package with lid.176 is not installed."""
         language_of("", by_model=True)
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-import orjson
-
+from ragstone.core.parsing import check_collections, parse_json
 from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.base import Reader
 from ragstone.data.readers.mtrag_turns import (
     Irregular,
     Turn,
@@ -71,7 +71,7 @@ _FUNCTION_WORDS: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class MtragReader:
+class MtragReader(Reader):
     """Reads mtRAG: every turn is a query, with its history and its labels.
 
     Labels: `conversation`, `turn`, `domain`, `collection`, `answerability`, `question_type` (any
@@ -216,11 +216,13 @@ def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _loads(content: bytes, where: str) -> Any:
     try:
-        if b"NaN" in content:
-            return json.loads(content, parse_constant=lambda _: None)
-        return orjson.loads(content)
-    except ValueError as error:
+        if b"NaN" not in content:
+            return parse_json(content)
+        value = json.loads(content, parse_constant=lambda _: None)
+        check_collections(value)
+    except (ValueError, RecursionError) as error:
         raise DatasetError(f"{where}: not valid JSON: {error}") from error
+    return value
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

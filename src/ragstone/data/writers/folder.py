@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
 from ragstone.core.schemas import labels_from_json, rows
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import BATCH_ROWS
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
 
 def _all(table: Table) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table, a batch at a time: all at once would be ten times its size."""
-    for start in range(0, table.num_rows, BATCH_ROWS):
-        yield from rows(table.slice(start, min(BATCH_ROWS, table.num_rows - start)))
+    for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
+        yield from rows(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
 
 
 def _passage(row: Mapping[str, Any]) -> dict[str, Any]:
