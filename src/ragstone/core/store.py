@@ -2,13 +2,13 @@
 
     store/
       steps/retrieve-1f0c9a.../table.parquet     the result
-                               manifest.json      what made it; written last: it means finished
-      arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
+                               manifest.json      its inputs and settings; written last
+      arrays/vectors-77ab02.../...                data derived from passages: vectors, indexes
       calls.sqlite                                every model reply (ragstone.calls)
-      experiments/NAME.json                       which steps an experiment's trials are made of
+      experiments/NAME.json                       the steps of an experiment's trials
 
-A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
-step, and two processes that finish the same step keep one of the two equal results.
+A folder is written under a temporary name and then renamed, so a reader never sees an incomplete
+step. If two processes finish the same step, one of the two equal results is stored.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ KEY_LENGTH: Final = 24
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table with its digest; from the store it is read when it is first looked at."""
+    """A table with its digest; a stored table is read at its first use."""
 
     digest: str
     folder: Path | None = None
@@ -52,7 +52,7 @@ class StoredTable:
 
     @classmethod
     def in_memory(cls, table: Table) -> StoredTable:
-        """Return a table that is in memory only, such as a data set's."""
+        """Return a table that is only in memory, such as a table of a data set."""
         return cls(digest_table(table), memory=table)
 
     @cached_property
@@ -66,14 +66,14 @@ class StoredTable:
         try:
             return read_parquet(str(path)).read_all()
         except BaseException as error:
-            # A damaged file can make the Rust reader panic, which is no `Exception`.
+            # A damaged file can make the Rust reader panic, which is not an `Exception`.
             if isinstance(error, Exception) or type(error).__name__ == "PanicException":
                 raise _unreadable(path, error) from error
             raise
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """What made the table; empty for a table in memory."""
+        """The record of the table's origin; empty for a table in memory."""
         return {} if self.folder is None else _read_manifest(self.folder)
 
 
@@ -83,7 +83,7 @@ class Store:
 
     root: Path
     used: list[str] = field(default_factory=list, compare=False, repr=False)
-    """Names of the steps whose results were asked for, in order."""
+    """Names of the steps whose results were used, in order."""
 
     def get_or_compute(
         self,
@@ -125,7 +125,7 @@ class Store:
         return StoredTable(_read_manifest(folder)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> StoredTable:
-        """Keep a table that no component computed, such as a data set's queries."""
+        """Store a table that no component computed, such as a data set's queries."""
         digest = digest_table(table)
         folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
         if not (folder / MANIFEST).exists():
@@ -153,9 +153,9 @@ class Store:
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
 
     def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
-        """Return the folder kept under `made_of` (plain data, components).
+        """Return the folder stored under `made_of` (plain data, components).
 
-        Where it is not kept, `write` is called with an empty folder to put files into.
+        If it does not exist, `write` is called with an empty folder for its files.
         """
         key = fingerprint({"step": step, **made_of})
         folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
@@ -168,20 +168,20 @@ class Store:
         return folder
 
     def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
-        """Return the folder that `files` keeps under `made_of`, None where it does not."""
+        """Return the folder that `files` stored under `made_of`, or None."""
         key = fingerprint({"step": step, **made_of})
         folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
         return folder if (folder / MANIFEST).exists() else None
 
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
-        """Replace one small document, `kind/name.json`, in one piece."""
+        """Write a small document, `kind/name.json`, and replace an earlier one."""
         path = self.root / kind / f"{name}.json"
         with store_errors(path), atomic_file(path) as file:
             file.write(json.dumps(value, indent=1, ensure_ascii=False).encode())
         return path
 
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return the document written last under that name, or None."""
+        """Return the latest document of that name, or None."""
         path = self.root / kind / f"{name}.json"
         if not path.exists():
             return None
@@ -196,9 +196,9 @@ class Store:
         return (self.root / kind / f"{name}.json").exists()
 
     def check_writable(self) -> None:
-        """Raise `StoreError` unless a folder can be made in the store.
+        """Raise `StoreError` if the store is not writable.
 
-        What killed processes left half written is removed by the way.
+        Abandoned temporary folders of killed processes are removed too.
         """
         with store_errors(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
@@ -261,7 +261,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
 
 def _existing(folder: Path | None) -> Path:
     if folder is None:
-        raise StoreError("a table that is neither in memory nor in a store")
+        raise StoreError("the table is neither in memory nor in a store")
     return folder
 
 
@@ -274,7 +274,7 @@ def _unreadable(path: Path, error: BaseException) -> StoreError:
 
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
-    """Turn a full disk or a missing permission into a `StoreError` that says what is kept."""
+    """Turn a full disk or a missing permission into a `StoreError`."""
     try:
         yield
     except OSError as error:

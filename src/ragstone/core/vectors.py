@@ -21,13 +21,13 @@ class TokenVectors:
     """The token vectors of some texts, one text after the other."""
 
     rows: Matrix
-    """Of shape (tokens of all texts, dimension)."""
+    """Vectors; shape (tokens of all texts, dimension)."""
     lengths: Whole
-    """Tokens of each text."""
+    """Number of tokens per text; shape (texts,)."""
 
     @classmethod
     def of(cls, texts: Sequence[Matrix], dimension: int) -> TokenVectors:
-        """Return the vectors of texts given one by one, each of shape (tokens, dimension).
+        """Return the vectors of several texts, given arrays of shape (tokens, dimension).
 
         >>> found = TokenVectors.of([np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))], 3)
         >>> found.rows.shape, found.lengths.tolist(), found.of_text(2).tolist()
@@ -38,21 +38,21 @@ class TokenVectors:
         return cls(np.concatenate(rows, dtype=np.float32), lengths)
 
     def of_text(self, place: int) -> Matrix:
-        """Return the vectors of one text, of shape (tokens, dimension)."""
+        """Return the vectors of one text; shape (tokens, dimension)."""
         return self.rows[self.starts[place] : self.starts[place + 1]]
 
     @cached_property
     def starts(self) -> Whole:
-        """Where each text begins, and where the last one ends."""
+        """Start of each text, and the end of the last; shape (texts + 1,)."""
         return np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
 
 
 @dataclass(frozen=True, slots=True)
 class SparseVectors:
-    """Row n holds `weights[starts[n]:starts[n + 1]]` of the words in the same places of `words`.
+    """Sparse vectors in CSR layout: row n has `weights[starts[n]:starts[n + 1]]`.
 
-    The layout that others call CSR: `starts` of shape (rows + 1,), `words` (numbers of words in the
-    encoder's vocabulary, each once a row) and `weights` (above 0) of shape (entries,).
+    `starts` has shape (rows + 1,). `words` (numbers in the encoder's vocabulary, each at most once
+    per row) and `weights` (above 0) have shape (entries,).
     """
 
     starts: npt.NDArray[np.int64]
@@ -61,7 +61,7 @@ class SparseVectors:
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[int, float]]) -> SparseVectors:
-        """Return the vectors of some rows, given as word -> weight.
+        """Return the vectors of rows given as word -> weight.
 
         >>> SparseVectors.from_rows([{7: 1.0}, {}, {2: 0.5, 9: 0.25}]).starts.tolist()
         [0, 1, 1, 3]
@@ -76,7 +76,7 @@ class SparseVectors:
     def of_parts(
         cls, words: Sequence[npt.NDArray[np.int32]], weights: Sequence[npt.NDArray[np.float32]]
     ) -> SparseVectors:
-        """Return the vectors whose rows are given as arrays of words and of weights."""
+        """Return the vectors of rows given as arrays of words and arrays of weights."""
         return cls(
             np.cumsum([0, *map(len, words)], dtype=np.int64),
             np.concatenate([np.zeros(0, dtype=np.int32), *words]),
@@ -94,8 +94,8 @@ class SparseVectors:
         [{}, {2: 0.5, 9: 0.25}]
         """
         starts = self.starts[start : stop + 1]
-        held = slice(starts[0], starts[-1])
-        return SparseVectors(starts - starts[0], self.words[held], self.weights[held])
+        entries = slice(starts[0], starts[-1])
+        return SparseVectors(starts - starts[0], self.words[entries], self.weights[entries])
 
     def rows(self) -> Iterator[dict[int, float]]:
         """Yield word -> weight of each row."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FEW: Final = 20
 _SHARED_SCRIPT: Final = {"Chinese", "Japanese"}
-"""Short Chinese texts are often taken for Japanese."""
+"""Short texts may be recognised as either of the two."""
 
 
 def check_languages(subject: Subject) -> Iterator[Finding]:

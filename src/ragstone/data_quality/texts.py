@@ -1,4 +1,4 @@
-"""Texts: empty, enormous, or damaged on their way through an encoding."""
+"""Texts that are empty, enormous, or damaged by a wrong encoding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
 
 _ENORMOUS: Final = {"passage": 10_000, "query": 1_000, "answer": 2_000}
-"""Characters; Know Your RAG leaves out contexts of more than 10,000."""
+"""Kind of text -> maximum number of characters; 10,000 is Know Your RAG's limit of a context."""
 _TIMES_MEDIAN: Final = 4
 CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _REPLACED: Final = "\ufffd"
@@ -47,8 +47,8 @@ def check_sizes(subject: Subject) -> Iterator[Finding]:
                 f"{len(empty):,} of {len(texts):,} texts of kind {kind} are empty",
                 len(empty),
                 len(texts),
-                "take them out (`--fix` does): an empty passage can be retrieved, and an empty "
-                "answer is found in every text",
+                "remove them (`--fix` does): an empty passage can be retrieved, and an empty "
+                "answer occurs in every text",
                 first(empty),
             )
         lengths = np.array([len(text) for _, text in texts] or [0])
@@ -62,35 +62,35 @@ def check_sizes(subject: Subject) -> Iterator[Finding]:
                 f"characters (median {int(np.median(lengths)):,}, longest {lengths.max():,})",
                 len(large),
                 len(texts),
-                "embedders cut them and prompts overflow: cut them into passages",
+                "embedders truncate them and prompts overflow: cut them into passages",
                 first([f"{text_id}: {len(text):,} characters" for text_id, text in large]),
             )
 
 
 def _kinds(subject: Subject) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    held = subject.dataset.corpus.table
-    ids, texts = held.column("passage_id").to_pylist(), held.column("text").to_pylist()
+    table = subject.dataset.corpus.table
+    ids, texts = table.column("passage_id").to_pylist(), table.column("text").to_pylist()
     yield "passage", list(zip(ids, texts, strict=True))
     yield "query", [(query.query_id, query.text) for query in subject.queries]
     yield "answer", [(q.query_id, answer) for q in subject.queries for answer in q.gold_answers]
 
 
 def check_encoding(subject: Subject) -> Iterator[Finding]:
-    """Find what encodings broke: characters lost, mojibake, control characters, HTML entities."""
+    """Find lost characters, mojibake, control characters and HTML entities."""
     found: dict[str, list[str]] = {name: [] for name in _ADVICE}
     total = 0
     for kind, texts in _kinds(subject):
         total += len(texts)
         for text_id, text in texts:
-            for name, shows in _damage(text).items():
-                found[name].append(f"{kind} {text_id}: {shows}")
+            for name, excerpt in _damage(text).items():
+                found[name].append(f"{kind} {text_id}: {excerpt}")
     for name, places in found.items():
         if places:
-            severity, what, advice = _ADVICE[name]
+            severity, damage, advice = _ADVICE[name]
             yield Finding(
                 f"encoding/{name}",
                 severity,
-                f"{len(places):,} of {total:,} texts hold {what}",
+                f"{len(places):,} of {total:,} texts contain {damage}",
                 len(places),
                 total,
                 advice,
@@ -101,23 +101,23 @@ def check_encoding(subject: Subject) -> Iterator[Finding]:
 _ADVICE: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "lost": (
         "warning",
-        "the character U+FFFD: something could not be decoded and is lost",
-        "get the texts again from their source, decoded rightly",
+        "the character U+FFFD: characters were lost in decoding",
+        "get the texts from their source again, and decode them correctly",
     ),
     "mojibake": (
         "warning",
-        "text that was decoded with the wrong encoding ('Ã©' for 'é')",
-        "write it back (`--fix` does), and look for the step that reads files as Latin-1",
+        "characters decoded with the wrong encoding ('Ã©' for 'é')",
+        "repair them (`--fix` does), and find the step that reads files as Latin-1",
     ),
     "controls": (
         "warning",
         "control characters",
-        "take them out (`--fix` does): tokenizers treat them as they like",
+        "remove them (`--fix` does): tokenizers treat them in different ways",
     ),
     "markup": (
         "note",
         "HTML entities ('&amp;')",
-        "decode them where the texts are not about HTML",
+        "decode them if the texts are not about HTML",
     ),
 }
 

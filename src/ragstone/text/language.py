@@ -122,9 +122,9 @@ def _script(character: str) -> str:
 def _by_words(text: str) -> str:
     """Return the language whose function words occur twice as often as any other's."""
     words = _WORD.findall(text.lower())
-    held = Counter(words)
-    counts = Counter({name: sum(held[w] for w in f) for name, f in _FUNCTION_WORDS.items()})
+    occurrences = Counter(words)
+    counts = Counter({name: sum(occurrences[w] for w in f) for name, f in _FUNCTION_WORDS.items()})
     (name, most), (_, second) = counts.most_common(2)
-    several = len(_FUNCTION_WORDS[name] & held.keys()) >= _LEAST_KINDS
+    several = len(_FUNCTION_WORDS[name] & occurrences.keys()) >= _LEAST_KINDS
     clear = several and most * 10 >= len(words) and most >= _MARGIN * second
     return name if clear and len(words) >= _LEAST_WORDS else ""
