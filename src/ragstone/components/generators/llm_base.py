@@ -101,3 +101,6 @@ def predicted(query_id: str, outcome: Outcome, cost: float | None = None) -> Pre
         cost=cost,
         passage_ids=outcome.passage_ids,
     )
+
+
+LlmGenerator = Asking
