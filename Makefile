@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check lint types format bench campaign clean
+.PHONY: help demo torch test check lint types format bench campaign clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -21,12 +21,18 @@ $(VENV)/.dev: $(VENV)/.demo pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $@
 
+$(VENV)/.torch: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --editable . --group torch
+	@touch $@
+
 demo: $(VENV)/.demo ## run the demo experiment on the sample data with real models, write demo-report.html
 	$(BIN)/ragstone models fetch
 	$(BIN)/ragstone run examples/demo.yaml
 	$(BIN)/ragstone report examples/demo.yaml --output demo-report.html
 
-test: $(VENV)/.dev ## run all tests
+torch: $(VENV)/.torch ## install what the tests of torch models need (1.1 GB)
+
+test: $(VENV)/.dev ## run every test whose needs are installed, and list the others
 	$(BIN)/ragstone models fetch
 	$(BIN)/python -m pytest --numprocesses auto --quiet
 
@@ -37,7 +43,7 @@ lint: $(VENV)/.dev ## check format and lint rules
 types: $(VENV)/.dev ## check types, strictly
 	$(BIN)/mypy
 
-check: lint types test ## everything that CI runs
+check: lint types test ## lint, types and tests: what CI runs
 
 format: $(VENV)/.dev ## put the code in the house's format
 	$(BIN)/ruff format .

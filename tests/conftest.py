@@ -1,14 +1,20 @@
-"""What all tests share: the folder of real data, and a loud line where it is not there."""
+"""What all tests share: the folder of real data, the packages they need, and the list of skips."""
 
 from __future__ import annotations
 
 import os
+import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pytest
 from hypothesis import settings
+
+from ragstone.models.bundled import MODELS
 
 # CI draws the same examples every time: what it finds, anybody can find again. Elsewhere they vary.
 settings.register_profile("ci", derandomize=True)
@@ -16,38 +22,88 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 SharedData: TypeAlias = Callable[[str], Path]
-"""Name of a folder of the shared data -> its path; the test is skipped where there is none."""
+"""Name of a folder of the shared data -> its path; the test is skipped if there is none."""
 
-_REPOSITORY = Path(__file__).resolve().parents[1]
-_MARK = "SHARED DATA ABSENT"
+_TESTS = Path(__file__).resolve().parent
 
 
-def _shared_folder() -> Path:
-    given = os.environ.get("RAGSTONE_SHARED_DATA")
-    return Path(given) if given else _REPOSITORY.parent / "shared" / "data"
+class Skip(NamedTuple):
+    """A test that was skipped, and the reason that it gave."""
+
+    test: str
+    reason: str
+
+    def is_allowed(self) -> bool:
+        """Return whether `skips.toml` lists this skip."""
+        allowed = tomllib.loads((_TESTS / "skips.toml").read_text(encoding="utf-8"))["skip"]
+        return any(
+            fnmatchcase(self.test, entry["tests"]) and fnmatchcase(self.reason, entry["message"])
+            for entry in allowed
+        )
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> SharedData:
-    """Return name -> folder of real data; skips the test where that folder is absent."""
+    """Return name -> folder of real data; skips the test if that folder is absent."""
 
     def find(name: str) -> Path:
-        path = _shared_folder() / name
+        given = os.environ.get("RAGSTONE_SHARED_DATA")
+        path = (Path(given) if given else _TESTS.parents[1] / "shared" / "data") / name
         if not path.exists():
-            pytest.skip(f"{_MARK}: no {path}; set RAGSTONE_SHARED_DATA to the folder of real data")
+            way_out = "set RAGSTONE_SHARED_DATA to the folder of real data"
+            pytest.skip(f"SHARED DATA ABSENT: no {path}; {way_out}")
         return path
 
     return find
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests did not run for want of real data: a green line must not hide it."""
-    skipped = terminalreporter.stats.get("skipped", [])
-    count = sum(_MARK in str(report.longrepr) for report in skipped)
-    if count:
-        terminalreporter.write_sep(
-            "!",
-            f"{count} tests NOT RUN: no shared data in {_shared_folder()}",
-            yellow=True,
-            bold=True,
-        )
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test if a package or the model that its marker `needs` names is absent."""
+    for mark in item.iter_markers("needs"):
+        absent = [name for name in mark.args if find_spec(name) is None]
+        if absent:
+            pytest.skip(f"not installed: {', '.join(absent)}; install with: make torch")
+        model = mark.kwargs.get("model")
+        if model and not MODELS[model].fetched:
+            pytest.skip(f"model not fetched; fetch with: ragstone models fetch {model}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run with `CI` in its environment if a skip is not in `skips.toml`."""
+    if _unlisted(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """List the tests that did not run, by reason: a green line must not hide them."""
+    reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for test, reason in _skips(config):
+        reasons[reason][test.partition("[")[0]] += 1
+    if reasons:
+        total = sum(tests.total() for tests in reasons.values())
+        terminalreporter.write_sep("!", f"tests NOT RUN: {total}", yellow=True, bold=True)
+    for reason, tests in sorted(reasons.items()):
+        terminalreporter.write_line(f"{tests.total()} x {reason}", bold=True)
+        for test, cases in tests.items():
+            terminalreporter.write_line(f"    {test}" + f" ({cases} cases)" * (cases > 1))
+    unlisted = _unlisted(config)
+    if unlisted:
+        title = f"CI fails: {len(unlisted)} skips are not listed in tests/skips.toml"
+        terminalreporter.write_sep("!", title, red=True, bold=True)
+        for skip in unlisted:
+            terminalreporter.write_line(skip.test)
+
+
+def _skips(config: pytest.Config) -> list[Skip]:
+    """Return the skips of the run; none in a worker of pytest-xdist, which has no reporter."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    reports = reporter.stats.get("skipped", []) if reporter else []
+    return [Skip(each.nodeid, each.longrepr[2].removeprefix("Skipped: ")) for each in reports]
+
+
+def _unlisted(config: pytest.Config) -> list[Skip]:
+    """Return the skips that fail the run: those not in `skips.toml`, if `CI` is set."""
+    return [skip for skip in _skips(config) if os.environ.get("CI") and not skip.is_allowed()]

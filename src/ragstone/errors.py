@@ -23,7 +23,7 @@ are attributes, so that a program can act on them:
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -112,6 +112,18 @@ class ComponentError(RagstoneError):
         self.component, self.query_id = component, query_id
         self.traceback_path = traceback_path
 
+    def within(self, owner: str) -> ComponentError:
+        """Return the error with the system that the component belongs to in front."""
+        return ComponentError(
+            f"{owner}: {self}" if owner else str(self),
+            component=self.component,
+            query_id=self.query_id,
+            traceback_path=self.traceback_path,
+            path=self.path,
+            line=self.line,
+            value=self.value,
+        )
+
 
 class CallError(RagstoneError):
     """A model endpoint could not be reached, or a call failed for good."""
@@ -125,13 +137,21 @@ class ModelFileError(RagstoneError):
     """A model file is missing, or its bytes are not those of the pinned file."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """Return the tail of an error message about an unknown name.
+
+    Args:
+        name: the unknown name.
+        known: the names to compare it with.
+        shown: known name -> the form in which the message shows it.
 
     >>> did_you_mean("bm52", ["bm25", "dense"])
     "; did you mean 'bm25'? Known: bm25, dense"
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1)
+    forms = shown or {}
+    close = [
+        forms.get(found, found) for found in difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    ]
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"{hint} Known: {', '.join(names) or 'none'}"
+    return f"{hint} Known: {', '.join(forms.get(found, found) for found in names) or 'none'}"

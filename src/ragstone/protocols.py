@@ -7,16 +7,17 @@ need not derive from anything; `core.component` describes the shorter forms that
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import math
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from ragstone.core.component import Component, Outcome
+from ragstone.core.spec import Spec
 from ragstone.errors import ComponentError, RagstoneError
-from ragstone.types import Score
+from ragstone.types import Context, Score
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
     from ragstone.calls.estimates import Estimate
     from ragstone.core.store import Store
     from ragstone.data.corpus import Corpus
-    from ragstone.data.dataset import Dataset
     from ragstone.types import (
         Candidates,
-        Context,
+        ContextPassage,
         Document,
         Passage,
         Prediction,
@@ -82,30 +82,9 @@ class Services:
             raise RagstoneError("this component reads the corpus; give it Services(corpus=...)")
         return self._corpus
 
-    @property
-    def error_log(self) -> Path:
-        """The file to which tracebacks of your own components are appended."""
-        return Path(tempfile.gettempdir() if self.store is None else self.store.root) / "errors.log"
-
     def with_qrels(self, qrels: Mapping[str, Mapping[str, int]]) -> Services:
         """Return the services with the judgements of a data set."""
         return Services(calls=self._calls, store=self.store, corpus=self._corpus, qrels=qrels)
-
-
-class Reader(Component):
-    """Reads one file layout into a data set."""
-
-    verb = "read"
-
-    def read(self, services: Services) -> Dataset:
-        """Return the data set.
-
-        A reader has no items: nothing can be measured without its data, so a failure is an error.
-
-        Raises:
-            DatasetError: the data are malformed; the message contains file and line.
-        """
-        raise NotImplementedError
 
 
 class Chunker(Component):
@@ -121,6 +100,11 @@ class Chunker(Component):
 
         A document of white space alone has no passages.
         """
+        for document in documents:
+            yield Outcome(list(self.passages(document)))
+
+    def passages(self, document: Document) -> Iterable[Passage]:
+        """Return the passages of one document, for a chunker that looks at single documents."""
         raise NotImplementedError
 
 
@@ -225,8 +209,9 @@ class ContextSetting(Component):
 
     @property
     def setting(self) -> str:
-        """The canonical name, for example `gold+noise(3)`."""
-        raise NotImplementedError
+        """The canonical name, for example `gold+noise(3)`; by default class and parameters."""
+        given = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]  # components are dataclasses
+        return str(Spec(type(self).__name__, given))
 
     @property
     def shows(self) -> int:
@@ -241,6 +226,11 @@ class ContextSetting(Component):
         self, candidates: Sequence[Candidates], services: Services
     ) -> Iterable[Outcome[Context]]:
         """Return one context per query, in order."""
+        for given in candidates:
+            yield Outcome(Context(given.query.query_id, self.setting, self.passages(given)))
+
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
+        """Return the passages of one query's context, for a rule that looks at single queries."""
         raise NotImplementedError
 
 
@@ -290,6 +280,10 @@ class Judge(Component):
     item_names: ClassVar = {"tasks": "task", "predictions": "prediction"}
     name: ClassVar[str] = ""
     """The name of the metric; that of the class if empty."""
+    direction: ClassVar[Literal["higher", "lower", "neutral"]] = "higher"
+    """Which scores are better."""
+    range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
+    """Lowest and highest score; None if there is no bound."""
 
     def __str__(self) -> str:
         """Return the name of the judge's metric."""
@@ -304,6 +298,11 @@ class Judge(Component):
     def model_names(self) -> tuple[str, ...]:
         """Names of the models that are asked."""
         return ()
+
+    @classmethod
+    def described(cls) -> str:
+        """Return a paragraph for the reader of a report: the first one of the docstring."""
+        return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
 
     def judge(
         self, tasks: Sequence[Task], predictions: Sequence[Prediction], services: Services

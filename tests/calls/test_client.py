@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -500,13 +499,18 @@ def test_a_full_disk_or_a_foreign_file_is_a_store_error(tmp_path: Path) -> None:
         list(calls.ask(endpoint(server), questions(1)))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
-    """No permission: the error says to give another folder."""
-    tmp_path.chmod(0o500)
+@pytest.mark.parametrize("obstacle", ["permission", "file", "folder"])
+def test_a_log_that_cannot_be_written_is_a_store_error(tmp_path: Path, obstacle: str) -> None:
+    """The error names another folder as the way out, for root too, who may not write in /sys."""
+    (tmp_path / "taken").touch()
+    path = {
+        "permission": Path("/sys/calls.sqlite"),
+        "file": tmp_path / "taken" / "calls.sqlite",
+        "folder": tmp_path,
+    }[obstacle]
     with (
         FakeModelServer() as server,
-        Calls(CallLog(tmp_path / "calls.sqlite"), patience=QUICK) as calls,
+        Calls(CallLog(path), patience=QUICK) as calls,
         pytest.raises(StoreError, match="store=PATH"),
     ):
         list(calls.ask(endpoint(server), questions(1)))

@@ -57,7 +57,7 @@ def test_the_three_spellings_mean_the_same(written: object) -> None:
         ),
         ("contexts", ["none"], "expected a component's name"),
         ("retrievers", "no_such_module:Thing", "no module 'no_such_module' is installed"),
-        ("retrievers", "ragstone.components.retrievers.bm25:BM52", "has no dataclass 'BM52'"),
+        ("retrievers", "ragstone.components.retrievers.bm25:BM52", "has no class 'BM52'"),
     ],
 )
 def test_an_error_names_the_thing_the_value_and_the_way_out(

@@ -67,7 +67,7 @@ def test_a_spec_that_prints_parses_back_to_itself(spec: Spec) -> None:
         ("f(url=http://h:1/v?a=b, m=a/b-c)", "f", {"url": "http://h:1/v?a=b", "m": "a/b-c"}, None),
         ("f(language=Old English)", "f", {"language": "Old English"}, None),
         ("f(a=null, b=true, c=1e-5, d=-3)", "f", {"a": None, "b": True, "c": 1e-5, "d": -3}, None),
-        ("f(extra={top: 1, deep: {x: [1, 2]}})", "f", {"extra": {"top": 1, "deep": {"x": [1, 2]}}}, None),
+        ("f(e={top: 1, deep: {x: [1, 2]}})", "f", {"e": {"top": 1, "deep": {"x": [1, 2]}}}, None),
     ],
 )  # fmt: skip
 def test_the_grammar(text: str, name: str, parameters: dict[str, Any], cutoff: int | None) -> None:

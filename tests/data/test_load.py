@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.data.load import layout, load_dataset
-from ragstone.errors import ConfigError, DatasetError, UnknownComponent
+from ragstone.errors import ComponentError, ConfigError, DatasetError, UnknownComponent
 
 ROW = '{"_id": "q1", "text": "a?"}'
 
@@ -75,7 +75,7 @@ def test_a_user_s_own_reader_is_found_beside_the_experiment_file(here: Path) -> 
         "    def read(self): return 7\n"
     )
     assert len(load_dataset("my_reader:Mine(3)", folder=here).queries) == 3
-    with pytest.raises(ConfigError, match=r"'my_reader:Wrong' returned 7, not a Dataset"):
+    with pytest.raises(ComponentError, match=r"'my_reader:Wrong' returned 7, not a Dataset"):
         load_dataset({"name": "my_reader:Wrong"}, folder=here)
 
 

@@ -12,7 +12,6 @@ import yaml
 from ragstone.data.readers.trec import read_qrels
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.experiment.experiment import load_experiment
-from ragstone.results.export import export_results
 from ragstone.results.query_page import query_pages
 from ragstone.results.results import Results
 from ragstone.types import Ranking
@@ -61,7 +60,7 @@ def _scores(ranking: Ranking) -> dict[str, float]:
 def test_runs_go_out_and_come_in_again(tmp_path: Path, data: Path) -> None:
     """The replayed run has the same scores and means; a query without hits stays in them."""
     first = _run(tmp_path, data, "first", **{"my bm25": "bm25"})
-    files = export_results(first, tmp_path / "runs", "trec")
+    files = first.export(tmp_path / "runs", "trec")
     assert [file.name for file in files] == ["my-bm25.trec", "qrels.txt"]
     lines = files[0].read_text().splitlines()
     assert all(line.endswith(" my_bm25") for line in lines)
@@ -73,14 +72,14 @@ def test_runs_go_out_and_come_in_again(tmp_path: Path, data: Path) -> None:
     assert _means(again) == _means(first)
     assert {n for _, _, n in _means(first)} == {3}
     with pytest.raises(DatasetError, match="is there already"):
-        export_results(first, tmp_path / "runs", "trec")
+        first.export(tmp_path / "runs", "trec")
 
 
 def test_two_systems_of_one_file_name(tmp_path: Path, data: Path) -> None:
     """Neither overwrites the other: one is to be renamed."""
     results = _run(tmp_path, data, "two", **{"a b": "bm25", "a-b": "bm25(k1=2)"})
     with pytest.raises(ConfigError, match=r"a-b\.trec; give 'a-b' another name"):
-        export_results(results, tmp_path / "runs", "trec")
+        results.export(tmp_path / "runs", "trec")
 
 
 def test_the_first_places_have_their_texts(tmp_path: Path, data: Path) -> None:

@@ -13,7 +13,7 @@ from ragstone.experiment.config import parse_experiment
 from ragstone.experiment.experiment import Experiment
 from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.conversation_page import dialogues
-from ragstone.results.export import export_results, trial_name
+from ragstone.results.exporters.inspector import trial_name
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
 
@@ -89,7 +89,7 @@ def test_the_report_holds_the_dialogues_and_the_labels(results: Results) -> None
 
 def test_an_export_opened_again_has_lost_nothing(results: Results, tmp_path: Path) -> None:
     """Queries, gold passages, answers, failures, contexts, scores and their reasons."""
-    (path,) = export_results(results, tmp_path / "talk.json", "inspector")
+    (path,) = results.export(tmp_path / "talk.json", "inspector")
     found = read_inspection(path)
 
     assert {q.query_id: q for q in found.dataset.queries} == results.queries
@@ -105,7 +105,7 @@ def test_an_export_opened_again_has_lost_nothing(results: Results, tmp_path: Pat
 
 def test_results_leave_as_mtrageval_tasks(results: Results, tmp_path: Path) -> None:
     """Rankings as task A, answers from gold as B, from retrieved passages as C."""
-    files = export_results(results, tmp_path, "mtrageval")
+    files = results.export(tmp_path, "mtrageval")
 
     assert sorted(file.name for file in files) == [
         "task_a.ideal.jsonl",
@@ -116,4 +116,4 @@ def test_results_leave_as_mtrageval_tasks(results: Results, tmp_path: Path) -> N
     held = read_submission(tmp_path / "task_b.shy.gold.jsonl")
     assert held.predictions["c-places-01::2"].reason == "too slow"
     with pytest.raises(ConfigError, match="unknown form"):
-        export_results(results, tmp_path, "pdf")
+        results.export(tmp_path, "pdf")

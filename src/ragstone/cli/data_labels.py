@@ -171,7 +171,7 @@ def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
     from ragstone.statistics.dataset_suitability import worth
 
     results = load_results(path, ())
-    name = metric or str(results.record["file"]["correct"])
+    name = metric or results.record.correctness_metric
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for trial in results.trials:
         if name not in trial.scores:
@@ -179,7 +179,7 @@ def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
             raise ConfigError(f"{path} has no metric {name!r}; it has: {known}")
         values = {i: score.value for i, score in trial.scores[name].items()}
         scores.setdefault(trial.system, {})[trial.setting] = values
-    data = str(results.record["data"]["name"])
+    data = str(results.record.data.name)
     return [
         worth(data, system, name, by_setting, clusters=results.clusters)
         for system, by_setting in scores.items()

@@ -1,4 +1,4 @@
-"""`ragstone export`: an experiment's results in the forms of other tools."""
+"""`ragstone export`: an experiment's results in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -22,26 +22,24 @@ Examples:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["inspector", "mtrageval", "trec"]),
     default="inspector",
     show_default=True,
-    help="InspectorRAGet's JSON (mtRAG's viewer), MTRAGEval's tasks A, B and C, or TREC runs.",
+    metavar="EXPORTER",
+    help="inspector (one JSON file), mtrageval or trec (folders), or your own class.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The file to write; the folder for mtrageval and trec.",
+    help="File or folder to write.",
 )
 @json_option
 def command(
     experiment: Path, overrides: tuple[str, ...], form: str, output: Path, as_json: bool
 ) -> None:
-    """Write what EXPERIMENT found in another tool's form; nothing is run or overwritten."""
-    from ragstone.results.export import export_results
-
-    files = export_results(load_results(experiment, overrides), output, form)
+    """Export the results of EXPERIMENT to another tool's format; nothing is run or overwritten."""
+    files = load_results(experiment, overrides).export(output, form)
     if as_json:
         print_json({"files": [str(path) for path in files]})
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,31 @@ if TYPE_CHECKING:
     from ragstone.results.results import Results
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """A command that still accepts the former names of its options, with a notice on stderr.
+
+    Args:
+        former: former name of an option -> its name today, both with their dashes.
+    """
+
+    def __init__(
+        self, *arguments: Any, former: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self.former = former or {}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments under the names of today."""
+        return super().parse_args(ctx, [self._today(argument) for argument in args])
+
+    def _today(self, argument: str) -> str:
+        name, equals, value = argument.partition("=")
+        if name not in self.former:
+            return argument
+        click.echo(f"note: {name} is now called {self.former[name]}", err=True)
+        return f"{self.former[name]}{equals}{value}"
 
 
 def experiment_arguments(function: F) -> F:

@@ -56,7 +56,7 @@ def command(
         _show_scan(results, label, metric, as_json=as_json)
         return
     if label is not None:
-        table = label_table(results, label, metric or str(results.record["file"]["correct"]))
+        table = label_table(results, label, metric or results.record.correctness_metric)
         if as_json:
             print_json(label_document(table))
         else:

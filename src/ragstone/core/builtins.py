@@ -118,6 +118,11 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "Bert-K-Precision": "bert_k_precision:BertKPrecision",
         "RB_agg": "rb_agg_score:RbAgg",
     },
+    "exporters": {
+        "inspector": "inspector:Inspector",
+        "mtrageval": "mtrageval:MtragEval",
+        "trec": "trec:Trec",
+    },
     "judges": {
         "equivalence": "equivalence:Equivalence",
         "pairwise": "pairwise:Pairwise",
@@ -135,7 +140,10 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
-_FOLDERS: Final[Mapping[str, str]] = {"readers": "data.readers"}
+_FOLDERS: Final[Mapping[str, str]] = {
+    "readers": "data.readers",
+    "exporters": "results.exporters",
+}
 """Folders of the kinds that are not in `components/` under their own name."""
 
 BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
@@ -148,7 +156,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
 """Kind -> name -> "module:Class"."""
 
 PROTOCOLS: Final[Mapping[str, str]] = {
-    "readers": "ragstone.protocols:Reader",
+    "readers": "ragstone.data.readers.base:Reader",
     "chunkers": "ragstone.protocols:Chunker",
     "query_formers": "ragstone.protocols:QueryFormer",
     "embedders": "ragstone.protocols:Embedder",
@@ -159,6 +167,7 @@ PROTOCOLS: Final[Mapping[str, str]] = {
     "generators": "ragstone.protocols:Generator",
     "metrics": "ragstone.components.metrics.base:Metric",
     "judges": "ragstone.protocols:Judge",
+    "exporters": "ragstone.results.exporters.base:Exporter",
 }
 """Kind -> "module:Class" of its protocol. Names, because the protocols lie above this layer."""
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import datetime as dt
 import inspect
-import logging
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
@@ -29,8 +30,14 @@ NOT_IN_CACHE_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
 """Metadata of a dataclass field that cannot change the component's output."""
 SERVICES: Final = ("services", "calls", "store", "corpus", "qrels")
 """Parameters that a verb may have besides its items."""
+OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})
+"""Inputs that are part of a step's key only if its component uses them."""
 
-_LOG: Final = logging.getLogger(__name__)
+error_log: Final[ContextVar[Path]] = ContextVar(
+    "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
+)
+"""The file to which tracebacks of your own components go; a run sets it to its store's."""
+
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 T = TypeVar("T")
 
@@ -57,6 +64,8 @@ class Component:
     """The verb's parameters with one entry per item -> their singular, for the short form."""
     item_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of an item that the short form may take in place of the item."""
+    extra: ClassVar[str] = ""
+    """The extra of Ragstone that the component needs, such as "local"."""
     uses: ClassVar[frozenset[str]] = frozenset()
     """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
 
@@ -97,14 +106,16 @@ class Component:
             raise ConfigError(
                 f"{part.__name__!r} has no method {cls.verb}{cls._long_form()}", value=part.__name__
             )
+        same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
+        if not cls.item_names:
+            return type(part.__name__, (part, cls), same)
         form = _Form.of(part, cls)
         derived = {
             "needs_model": property(lambda _: form.may_call),
             "cost": lambda _self, n_queries, _n_passages: n_queries if form.may_call else 0,
-            "uses": frozenset({"qrels"} & set(form.parameters)),
+            "uses": form.uses,
         }
         added = {name: value for name, value in derived.items() if not hasattr(part, name)}
-        same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
         verb = {cls.verb: form.long_verb()}
         return type(part.__name__, (part, cls), {**added, **verb, **same})
 
@@ -142,6 +153,13 @@ class _Form(NamedTuple):
     def may_call(self) -> bool:
         """Whether the verb is given a way to models."""
         return bool({"calls", "services"} & set(self.parameters))
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The optional inputs that the parameters name; a whole item has all its fields."""
+        whole = {*self.protocol.item_names, *self.protocol.item_names.values()}
+        named = set(self.parameters)
+        return OPTIONAL & (named | set(self.protocol.item_fields) if named & whole else named)
 
     @property
     def one_at_a_time(self) -> bool:
@@ -197,7 +215,7 @@ def run_component(part: Component, services: Any, *lists: Sequence[Any], **named
         def call(*some: Sequence[Any]) -> Any:
             return verb(*some, **named, services=services)
 
-        found = list(_guarded(part, call, lists, services.error_log))
+        found = list(_guarded(part, call, lists))
     if len(found) != len(lists[0]):
         raise _wrong_count(part, len(found), len(lists[0]))
     return found
@@ -208,7 +226,7 @@ def _outcome(value: Any) -> Outcome[Any]:
 
 
 def _guarded(
-    part: Component, call: Callable[..., Any], lists: Sequence[Sequence[Any]], log: Path
+    part: Component, call: Callable[..., Any], lists: Sequence[Sequence[Any]]
 ) -> Iterator[Outcome[Any]]:
     """Yield the outcomes of your own component; an item that raises has a failed outcome."""
     done = 0
@@ -221,11 +239,11 @@ def _guarded(
     except Exception:  # noqa: BLE001 - whatever the user's code raises is an outcome
         # The item at fault is unknown if the list was computed as a whole: each goes in alone.
         rest = zip(*(items[done:] for items in lists), strict=True)
-        yield from _one_by_one(part, call, list(rest), log, worked=done > 0)
+        yield from _one_by_one(part, call, list(rest), worked=done > 0)
 
 
 def _one_by_one(
-    part: Component, call: Callable[..., Any], rest: Sequence[Any], log: Path, *, worked: bool
+    part: Component, call: Callable[..., Any], rest: Sequence[Any], *, worked: bool
 ) -> Iterator[Outcome[Any]]:
     """Yield the outcomes of items computed alone; raise if none of the first few succeeds."""
     for failed, members in enumerate(rest, start=1):
@@ -234,7 +252,7 @@ def _one_by_one(
         except RagstoneError:
             raise
         except Exception as error:
-            failure = component_error(part, error, log, members[0])
+            failure = component_error(part, error, members[0])
             if not worked and failed >= min(COMPONENT_FAILURES, len(rest)):
                 raise failure from error
             yield Outcome(None, str(failure), retry=True)
@@ -255,19 +273,18 @@ def _wrong_count(part: Component, found: int, expected: int) -> ComponentError:
     )
 
 
-def component_error(
-    part: object, error: Exception, log: Path, item: object = None
-) -> ComponentError:
+def component_error(part: object, error: Exception, item: object = None) -> ComponentError:
     """Return the error that reports an exception of your own component.
 
     It contains the exception, the line of your code and the item. The traceback is appended to the
-    file `log`.
+    file of `error_log`.
     """
     name = type(part).__name__
     frames = traceback.extract_tb(error.__traceback__)
     frame = next((f for f in reversed(frames) if _PACKAGE not in Path(f.filename).parents), None)
     place = f" in {Path(frame.filename).name}, line {frame.lineno}" if frame else ""
     query_id = _item_id(item)
+    log = error_log.get()
     _append_traceback(log, name, error)
     return ComponentError(
         f"{name} raised {type(error).__name__}: {error}{place}"

@@ -4,46 +4,90 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 from typing import Any
 
+from ragstone.core.builtins import FORMER_KINDS, name_of
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.environment import extras, installed
 from ragstone.core.registry import find, known
+from ragstone.core.spec import Spec
+from ragstone.core.user_code import class_name
 from ragstone.errors import RagstoneError
 
-REQUIRED = "(required)"
+
+def spec_of(component: Any) -> Spec:
+    """Return the spec that creates a component: its name and the parameters that are not defaults.
+
+    >>> from ragstone.components.retrievers.bm25 import BM25
+    >>> str(spec_of(BM25(top_k=5)))
+    'bm25(top_k=5)'
+    """
+    name = name_of(type(component)).rpartition("/")[2] or class_name(type(component))
+    return Spec(name, {f.name: _plain(v) for f, v in _given(component)})
+
+
+def _given(component: Any) -> list[tuple[dataclasses.Field[Any], Any]]:
+    pairs = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
+    return [(f, value) for f, value in pairs if value != _default(f)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    return spec_of(value) if dataclasses.is_dataclass(value) else value
 
 
 def describe_kind(kind: str) -> list[dict[str, Any]]:
-    """Return every component of a kind; one that cannot be imported says why."""
-    return [_describe(kind, name) for name in sorted(known(kind))]
+    """Return every component of a kind as plain data; its shape is in docs/commands.md."""
+    kind = FORMER_KINDS.get(kind, kind)
+    return [_describe(kind, name) for name in sorted(known(kind), key=str.casefold)]
 
 
 def _describe(kind: str, name: str) -> dict[str, Any]:
-    target = known(kind)[name]
+    entry: dict[str, Any] = {"kind": kind, "name": name, "summary": "", "parameters": []}
     try:
         found = find(kind, name, where="components")
     except (RagstoneError, ImportError) as error:
-        return {"name": name, "class": target, "summary": f"unusable: {error}", "parameters": []}
+        summary = f"cannot be imported: {error}"
+        return {**entry, "summary": summary, "requires": [], "installed": False}
+    helps = parameter_helps(found)
+    fields = [field for field in dataclasses.fields(found) if field.init]
     return {
-        "name": name,
-        "class": target,
+        **entry,
         "summary": (inspect.getdoc(found) or "").partition("\n")[0],
-        "parameters": [_parameter(field) for field in dataclasses.fields(found) if field.init],
+        "parameters": [_parameter(field, helps.get(field.name, "")) for field in fields],
+        "requires": [f"ragstone[{found.extra}]"] if found.extra else [],
+        "installed": all(installed(package) for package in extras().get(found.extra, ())),
     }
 
 
-def _parameter(field: dataclasses.Field[Any]) -> dict[str, Any]:
+def parameter_helps(kind: type) -> dict[str, str]:
+    """Return parameter -> description, from the section `Args:` of a class's docstring."""
+    _, _, section = (inspect.getdoc(kind) or "").partition("\nArgs:\n")
+    section = re.split(r"\n(?=\S)", section)[0]
+    entries = re.findall(r"^    (\w[\w, ]*): (.*(?:\n     .*)*)", section, re.MULTILINE)
+    return {
+        name.strip(): " ".join(text.split()) for names, text in entries for name in names.split(",")
+    }
+
+
+def _parameter(field: dataclasses.Field[Any], text: str) -> dict[str, Any]:
     return {
         "name": field.name,
         "type": str(field.type),
-        "default": _default(field),
+        "default": _default_text(field),
+        "help": text,
         "in_key": not any(field.metadata.get(mark) for mark in NOT_IN_CACHE_KEY),
     }
 
 
-def _default(field: dataclasses.Field[Any]) -> str:
-    if field.default is not dataclasses.MISSING:
-        return repr(field.default)
+def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
-        return repr(field.default_factory())
-    return REQUIRED
+        return field.default_factory()
+    return field.default
+
+
+def _default_text(field: dataclasses.Field[Any]) -> str | None:
+    default = _default(field)
+    return None if default is dataclasses.MISSING else repr(default)

@@ -79,7 +79,7 @@ def locate(path: Path) -> Path:
     return folder / path if folder is not None and found else path
 
 
-def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> type:
+def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> Any:
     """Return the class of a component; raise `UnknownComponent` with the nearest names."""
     target = known(kind).get(name, name if ":" in name else None)
     if target is None:
@@ -90,7 +90,11 @@ def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> typ
     module = _load(module_name, folder if target == name else None, where)
     found = vars(module).get(class_name)
     if not isinstance(found, type):
-        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
+        classes = [
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, type) and value.__module__ == module.__name__
+        ]
         raise UnknownComponent(
             f"{where}: {module_name!r} has no class {class_name!r}"
             f"{did_you_mean(class_name, classes)}",
@@ -99,7 +103,7 @@ def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> typ
     return complete(kind, found, where=where)
 
 
-def complete(kind: str, found: type, *, where: str) -> type:
+def complete(kind: str, found: type, *, where: str) -> Any:
     """Return a component's class with the declarations of its kind that it omits."""
     if not dataclasses.is_dataclass(found):
         if inspect.signature(found).parameters:

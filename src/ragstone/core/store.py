@@ -137,9 +137,18 @@ class Store:
         return StoredTable(digest, folder=folder)
 
     def has(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> bool:
-        """Say whether the result of a step is kept, with no failed row in it."""
+        """Return whether the result of a step is stored, with no failed row in it."""
+        return self.find(step, component, inputs) is not None
+
+    def find(
+        self, step: str, component: object, inputs: Mapping[str, StoredTable]
+    ) -> StoredTable | None:
+        """Return the stored result of a step; None if there is none or a row of it failed."""
         folder = self.folder(step, component, inputs)
-        return (folder / MANIFEST).exists() and _read_manifest(folder)["failed"] == 0
+        if not (folder / MANIFEST).exists():
+            return None
+        manifest = _read_manifest(folder)
+        return None if manifest["failed"] else StoredTable(manifest["digest"], folder=folder)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
@@ -187,6 +196,10 @@ class Store:
         except (OSError, ValueError) as error:
             raise _unreadable(path, error) from error
         return document
+
+    def has_json(self, kind: str, name: str) -> bool:
+        """Return whether a document was written under that name."""
+        return (self.root / kind / f"{name}.json").exists()
 
     def check_writable(self) -> None:
         """Raise `StoreError` unless a folder can be made in the store.

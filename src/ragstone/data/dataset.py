@@ -5,17 +5,23 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arro3.core import Array, DataType, Table
 
 from ragstone.core.schemas import table_to_queries, table_to_relevance
+from ragstone.data import table_builder
+from ragstone.data.corpus import Corpus
+from ragstone.data.readers.qrels import Known, collect_qrels
+from ragstone.data.readers.record_rows import passage_row, query_row, turn_rows
+from ragstone.data.readers.rows import FieldError, Ids
+from ragstone.errors import DatasetError
 from ragstone.types import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ragstone.data.corpus import Corpus
+    from ragstone.data.table_builder import TableBuilder
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,56 @@ class Dataset:
     corpus: Corpus
     qrel_table: Table
     """Rows (query_id, passage_id, relevance); relevance 0 is judged and not relevant."""
+
+    @classmethod
+    def from_records(
+        cls,
+        *,
+        queries: Iterable[Mapping[str, Any]] = (),
+        passages: Iterable[Mapping[str, Any]] = (),
+        qrels: Iterable[tuple[str, str, int]] = (),
+        conversations: Iterable[Mapping[str, Any]] = (),
+        name: str = "records",
+    ) -> Dataset:
+        """Return a data set of plain records.
+
+        Args:
+            queries: `query_id`, `text`, and if known `gold_answers`, `rewrite`, `history`.
+            passages: `passage_id`, `text`, and if known `title` and `document_id`.
+            qrels: (query id, passage id, grade); a grade of 1 or more is relevant.
+            conversations: `conversation_id` and `turns`, each with `user` and `agent`.
+            name: the name of the data set in reports.
+
+        Further fields of a record become labels.
+
+        Raises:
+            DatasetError: a field is missing or has a wrong type, an id occurs twice, or the qrels
+                name a query or passage that does not exist.
+
+        >>> data = Dataset.from_records(
+        ...     queries=[{"query_id": "q", "text": "Which river?", "gold_answers": ["Tagus"]}],
+        ...     passages=[{"passage_id": "p", "text": "Lisbon is on the Tagus."}],
+        ...     qrels=[("q", "p", 1)],
+        ... )
+        >>> data
+        Dataset('records', 1 queries, 1 passages, 1 judgements)
+        """
+        asked, shown = table_builder.queries(), table_builder.passages()
+        query_ids, passage_ids = Ids("query"), Ids("passage")
+        _add_rows(asked, query_ids, "queries", queries, lambda record: [query_row(record)])
+        _add_rows(asked, query_ids, "conversations", conversations, turn_rows)
+        _add_rows(shown, passage_ids, "passages", passages, lambda record: [passage_row(record)])
+        judged = ((f"row {n}", *row) for n, row in enumerate(qrels, start=1))
+        known = Known(query_ids.all(), passage_ids.all())
+        table = collect_qrels(judged, "qrels", known, dangling="error")
+        return cls(name, asked.finish(), Corpus(shown.finish()), table)
+
+    def __repr__(self) -> str:
+        """Return one line: the name and the numbers of rows."""
+        queries, passages = self.query_table.num_rows, len(self.corpus)
+        judgements = self.qrel_table.num_rows
+        counts = f"{queries:,} queries, {passages:,} passages, {judgements:,} judgements"
+        return f"Dataset({self.name!r}, {counts})"
 
     @cached_property
     def queries(self) -> list[Query]:
@@ -56,3 +112,21 @@ class Dataset:
         return replace(
             self, query_table=Table.from_batches([chosen], schema=self.query_table.schema)
         )
+
+
+def _add_rows(
+    builder: TableBuilder,
+    ids: Ids,
+    kind: str,
+    records: Iterable[Mapping[str, Any]],
+    rows_of: Callable[[Mapping[str, Any]], Iterable[Any]],
+) -> None:
+    """Add the rows of some records to a table; an error names the record."""
+    for number, record in enumerate(records, start=1):
+        place = f"record {number}"
+        try:
+            for row in rows_of(record):
+                ids.add(row[0], f"{kind}, {place}")
+                builder.add(row)
+        except FieldError as error:
+            raise DatasetError(f"{kind}, {place}: {error}", line=number) from error

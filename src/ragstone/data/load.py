@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.core import registry
+from ragstone.core.component import component_error
 from ragstone.core.spec import Spec, parse_spec
+from ragstone.core.user_code import is_ours
 from ragstone.data.dataset import Dataset
-from ragstone.errors import ConfigError, DatasetError
+from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 
 SAMPLE: Final = Path(__file__).parent / "sample"
 """The data set that comes with Ragstone."""
@@ -56,12 +58,29 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
         reader = registry.create(
             "readers", {"name": name, **parameters}, where=where, folder=folder
         )
-        dataset = reader.read()
+        dataset = _read(reader)
     except OSError as error:
-        raise DatasetError(f"cannot read the data set {parameters.get(key)}: {error}") from error
+        problem = f"cannot read the data set {parameters.get(key)}: {error}"
+        raise DatasetError(problem, path=parameters.get(key)) from error
     if not isinstance(dataset, Dataset):
-        raise ConfigError(f"{where}: the reader {name!r} returned {dataset!r}, not a Dataset")
+        raise ComponentError(
+            f"the reader {name!r} returned {dataset!r}, not a Dataset; return, "
+            "for example Dataset.from_records(queries=[...], passages=[...])",
+            component=name,
+        )
     return dataset
+
+
+def _read(reader: Any) -> Any:
+    """Return what a reader returns; an exception of your own reader is a `ComponentError`."""
+    if is_ours(type(reader)):
+        return reader.read()
+    try:
+        return reader.read()
+    except (RagstoneError, OSError):
+        raise
+    except Exception as error:
+        raise component_error(reader, error) from error
 
 
 def _is_path(written: object, folder: Path | None) -> bool:

@@ -17,7 +17,7 @@ from ragstone.core.spec import parse_spec
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import SAMPLE, layout, load_dataset
-from ragstone.data.readers.folder import query_row, turn_rows
+from ragstone.data.readers.record_rows import query_row, turn_rows
 from ragstone.data.readers.rows import (
     FieldError,
     find_file,

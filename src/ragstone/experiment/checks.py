@@ -3,67 +3,61 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
-from ragstone.core.schemas import table_to_queries
-from ragstone.core.spec import COMPONENT_LISTS, parse_spec
+from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ragstone.core.store import StoredTable
+    from ragstone.components.metrics.base import AnswerMetric
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import SystemEntry
     from ragstone.experiment.system import System
-    from ragstone.protocols import ContextBuilder, Metric
+    from ragstone.protocols import ContextSetting
+    from ragstone.types import Query
 
 
 def check_settings(
-    builders: Sequence[ContextBuilder], systems: Sequence[System], dataset: Dataset
+    settings: Sequence[ContextSetting], systems: Sequence[System], dataset: Dataset
 ) -> None:
-    """Raise `ConfigError` where a setting cannot be built from this data or by these systems."""
-    names = [builder.setting for builder in builders]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"the setting {name!r} is listed twice")
+    """Raise `ConfigError` if a setting cannot be built from this data or by these systems."""
+    check_names("setting", [setting.setting for setting in settings], "leave one of them out")
     generating = [system for system in systems if system.generator]
-    if generating and not builders:
+    if generating and not settings:
         raise ConfigError(
             f"system {generating[0].name!r} has a generator, but there are no 'settings'; "
             f"for example: settings: [none, gold, retrieved(5)]"
         )
-    if builders and not generating:
+    if settings and not generating:
         raise ConfigError("there are 'settings', but no system has a generator")
-    for builder in builders:
-        _check_setting(builder, generating, dataset)
+    for setting in settings:
+        _check_setting(setting, generating, dataset)
 
 
-def _check_setting(builder: ContextBuilder, generating: Sequence[System], dataset: Dataset) -> None:
-    if builder.uses and not len(dataset.corpus):
+def _check_setting(setting: ContextSetting, generating: Sequence[System], dataset: Dataset) -> None:
+    if setting.uses and not len(dataset.corpus):
         raise ConfigError(
-            f"setting {builder.setting!r} shows passages, but the data set {dataset.name!r} has no "
+            f"setting {setting.setting!r} shows passages, but the data set {dataset.name!r} has no "
             f"corpus; use the setting 'none'"
         )
-    if builder.uses & {"gold", "noise"} and not dataset.qrels:
+    if setting.uses & {"gold", "noise"} and not dataset.qrels:
         raise ConfigError(
-            f"setting {builder.setting!r} needs qrels, and the data set {dataset.name!r} has none; "
+            f"setting {setting.setting!r} needs qrels, and the data set {dataset.name!r} has none; "
             f"use settings such as none and retrieved(5)"
         )
-    if "retrieved" in builder.uses and not any(system.retriever for system in generating):
+    if "retrieved" in setting.uses and not any(system.retriever for system in generating):
         raise ConfigError(
-            f"setting {builder.setting!r} needs a retriever; no system with a generator has one"
+            f"setting {setting.setting!r} needs a retriever; no system with a generator has one"
         )
 
 
 def check_depths(
-    builders: Sequence[ContextBuilder], systems: Sequence[System], dataset: Dataset
+    settings: Sequence[ContextSetting], systems: Sequence[System], dataset: Dataset
 ) -> None:
     """Raise `ConfigError` unless `top_k` falls from step to step and the corpus is deep enough."""
-    shown = max(
-        (getattr(builder, "top_k", 0) for builder in builders if "retrieved" in builder.uses),
-        default=0,
-    )
+    shown = max((setting.shows for setting in settings), default=0)
     size = len(dataset.corpus)
     if shown > size:
         raise ConfigError(
@@ -76,11 +70,11 @@ def check_depths(
 
 def _check_depth(system: System, shown: int) -> None:
     """Check that each step hands on at least as many passages as the next one takes."""
-    steps = [
-        (name, getattr(step, "depth", step.top_k), step.top_k)
-        for name, step in (("retriever", system.retriever), ("reranker", system.reranker))
-        if step is not None
-    ]
+    steps = []
+    if system.retriever:
+        steps.append(("retriever", system.retriever.top_k, system.retriever.top_k))
+    if system.reranker:
+        steps.append(("reranker", system.reranker.reads, system.reranker.top_k))
     if shown:
         steps.append(("setting", shown, shown))
     for (before, _, wide), (after, narrow, _) in itertools.pairwise(steps):
@@ -93,12 +87,12 @@ def _check_depth(system: System, shown: int) -> None:
 
 
 def check_written_depth(system: str, entry: SystemEntry, size: int) -> None:
-    """Raise `ConfigError`, naming the system, where a `top_k` as written is more than the corpus.
+    """Raise `ConfigError` if a `top_k` in the file is larger than the corpus.
 
-    A default may be more: nobody asked for it, and rankings then hold the whole corpus.
+    A default may be larger: rankings then contain the whole corpus.
     """
     for step, written in (("retriever", entry.retriever), ("reranker", entry.reranker)):
-        if written is not None:
+        if isinstance(written, str | Mapping):
             _check_written(f"system {system!r}, {step}", written, size)
 
 
@@ -110,53 +104,65 @@ def _check_written(step: str, written: object, size: int) -> None:
             f"{step} {spec.name!r}: top_k is {top_k}, and the corpus has only {size} passages; "
             f"lower top_k to {size} or less, or leave it out"
         )
-    for name in COMPONENT_LISTS:
-        for part in spec.parameters.get(name, ()):
-            _check_written(step, part, size)
+    for parts in spec.parameters.values():
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, str | Mapping):
+                _check_written(step, part, size)
+
+
+def check_names(what: str, names: Sequence[str], way_out: str) -> None:
+    """Raise `ConfigError` if two things of an experiment have the same name."""
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"two {what}s are called {name!r}; {way_out}", value=name)
 
 
 def check_metrics(
-    metrics: Sequence[Metric], systems: Sequence[System], dataset: Dataset, correct: str
+    metrics: Sequence[RankingMetric | AnswerMetric],
+    systems: Sequence[System],
+    dataset: Dataset,
+    correctness_metric: str,
 ) -> None:
     """Raise `ConfigError` for metrics that the data or the systems cannot give."""
-    answers = any(query.gold_answers for query in dataset.queries)
+    data = {
+        "qrels": ("qrels", bool(dataset.qrels)),
+        "gold_answers": ("gold answers", any(query.gold_answers for query in dataset.queries)),
+    }
     for metric in metrics:
-        if "qrels" in metric.requires and not dataset.qrels:
-            raise ConfigError(
-                f"metric {str(metric)!r} needs qrels, and the data set {dataset.name!r} has none; "
-                f"remove it from 'metrics'"
-            )
-        if "gold_answers" in metric.requires and not answers:
-            raise ConfigError(
-                f"metric {str(metric)!r} needs gold answers, and no query of {dataset.name!r} has "
-                f"any; remove it from 'metrics'"
-            )
+        for needed in sorted(metric.requires & data.keys()):
+            noun, given = data[needed]
+            if not given:
+                raise ConfigError(
+                    f"metric {str(metric)!r} needs {noun}, and the data set {dataset.name!r} has "
+                    f"none; remove it from 'metrics'",
+                    key="metrics",
+                    value=str(metric),
+                )
         _check_measured(metric, systems)
-    if any(s.generator for s in systems) and correct not in [str(m) for m in metrics]:
+    names = [str(metric) for metric in metrics]
+    if any(system.generator for system in systems) and correctness_metric not in names:
         raise ConfigError(
-            f"'correct' is {correct!r}, which is not among the metrics; add it, or set "
-            f"'correct' to the metric whose value 1 means a right answer"
+            f"'correctness_metric' is {correctness_metric!r}, which is not among the metrics; add "
+            f"it, or name the metric whose value 1 means a correct answer",
+            key="correctness_metric",
+            value=correctness_metric,
         )
 
 
-def _check_measured(metric: Metric, systems: Sequence[System]) -> None:
+def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[System]) -> None:
     """Check that some system makes what the metric measures."""
     if isinstance(metric, RankingMetric):
-        needed, found = "retriever", any(s.retriever or may_retrieve(s) for s in systems)
+        needed, found = "retriever", any(s.retriever or s.may_retrieve for s in systems)
     else:
         needed, found = "generator", any(s.generator for s in systems)
     if not found:
-        raise ConfigError(f"metric {str(metric)!r} needs a system with a {needed}; none has one")
+        raise ConfigError(
+            f"metric {str(metric)!r} needs a system with a {needed}; none has one", key="metrics"
+        )
 
 
-def check_answered(systems: Sequence[System], answered: StoredTable) -> None:
-    """Raise `ConfigError` where a generator cannot answer the queries that are to be answered."""
+def check_answered(systems: Sequence[System], queries: Sequence[Query]) -> None:
+    """Raise `ConfigError` if a generator cannot answer the queries together."""
     for system in systems:
-        check = getattr(system.generator, "check_queries", None)
-        if check is not None:
-            check(table_to_queries(answered.table))
-
-
-def may_retrieve(system: System) -> bool:
-    """Say whether a system may retrieve by itself, and tell which passages it found."""
-    return system.retriever is None and getattr(system.generator, "may_retrieve", False)
+        if system.generator is not None:
+            system.generator.check_queries(queries)

@@ -1,4 +1,4 @@
-"""The experiment file: what may stand in it, read, overridden from the command line, and checked.
+"""The experiment file: its keys, read, overridden from the command line, and checked.
 
 This module knows the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
 when components are made of them.
@@ -6,20 +6,64 @@ when components are made of them.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import itertools
+import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+)
 
-from ragstone.core.spec import COMPONENT_LISTS, Written, short_name
+from ragstone.core.describe import spec_of
+from ragstone.core.limits import SWEEP_SYSTEMS
+from ragstone.core.spec import COMPONENT_LISTS, short_name
 from ragstone.errors import ConfigError, did_you_mean
+
+_LOG: Final = logging.getLogger(__name__)
+FORMER_KEYS: Final[Mapping[str, str]] = {
+    "correct": "correctness_metric",
+    "noise": "noise_retriever",
+}
+"""Keys of the file up to version 0.1 -> their names today; the former ones are still read."""
+FORMER_SYSTEM_KEYS: Final[Mapping[str, str]] = {"query": "query_former"}
+"""The same for the keys of a system."""
+LIST_PARAMETERS: Final = frozenset({"stop", "weights"})
+"""Parameters that are lists by nature: a list there is one value, a list of lists is a sweep."""
 
 
 def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
+
+
+def _checked_part(value: object) -> object:
+    if isinstance(value, str | Mapping) or dataclasses.is_dataclass(value):
+        return value
+    raise ValueError("expected a name, a mapping with the key 'name', or a component")
+
+
+def _plain_part(value: Any) -> Any:
+    return str(spec_of(value)) if dataclasses.is_dataclass(value) else value
+
+
+Part: TypeAlias = Annotated[
+    Any,
+    BeforeValidator(_checked_part),
+    PlainSerializer(_plain_part),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]}),
+]
+"""A component as people write it: a spec, a mapping, or in Python the component itself."""
 
 
 class Sample(BaseModel):
@@ -28,94 +72,123 @@ class Sample(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     limit: int | None = Field(default=None, ge=1)
-    """Answer a random sample of this many queries; all where absent. The same for every system."""
+    """Answer a random sample of n queries, the same for every system; by default all."""
     seed: int = 0
     where: dict[str, Any] = Field(default_factory=dict)
-    """Label -> value or list of values (null: without it): which queries may be answered."""
+    """Label -> value or list of values (null: no label): the queries that may be answered."""
     retrieval: Literal["sample", "matching", "all"] = "sample"
-    """What retrieval is measured on: the answered queries, all that match `where`, or all."""
+    """The queries that measure retrieval: the answered ones, all that match `where`, or all."""
 
 
 class SystemEntry(BaseModel):
-    """A system: one component a step. A list in place of a value makes one system per value."""
+    """A system: one component per step. A list in place of a value makes one system per value."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str | None = None
-    query: Written = "as-given"
-    retriever: Written | None = None
-    reranker: Written | None = None
-    processor: Written | None = None
-    generator: Written | None = None
+    query_former: Part = "as-given"
+    retriever: Part | None = None
+    reranker: Part | None = None
+    processor: Part | None = None
+    generator: Part | None = None
+
+    @property
+    def default_name(self) -> str:
+        """The name of a system that has none: its components."""
+        parts = [self.retriever, self.reranker, self.processor, self.generator]
+        former = [] if self.query_former == "as-given" else [self.query_former]
+        return " + ".join(short_name(part) for part in (*former, *parts) if part is not None)
 
 
 class ExperimentFile(BaseModel):
-    """What an experiment file says."""
+    """The keys of an experiment file."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    """The file's name where absent. Letters, digits, dot, hyphen, underscore."""
-    data: Written
+    """By default the name of the file. Letters, digits, dot, hyphen, underscore."""
+    data: Part
     """`sample`, a path, or a reader with its parameters."""
     store: str = ".ragstone"
-    """Folder of everything that is kept, relative to the current directory."""
+    """Folder of the results, relative to the current directory."""
     sample: Sample = Field(default_factory=Sample)
     systems: list[SystemEntry] = Field(min_length=1)
     """A mapping from name to system, or a list."""
-    settings: Annotated[list[Written], BeforeValidator(_as_list)] = Field(default_factory=list)
+    settings: Annotated[list[Part], BeforeValidator(_as_list)] = Field(default_factory=list)
     """Context settings; every system with a generator answers under each."""
-    metrics: Annotated[list[str], BeforeValidator(_as_list)] = Field(min_length=1)
-    judges: Annotated[list[Written], BeforeValidator(_as_list)] = Field(default_factory=list)
+    metrics: Annotated[list[Part], BeforeValidator(_as_list)] = Field(min_length=1)
+    """Names, or your own classes: `parts.py:Length`."""
+    judges: Annotated[list[Part], BeforeValidator(_as_list)] = Field(default_factory=list)
     """Language models that grade every answer; each is a metric, or several."""
-    noise: Written = "bm25"
+    noise_retriever: Part = "bm25"
     """The retriever whose best irrelevant passages are the noise of `gold+noise`."""
     prices: str | None = None
     """A file with the prices of models, for costs and budgets (docs/calls.md)."""
-    correct: str = "Match"
-    """The metric whose value 1 means a right answer, for the adaptability metrics."""
+    correctness_metric: str = "Match"
+    """The metric whose value 1 means a correct answer, for the adaptability metrics."""
+
+
+def load_file(
+    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()
+) -> tuple[ExperimentFile, Path]:
+    """Return the checked form of a YAML file or a mapping, and the folder of the file."""
+    if isinstance(source, Mapping):
+        return parse_experiment(source, where="experiment", overrides=overrides), Path()
+    path = Path(source)
+    return read_experiment_file(path, overrides), path.parent
 
 
 def read_experiment_file(path: Path, overrides: Sequence[str] = ()) -> ExperimentFile:
-    """Return what an experiment file says after `key=value` overrides, sweeps spread out.
+    """Return the checked form of a YAML file after `key=value` overrides, its sweeps spread out.
 
-    Raises `ConfigError` naming the file, the key, the value and the nearest legal one.
+    Raises:
+        ConfigError: the message has the file, the key, the value and the nearest legal one.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise ConfigError(f"there is no experiment file {path}") from error
+        raise ConfigError(f"there is no experiment file {path}", path=path) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the experiment file {path}: {error}") from error
+        raise ConfigError(f"cannot read the experiment file {path}: {error}", path=path) from error
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML: {error}") from error
+        mark = getattr(error, "problem_mark", None)
+        line = None if mark is None else mark.line + 1
+        raise ConfigError(f"{path} is not YAML: {error}", path=path, line=line) from error
     if not isinstance(document, dict):
         raise ConfigError(
-            f"{path}: expected keys such as data, systems and metrics, found {document!r}"
+            f"{path}: expected keys such as data, systems and metrics, found {document!r}",
+            path=path,
         )
-    for override in overrides:
-        apply_override(document, override)
-    return parse_experiment(document, where=str(path), default_name=path.stem)
+    return parse_experiment(document, where=str(path), default_name=path.stem, overrides=overrides)
 
 
 def parse_experiment(
-    document: Mapping[str, Any], *, where: str, default_name: str = "experiment"
+    document: Mapping[str, Any],
+    *,
+    where: str,
+    default_name: str = "experiment",
+    overrides: Sequence[str] = (),
 ) -> ExperimentFile:
     """Return the checked form of an experiment given as plain data."""
-    filled = {"name": default_name, **document}
+    filled = copy.deepcopy({"name": default_name, **_with_new_keys(document, where)})
+    for override in overrides:
+        apply_override(filled, override)
     filled["systems"] = list(_spread(filled.get("systems"), where))
     try:
         return ExperimentFile.model_validate(filled)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {_first_error(error)}") from error
+        key, problem = _first_error(error)
+        raise ConfigError(
+            f"{where}: {problem}", path=where, key=key, value=error.errors()[0]["input"]
+        ) from error
 
 
 def apply_override(document: dict[str, Any], override: str) -> None:
     """Set one value of the document, in place: `sample.limit=20`, `systems.0.retriever.k1=0.9`.
 
-    The value is read as YAML. A number in the key is a place in a list, counted from 0. Setting a
+    The value is read as YAML. A number in the key is a position in a list, counted from 0. To set a
     parameter of a component that is written as a bare name turns the name into a mapping.
     """
     key, equals, raw = override.partition("=")
@@ -125,7 +198,7 @@ def apply_override(document: dict[str, Any], override: str) -> None:
         value = yaml.safe_load(raw)
     except yaml.YAMLError as error:
         raise ConfigError(f"override {override!r}: the value is not YAML: {error}") from error
-    *path, last = key.split(".")
+    *path, last = _new_key(key)
     place: Any = document
     for part in path:
         place = _step_into(place, part, override)
@@ -133,6 +206,35 @@ def apply_override(document: dict[str, Any], override: str) -> None:
         place[_position(place, last, override)] = value
     else:
         place[last] = value
+
+
+def _with_new_keys(document: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the document with the keys of today; a notice names every former key."""
+    found: dict[str, Any] = _renamed(document, FORMER_KEYS, where)
+    systems = found.get("systems")
+    if isinstance(systems, Mapping):
+        found["systems"] = {
+            name: _renamed(entry, FORMER_SYSTEM_KEYS, where) for name, entry in systems.items()
+        }
+    elif isinstance(systems, list):
+        found["systems"] = [_renamed(entry, FORMER_SYSTEM_KEYS, where) for entry in systems]
+    return found
+
+
+def _renamed(entry: Any, names: Mapping[str, str], where: str) -> Any:
+    if not isinstance(entry, Mapping):
+        return entry
+    for former in entry.keys() & names.keys():
+        _LOG.warning("%s: the key %r is now called %r", where, former, names[former])
+    return {names.get(key, key): value for key, value in entry.items()}
+
+
+def _new_key(key: str) -> list[str]:
+    """Return the parts of an override's key under the names of today."""
+    first, *rest = key.split(".")
+    if first == "systems" and len(rest) > 1:
+        rest[1] = FORMER_SYSTEM_KEYS.get(rest[1], rest[1])
+    return [FORMER_KEYS.get(first, first), *rest]
 
 
 def _step_into(place: Any, part: str, override: str) -> Any:
@@ -150,7 +252,8 @@ def _position(place: list[Any], part: str, override: str) -> int:
     if part.isdigit() and int(part) < len(place):
         return int(part)
     raise ConfigError(
-        f"override {override!r}: {part!r} is no place in a list of {len(place)}, counted from 0"
+        f"override {override!r}: {part!r} is not a position in a list of {len(place)}, counted "
+        "from 0"
     )
 
 
@@ -161,7 +264,9 @@ def _spread(systems: object, where: str) -> Iterable[dict[str, Any]]:
     elif isinstance(systems, list):
         entries = [dict(_mapping(entry, where)) for entry in systems]
     else:
-        raise ConfigError(f"{where}: 'systems' must be a list or a mapping, found {systems!r}")
+        raise ConfigError(
+            f"{where}: 'systems' must be a list or a mapping, found {systems!r}", key="systems"
+        )
     for entry in entries:
         yield from _variants(entry)
 
@@ -175,29 +280,41 @@ def _mapping(entry: object, where: str) -> Mapping[str, Any]:
 
 
 def _variants(entry: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    keys, options = list(entry), [_options(value) for value in entry.values()]
-    many = len(list(itertools.product(*options))) > 1
-    for chosen in itertools.product(*options):
-        variant = dict(zip(keys, chosen, strict=True))
-        if many and variant.get("name"):
-            swept = [k for k, o in zip(keys, options, strict=True) if len(o) > 1]
-            told = ", ".join(short_name(variant[k]) for k in swept)
-            variant["name"] = f"{variant['name']} [{told}]"
+    options = {key: _options(value) for key, value in entry.items()}
+    swept = [key for key, values in options.items() if len(values) > 1]
+    for variant in _products(options):
+        if swept and variant.get("name"):
+            listed = ", ".join(short_name(variant[key]) for key in swept)
+            variant["name"] = f"{variant['name']} [{listed}]"
         yield variant
 
 
 def _options(value: object) -> list[Any]:
-    """Return the values a step is to take: a list's members, a mapping's parameters swept."""
+    """Return the values that a step takes: a list's members, a mapping's parameters swept."""
     if isinstance(value, list):
         return [option for member in value for option in _options(member)]
     if isinstance(value, Mapping):
-        products = itertools.product(*(_values(name, held) for name, held in value.items()))
-        return [dict(zip(value, chosen, strict=True)) for chosen in products]
+        return list(_products({name: _values(name, held) for name, held in value.items()}))
     return [value]
 
 
+def _products(options: Mapping[str, Sequence[Any]]) -> Iterable[dict[str, Any]]:
+    """Return one mapping per combination of values; refuse a sweep that is too large."""
+    count = math.prod(map(len, options.values()))
+    if count > SWEEP_SYSTEMS:
+        raise ConfigError(
+            f"the lists of {', '.join(options)} make {count:,} systems; the maximum is "
+            f"{SWEEP_SYSTEMS:,}: sweep fewer values, or split the file",
+            key="systems",
+            value=count,
+        )
+    return (
+        dict(zip(options, chosen, strict=True)) for chosen in itertools.product(*options.values())
+    )
+
+
 def _values(name: str, value: object) -> list[Any]:
-    """Return the values that one parameter is to take."""
+    """Return the values that one parameter takes."""
     if not isinstance(value, list):
         return [value]
     if name in COMPONENT_LISTS:
@@ -207,20 +324,17 @@ def _values(name: str, value: object) -> list[Any]:
     return value
 
 
-LIST_PARAMETERS = frozenset({"stop", "weights"})
-"""Parameters that are lists by nature: a list there is one value, a list of lists is a sweep."""
-
-
-def _first_error(error: ValidationError) -> str:
-    """Say the first thing that is wrong, with the nearest legal key where a key is unknown."""
+def _first_error(error: ValidationError) -> tuple[str, str]:
+    """Return the first wrong key and the problem, with the nearest legal key if it is unknown."""
     first = error.errors()[0]
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
-        return f"unknown key {key!r}{did_you_mean(str(first['loc'][-1]), known)}"
+        return key, f"unknown key {key!r}{did_you_mean(str(first['loc'][-1]), known)}"
     if first["type"] == "missing":
-        return f"the key {key!r} is missing"
-    return f"key {key!r}: {first['msg'][0].lower()}{first['msg'][1:]}, found {first['input']!r}"
+        return key, f"the key {key!r} is missing"
+    problem = first["msg"].removeprefix("Value error, ")
+    return key, f"key {key!r}: {problem[0].lower()}{problem[1:]}, found {first['input']!r}"
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.client import Calls
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.registry import create
-from ragstone.core.spec import short_name
+from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, did_you_mean
@@ -24,144 +24,174 @@ from ragstone.experiment.checks import (
     check_answered,
     check_depths,
     check_metrics,
+    check_names,
     check_settings,
     check_written_depth,
-    may_retrieve,
 )
-from ragstone.experiment.config import ExperimentFile, Sample, SystemEntry, read_experiment_file
-from ragstone.experiment.pipeline import (
-    MetricSet,
-    rank_queries,
-    returned_run,
-    run_trial,
-    score_rankings,
-)
-from ragstone.experiment.plan import Plan, PlanningStore, estimate_answers, index_bytes
-from ragstone.experiment.record import Record
-from ragstone.experiment.shared_queries import common_queries
-from ragstone.experiment.system import Bench, System, Trial
+from ragstone.experiment.config import ExperimentFile, Sample, SystemEntry, load_file
+from ragstone.experiment.plan import Plan, Planner
+from ragstone.experiment.record import Recorder
+from ragstone.experiment.shared_queries import select_queries
+from ragstone.experiment.steps import MetricSet, Step, run_step
+from ragstone.experiment.system import SharedInputs, StepList, System, needed
+from ragstone.protocols import Services
+from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
-    from ragstone.protocols import ContextBuilder, Judge
-    from ragstone.results.results import Results
+    from ragstone.protocols import ContextSetting, Judge
 
 _LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is to be measured. Making one costs nothing; `check` reads the data and every name."""
+    """An experiment. Making one costs nothing; `check` reads the data and every name."""
 
     file: ExperimentFile
     folder: Path = Path()
-    """Where the experiment file lies: the user's own components are looked for there."""
+    """The folder of the experiment file, in which your own components are looked for."""
+
+    def __repr__(self) -> str:
+        """Return one line: the name, the data and the sizes."""
+        systems, settings = len(self.file.systems), len(self.file.settings)
+        return f"Experiment({self.file.name!r}, {systems} systems x {settings} settings)"
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The whole data set, its derived arrays kept in the experiment's store."""
+        """The whole data set; arrays derived from it go into the experiment's store."""
         loaded = load_dataset(self.file.data, folder=self.folder)
         corpus = dataclasses.replace(loaded.corpus, store=self.store)
         return dataclasses.replace(loaded, corpus=corpus)
 
     @cached_property
     def store(self) -> Store:
-        """Where everything is kept."""
+        """The store of all results."""
         return Store(Path(self.file.store))
 
     @cached_property
     def systems(self) -> list[System]:
-        """The systems, each with its components made."""
+        """The systems with their components."""
         made = [self._system(entry) for entry in self.file.systems]
-        names = [system.name for system in made]
-        for name in names:
-            if names.count(name) > 1:
-                raise ConfigError(
-                    f"two systems are called {name!r}; give each a name of its own with 'name'"
-                )
+        check_names("system", [system.name for system in made], "give each its own 'name'")
         return made
 
     @cached_property
-    def builders(self) -> list[ContextBuilder]:
+    def settings(self) -> list[ContextSetting]:
         """The context settings."""
-        return [
-            create("context_settings", written, where="setting", folder=self.folder)
-            for written in self.file.settings
-        ]
+        return self._create_all("context_settings", self.file.settings, "setting")
 
     @cached_property
     def noise(self) -> System | None:
-        """The system that finds the noise of `gold+noise`, where a setting asks for any."""
-        if not any("noise" in builder.uses for builder in self.builders):
+        """The system that finds the noise of `gold+noise`, if a setting needs noise."""
+        if not any("noise" in setting.uses for setting in self.settings):
             return None
-        retriever = create("retrievers", self.file.noise, where="noise", folder=self.folder)
+        (retriever,) = self._create_all(
+            "retrievers", [self.file.noise_retriever], "noise_retriever"
+        )
         return System("noise", create("query_formers", "rewrite", where="noise"), retriever)
 
     @cached_property
     def metrics(self) -> tuple[MetricSet, MetricSet]:
         """The ranking metrics and the answer metrics."""
-        parsed = [parse_metric(name) for name in self.file.metrics]
-        ranking = tuple(str(m) for m in parsed if isinstance(m, RankingMetric))
-        return MetricSet(ranking), MetricSet(tuple(str(m) for m in parsed if str(m) not in ranking))
+        parsed = [parse_metric(written, folder=self.folder) for written in self.file.metrics]
+        ranking = tuple(m for m in parsed if isinstance(m, RankingMetric))
+        return MetricSet(ranking), MetricSet(tuple(m for m in parsed if m not in ranking))
 
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
-        """The judges, each with a metric name of its own."""
-        made = [
-            create("judges", written, where="judge", folder=self.folder)
-            for written in self.file.judges
-        ]
-        names = [str(judge) for judge in made]
-        for name in names:
-            if names.count(name) > 1 or name in self.file.metrics:
-                raise ConfigError(f"two metrics are called {name!r}; leave one of them out")
-        return tuple(made)
+        """The judges; each has metrics with names of their own."""
+        made = tuple(self._create_all("judges", self.file.judges, "judge"))
+        given = [str(metric) for kind in self.metrics for metric in kind.metrics]
+        names = [name for judge in made for name in judge.metrics]
+        check_names("metric", given + names, "leave one of them out")
+        return made
 
     def check(self) -> None:
         """Raise a `ConfigError` or `DatasetError` for anything that would fail later on."""
         ranking, answer = self.metrics
-        check_settings(self.builders, self.systems, self.dataset)
-        check_depths(self.builders, self.systems, self.dataset)
+        check_settings(self.settings, self.systems, self.dataset)
+        check_depths(self.settings, self.systems, self.dataset)
         for system, entry in zip(self.systems, self.file.systems, strict=True):
             check_written_depth(system.name, entry, len(self.dataset.corpus))
         metrics = [*ranking.metrics, *answer.metrics]
-        check_metrics(metrics, self.systems, self.dataset, self.file.correct)
+        check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
+        check_answered(self.systems, table_to_queries(self.shared.answered.table))
         self.store.check_writable()
 
-    def run(self, calls: Calls | None = None) -> Results:
-        """Check everything, run what is not kept, and return the results.
+    @cached_property
+    def shared(self) -> SharedInputs:
+        """The tables and components that all systems share."""
+        dataset = _matching(self.dataset, self.file.sample)
+        selected = select_queries(dataset, self.settings)
+        answered = selected.dataset
+        if self.file.sample.limit is not None:
+            answered = answered.sample(self.file.sample.limit, self.file.sample.seed)
+        ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
+        corpus = dataset.corpus
+        return SharedInputs(
+            passages=StoredTable(corpus.digest, memory=corpus.table),
+            qrels=StoredTable.in_memory(dataset.qrel_table),
+            answered=StoredTable.in_memory(answered.query_table),
+            ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
+            noise=self.noise,
+            judges=self.judges,
+            left_out=selected.left_out,
+        )
+
+    def steps(self) -> StepList:
+        """Return every step of the experiment, each before those that depend on it."""
+        steps = StepList(self.shared, *self.metrics)
+        for system in self.systems:
+            if system.retriever:
+                steps.add_ranking(system)
+        for setting in self.settings:
+            for system in self.systems:
+                if system.generator and ("retrieved" not in setting.uses or system.retriever):
+                    steps.add_trial(system, setting)
+        return steps
+
+    def run(self, calls: Calls | None = None, *, only: Sequence[str] = ()) -> Results:
+        """Check everything, run the steps whose results are not stored, and return the results.
+
+        Args:
+            calls: the way to models; by default the one of `open_calls`.
+            only: names of steps; the others run only if these depend on them.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
             DatasetError: the data are malformed; nothing was spent.
-            ModelFileError, MissingDependency, CallError: a component that is to work cannot.
+            ModelFileError, MissingDependency, CallError: a component cannot work here.
         """
-        from ragstone.results.results import Results
-
-        with contextlib.nullcontext(calls) if calls else self.open_calls() as asked:
-            self._walk(asked, PlanningStore(self.store.root)).check_ready(asked)
-            self._run(asked)
+        self.check()
+        with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
+            services = self._services(opened)
+            steps = self.steps()
+            chosen = needed(list(steps), frozenset(only)) if only else list(steps)
+            Planner(self.store, services).plan(chosen).check_ready(services)
+            self._run(steps, chosen, services)
         return Results.load(self.store, self.file.name)
 
-    def _run(self, calls: Calls) -> None:
-        bench = self.bench(calls, self.store)
-        if bench.left_out:
-            _LOG.warning("%s", left_out_text(bench.left_out))
-        before = calls.usage
-        record = Record(self.file, self.dataset, self.systems, bench)
-        runs = {s.name: self._rank(s, bench, record) for s in self.systems if s.retriever}
-        for system, builder in self.trials():
-            trial = run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
-            record.add_trial(trial)
-            if builder.setting == "none" and may_retrieve(system):
-                self._rank_returned(system, trial, bench, record)
-        record.finish(dataclasses.asdict(calls.usage - before))
+    def _run(self, steps: StepList, chosen: Sequence[Step], services: Services) -> None:
+        if self.shared.left_out:
+            _LOG.warning("%s", left_out_text(self.shared.left_out))
+        before = services.calls.usage
+        recorder = Recorder(self.store, self.file, self.dataset, self.systems, steps)
+        done: dict[Step, StoredTable] = {}
+        for step in chosen:
+            inputs = {
+                name: done[given] if isinstance(given, Step) else given
+                for name, given in step.inputs.items()
+            }
+            done[step] = run_step(step, inputs, self.store, services)
+            recorder.update(done)
+        recorder.finish(done, dataclasses.asdict(services.calls.usage - before))
 
     def open_calls(
         self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
     ) -> Calls:
-        """Return the way to models that this experiment uses; see `ragstone.calls.client.Calls`."""
+        """Return the way to models that this experiment uses; see `ragstone.calls.Calls`."""
         self.store.check_writable()
         prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
@@ -172,119 +202,72 @@ class Experiment:
             budget=None if budget is None else Budget(budget, prices),
         )
 
+    def plan(self, calls: Calls | None = None, *, sample_calls: int = 0) -> Plan:
+        """Check everything and return the steps and the cost of a run, running none of it.
+
+        Args:
+            calls: the way to models; by default the one of `open_calls`.
+            sample_calls: n missing calls of each generator are made, to estimate the others from
+                their replies; the replies are kept.
+        """
+        self.check()
+        with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
+            services = self._services(opened)
+            return Planner(self.store, services, look_ahead=True).plan(
+                list(self.steps()),
+                queries=self.shared.answered.table.num_rows,
+                trials=self.steps().trials,
+                left_out=self.shared.left_out,
+                sample_calls=sample_calls,
+            )
+
+    def _services(self, calls: Calls) -> Services:
+        return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
+
     def _beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""
         return Path(path) if Path(path).exists() else self.folder / path
 
-    def plan(self, calls: Calls | None = None, *, probe: int = 0) -> Plan:
-        """Check everything and return what a run would do and take, doing none of it.
-
-        With `probe`, so many of the missing calls of each generator are made, to learn from their
-        replies what the others will take; they are kept.
-        """
-        with contextlib.nullcontext(calls) if calls else self.open_calls() as asked:
-            store = PlanningStore(self.store.root, look_ahead=True)
-            plan = self._walk(asked, store)
-            estimate, unknown = estimate_answers(store.asked, asked, probe)
-        room = index_bytes(plan.steps, self.dataset.corpus)
-        return dataclasses.replace(plan, estimate=estimate, calls_unknown=unknown, index_bytes=room)
-
-    def _walk(self, calls: Calls, store: PlanningStore) -> Plan:
-        """Check everything and walk the pipeline, noting what is kept."""
-        self.check()
-        bench = self.bench(calls, store)
-        check_answered(self.systems, bench.answered)
-        retrieving = [system for system in self.systems if system.retriever]
-        runs = {s.name: rank_queries(s, bench.ranked, bench) for s in retrieving}
-        for run in runs.values():
-            score_rankings(self.metrics[0], bench.ranked, run, bench)
-        for system, builder in self.trials():
-            run_trial(system, builder, self.metrics[1], runs.get(system.name), bench)
-        return Plan(
-            bench.answered.table.num_rows,
-            len(self.trials()),
-            tuple(store.steps),
-            left_out=bench.left_out,
-        )
-
-    def trials(self) -> list[tuple[System, ContextBuilder]]:
-        """Return every system with every setting it can be run under, cheap settings first."""
-        return [
-            (system, builder)
-            for builder in self.builders
-            for system in self.systems
-            if system.generator and ("retrieved" not in builder.uses or system.retriever)
-        ]
-
-    def bench(self, calls: Calls, store: Store) -> Bench:
-        """Return what the trials share, its tables kept in `store`."""
-        dataset = _only(self.dataset, self.file.sample)
-        common = common_queries(dataset, self.builders)
-        answered = common.dataset
-        if self.file.sample.limit is not None:
-            answered = answered.sample(self.file.sample.limit, self.file.sample.seed)
-        ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
-        return Bench(
-            store=store,
-            calls=calls,
-            corpus=dataset.corpus,
-            qrels=store.keep("qrels", dataset.qrel_table),
-            answered=store.keep("queries", answered.query_table),
-            ranked=store.keep("queries", ranked[self.file.sample.retrieval].query_table),
-            noise=self.noise,
-            judges=self.judges,
-            left_out=common.left_out,
-        )
-
-    def _rank(self, system: System, bench: Bench, record: Record) -> StoredTable:
-        """Return the run over the answered queries, after scoring the one over the ranked ones."""
-        run = rank_queries(system, bench.ranked, bench)
-        scores = score_rankings(self.metrics[0], bench.ranked, run, bench)
-        searches = bench.store.folder("form", system.former, {"queries": bench.ranked})
-        record.add_ranking(system, run, scores, searches.name)
-        return run
-
-    def _rank_returned(self, system: System, trial: Trial, bench: Bench, record: Record) -> None:
-        """Measure the passages that a system of one's own says it found."""
-        returned = returned_run(trial.predictions)
-        if returned is not None and self.metrics[0].names:
-            run = bench.store.keep("run", returned.table)
-            scores = score_rankings(self.metrics[0], bench.answered, run, bench)
-            record.add_ranking(system, run, scores)
+    def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
+        return [create(kind, one, where=where, folder=self.folder) for one in written]
 
     def _system(self, entry: SystemEntry) -> System:
-        parts = {
-            "former": ("query_formers", entry.query),
-            "retriever": ("retrievers", entry.retriever),
-            "reranker": ("rerankers", entry.reranker),
-            "processor": ("processors", entry.processor),
-            "generator": ("generators", entry.generator),
+        kinds = {
+            "query_former": "query_formers",
+            "retriever": "retrievers",
+            "reranker": "rerankers",
+            "processor": "processors",
+            "generator": "generators",
         }
-        name = entry.name or _system_name(entry)
+        name = entry.name or entry.default_name
         if entry.retriever is None and entry.generator is None:
             raise ConfigError(f"system {name!r} has neither a retriever nor a generator")
         made = {
             step: create(kind, written, where=f"system {name!r}, {step}", folder=self.folder)
-            for step, (kind, written) in parts.items()
-            if written is not None
+            for step, kind in kinds.items()
+            if (written := getattr(entry, step)) is not None
         }
         return System(name=name, **made)
 
 
-def load_experiment(path: str | Path, overrides: Sequence[str] = ()) -> Experiment:
-    """Return the experiment of a file, with `key=value` overrides as on the command line."""
-    place = Path(path)
-    return Experiment(read_experiment_file(place, overrides), folder=place.parent)
+def load_experiment(
+    source: str | Path | Mapping[str, Any], overrides: Sequence[str] = ()
+) -> Experiment:
+    """Return the experiment of a YAML file or of a mapping with the same keys.
+
+    Args:
+        source: the path of the file, or the mapping; components may be instances in a mapping.
+        overrides: `key=value` as on the command line, such as `sample.limit=20`.
+
+    >>> load_experiment({"data": "sample", "systems": [{"retriever": "bm25"}], "metrics": ["R@5"]})
+    Experiment('experiment', 1 systems x 0 settings)
+    """
+    file, folder = load_file(source, overrides)
+    return Experiment(file, folder=folder)
 
 
-def _system_name(entry: SystemEntry) -> str:
-    parts = [entry.retriever, entry.reranker, entry.processor, entry.generator]
-    former = [] if entry.query == "as-given" else [entry.query]
-    return " + ".join(short_name(part) for part in (*former, *parts) if part is not None)
-
-
-def _only(dataset: Dataset, sample: Sample) -> Dataset:
-    """Return the data set with the queries that have the labels asked for."""
+def _matching(dataset: Dataset, sample: Sample) -> Dataset:
+    """Return the data set with the queries that have the labels of `sample.where`."""
     if not sample.where:
         return dataset
     wanted = {k: v if isinstance(v, list) else [v] for k, v in sample.where.items()}
@@ -292,7 +275,9 @@ def _only(dataset: Dataset, sample: Sample) -> Dataset:
     for label in wanted:
         if label not in known:
             raise ConfigError(
-                f"sample.where: no query has the label {label!r}{did_you_mean(label, known)}"
+                f"sample.where: no query has the label {label!r}{did_you_mean(label, known)}",
+                key="sample.where",
+                value=label,
             )
     kept = [
         position
@@ -300,5 +285,7 @@ def _only(dataset: Dataset, sample: Sample) -> Dataset:
         if all(query.labels.get(label) in values for label, values in wanted.items())
     ]
     if not kept:
-        raise ConfigError(f"sample.where: no query has the labels {sample.where!r}")
+        raise ConfigError(
+            f"sample.where: no query has the labels {sample.where!r}", key="sample.where"
+        )
     return dataset.select(kept)

@@ -1,209 +1,224 @@
-"""What a run would do and take: the pipeline walked with a store that keeps nothing."""
+"""What a run would do and cost: the list of steps, held against the store."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ragstone.core.describe import spec_of
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.limits import PLAN_STEPS, PLAN_WIDTH
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
+from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError
-from ragstone.experiment.pipeline import to_tasks
-from ragstone.protocols import AskingFormer
-from ragstone.results.wording import TITLES, left_out_text
+from ragstone.experiment.steps import Step, compute, input_records, tasks_of
+from ragstone.results.wording import TITLES, left_out_text, shorten
 
 if TYPE_CHECKING:
-    from arro3.core import Table
-
-    from ragstone.calls.client import Calls
     from ragstone.calls.estimates import Estimate
-    from ragstone.data.corpus import Corpus
+    from ragstone.experiment.system import Trial
+    from ragstone.protocols import Services
     from ragstone.types import Task
 
 State = Literal["kept", "to do"]
-UNKNOWN: Final = "not known yet: "
-SHARED: Final = frozenset({"form", "retrieve", "fuse", "rerank"})
-"""Steps that several systems have in common, and that are noted once; trials are counted whole."""
-LOOKED_AHEAD: Final = frozenset({"form", "retrieve", "fuse", "context", "process"})
+_ASKING: Final[Mapping[str, str]] = {
+    "form": "query formers",
+    "rerank": "rerankers",
+    "process": "processors",
+    "judge": "judges",
+}
+"""Steps whose model calls a plan counts by component -> who makes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One step of the experiment and whether its result is kept."""
+    """One step of the experiment and whether its result is in the store."""
 
-    step: str
-    component: object
+    source: Step
     state: State
     queries: int | None = None
-    """How many the step is for, where that is known."""
+    """Number of queries of the step; None if it is not known yet."""
     passages: int = 0
-    """How many passages its contexts hold, as far as they are known."""
+    """Number of passages in its contexts, as far as they are known."""
+
+    @property
+    def step(self) -> str:
+        """The name of the step."""
+        return self.source.name
+
+    @property
+    def component(self) -> Any:
+        """The component of the step."""
+        return self.source.component
+
+    @property
+    def to_do(self) -> bool:
+        """Whether the step is to be computed."""
+        return self.state == "to do"
+
+    @property
+    def calls(self) -> int:
+        """Maximum number of model calls, apart from answers, which are estimated together."""
+        if not self.to_do or self.step not in _ASKING:
+            return 0
+        calls: int = self.component.cost(self.queries or 0, self.passages)
+        return calls
 
 
 @dataclass(frozen=True)
-class PlanningStore(Store):
-    """A store that notes which steps are kept, and keeps none.
+class Planner:
+    """Looks up which steps are in the store.
 
-    What depends on a step that is not kept has inputs that nobody knows yet: it is to do. With
+    The inputs of a step that follows from an unknown result are unknown too: it is to do. With
     `look_ahead`, steps that cost next to nothing are computed in memory, so that the prompts that
-    follow from them are known; the others stay unknown.
+    follow from them are known.
     """
 
+    store: Store
+    services: Services
     look_ahead: bool = False
-    steps: list[PlannedStep] = field(default_factory=list)
-    planned: dict[str, int | None] = field(default_factory=dict)
-    """Folders of the steps noted -> for how many queries they are, where that is known."""
-    asked: list[tuple[Any, Mapping[str, StoredTable]]] = field(default_factory=list)
-    """Generators whose answers are to do, each with the inputs of that step."""
 
-    def get_or_compute(
+    def plan(
         self,
-        step: str,
-        component: object,
-        inputs: Mapping[str, StoredTable],
-        compute: Callable[..., Table],
+        steps: Sequence[Step],
         *,
-        count_failed: Callable[[Table], int] | None = None,
-        facts: Callable[[], Mapping[str, Any]] | None = None,
-    ) -> StoredTable:
-        """Return the kept result, or a placeholder that nothing kept can depend on."""
-        kept = self.has(step, component, inputs)
-        state: State = "kept" if kept else "to do"
-        folder = self.folder(step, component, inputs).name
-        if step not in SHARED or folder not in self.planned:
-            self.planned[folder] = self._queries(inputs)
-            passages = _passages(inputs) if step == "process" else 0
-            self.steps.append(PlannedStep(step, component, state, self.planned[folder], passages))
-        if kept:
-            return super().get_or_compute(step, component, inputs, compute)
-        if step == "generate":
-            self.asked.append((component, inputs))
-        if self.look_ahead and _costs_nothing(step, component) and all(map(known, inputs.values())):
-            held = {name: given.table for name, given in inputs.items()}
-            return StoredTable.in_memory(compute(component, **held))
-        return StoredTable(UNKNOWN + folder)
+        queries: int = 0,
+        trials: Sequence[Trial] = (),
+        left_out: Mapping[str, int] | None = None,
+        sample_calls: int = 0,
+    ) -> Plan:
+        """Return the plan of some steps, each after those that it depends on."""
+        known: dict[Step, StoredTable] = {}
+        planned: dict[Step, PlannedStep] = {}
+        for step in steps:
+            planned[step] = self._planned(step, known, planned, queries)
+        to_do = [one for one in planned.values() if one.to_do]
+        estimate, others = self._estimate(to_do, known, sample_calls)
+        return Plan(
+            queries,
+            tuple(planned.values()),
+            trials=len(trials),
+            trials_to_do=sum(planned[trial.predictions].to_do for trial in trials),
+            estimate=estimate,
+            calls_unknown=others,
+            left_out=left_out or {},
+            index_bytes=self._index_bytes(to_do) if trials or self.look_ahead else 0,
+        )
 
-    def _queries(self, inputs: Mapping[str, StoredTable]) -> int | None:
-        """Return how many queries a step is for, from the table that has a row for each."""
-        rows = inputs.get("queries") or inputs.get("searches")
-        if rows is None or known(rows):
-            return None if rows is None else rows.table.num_rows
-        return self.planned.get(rows.digest.removeprefix(UNKNOWN))
+    def _planned(
+        self,
+        step: Step,
+        known: dict[Step, StoredTable],
+        planned: Mapping[Step, PlannedStep],
+        queries: int,
+    ) -> PlannedStep:
+        """Return the state of a step; its result joins the known ones if it is there."""
+        inputs = _known_inputs(step, known)
+        rows = next(iter(step.inputs.values()))
+        count = rows.table.num_rows if isinstance(rows, StoredTable) else planned[rows].queries
+        passages = _passages(inputs) if step.name == "process" else 0
+        if inputs is None:
+            return PlannedStep(step, "to do", count, passages)
+        stored = self.store.find(step.name, step.component, inputs)
+        if stored is not None:
+            known[step] = stored
+            return PlannedStep(step, "kept", count, passages)
+        if self.look_ahead and _is_cheap(step):
+            tables = {name: given.table for name, given in inputs.items()}
+            known[step] = StoredTable.in_memory(compute(step, tables, self.services).table)
+        return PlannedStep(step, "to do", count, passages)
 
-    def keep(self, step: str, table: Table) -> StoredTable:
-        """Hold a table in memory; a plan writes nothing."""
-        return StoredTable.in_memory(table)
+    def _estimate(
+        self, to_do: Sequence[PlannedStep], known: Mapping[Step, StoredTable], sample: int
+    ) -> tuple[Estimate | None, int]:
+        """Return the likely cost of the answers, and the number of calls without an estimate."""
+        tasks: dict[str, tuple[Any, list[Task]]] = {}
+        others = 0
+        for one in to_do:
+            if one.step != "generate":
+                continue
+            inputs = _known_inputs(one.source, known)
+            if inputs is None:
+                others += one.component.cost(one.queries or 0, 0)
+            else:
+                records = input_records({name: given.table for name, given in inputs.items()})
+                key = fingerprint(one.component)
+                tasks.setdefault(key, (one.component, []))[1].extend(tasks_of(**records))
+        estimates: list[Estimate] = []
+        # One estimate per generator, over all its trials: equal prompts are asked once.
+        for generator, of_all in tasks.values():
+            estimate = generator.estimate(of_all, self.services, sample=sample)
+            if estimate is None:
+                others += generator.cost(len(of_all), 0)
+            else:
+                estimates.append(estimate)
+        return (reduce(add, estimates) if estimates else None), others
 
-
-def known(kept: StoredTable) -> bool:
-    """Say whether a table is there to be looked at."""
-    return not kept.digest.startswith(UNKNOWN)
-
-
-def _passages(inputs: Mapping[str, StoredTable]) -> int:
-    """Return how many passages a step's contexts hold, as far as they are known."""
-    contexts = inputs.get("contexts")
-    if contexts is None or not known(contexts):
-        return 0
-    return sum(map(len, columns(contexts.table)["passage_ids"]))
-
-
-def _costs_nothing(step: str, component: object) -> bool:
-    """Say whether a step needs no model: built-in parts that need one say so by `check`.
-
-    One that checks for something else says `needs_model = False`.
-    """
-    built_in = type(component).__module__.startswith("ragstone.")
-    by_its_ways = hasattr(component, "check") or isinstance(component, AskingFormer)
-    needs_model = getattr(component, "needs_model", by_its_ways)
-    return step in LOOKED_AHEAD and built_in and not needs_model
+    def _index_bytes(self, to_do: Sequence[PlannedStep]) -> int:
+        """Return the size of the indexes that retrievers will add to the store."""
+        indexes: dict[str, int] = {}
+        for one in to_do:
+            # A model that is not there yet is reported by the run.
+            with contextlib.suppress(ModelFileError):
+                indexes |= one.component.index_bytes(self.services)
+        return sum(indexes.values())
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps of an experiment, which of them are kept, and what the model calls may take."""
+    """The steps of an experiment, which of them are stored, and the cost of the others."""
 
     queries: int
-    """Queries that are answered in each trial."""
-    trials: int
+    """Number of queries that are answered in each trial."""
     steps: tuple[PlannedStep, ...]
+    trials: int = 0
+    trials_to_do: int = 0
+    """Trials whose answers are not in the store."""
     estimate: Estimate | None = None
-    """What the answers that are to do are likely to take, as far as their prompts are known."""
+    """The likely cost of the answers that are to do, as far as their prompts are known."""
     calls_unknown: int = 0
-    """Further calls for answers, whose prompts hang on steps that are to do."""
+    """Answer calls without an estimate: most have prompts that depend on steps to do."""
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why queries are not answered under any setting -> how many."""
+    """Why queries are not answered under any setting -> number of queries."""
     index_bytes: int = 0
-    """What new indexes will take in the store, as far as their retrievers say."""
-
-    @property
-    def trials_to_do(self) -> int:
-        """Trials whose answers are not kept yet."""
-        return sum(s.step == "generate" and s.state == "to do" for s in self.steps)
+    """Bytes that new indexes will take in the store, as far as their retrievers know."""
 
     @property
     def answer_calls(self) -> int:
-        """Model calls for answers at most."""
-        if self.estimate is None:
-            return self.trials_to_do * self.queries
-        return self.estimate.calls + self.calls_unknown
-
-    @property
-    def judge_calls(self) -> int:
-        """Model calls of judges at most; the answers they will see are not known yet."""
-        judging = [s.component for s in self.steps if (s.step, s.state) == ("judge", "to do")]
-        return sum(getattr(judge, "calls_per_item", 1) for judge in judging) * self.queries
-
-    @property
-    def form_calls(self) -> int:
-        """Model calls of query formers at most."""
-        return self._calls_of("form")
-
-    @property
-    def rerank_calls(self) -> int:
-        """Model calls of rerankers at most: a ranking may be shorter than they look."""
-        return self._calls_of("rerank")
-
-    @property
-    def process_calls(self) -> int:
-        """Model calls of processors, for the contexts that are known by now."""
-        return self._calls_of("process")
-
-    def _calls_of(self, step: str) -> int:
-        """Return the calls of the components that say how many they make."""
-        return sum(
-            getattr(s.component, "calls_per_query", 0)
-            * (self.queries if s.queries is None else s.queries)
-            + getattr(s.component, "calls_per_passage", 0) * s.passages
-            for s in self.steps
-            if (s.step, s.state) == (step, "to do")
-        )
+        """Maximum number of model calls for answers."""
+        return self.calls_unknown + (0 if self.estimate is None else self.estimate.calls)
 
     @property
     def calls(self) -> int:
-        """Model calls at most; replies that are kept from other runs are not asked for again."""
-        before = self.form_calls + self.rerank_calls + self.process_calls
-        return before + self.answer_calls + self.judge_calls
+        """Maximum number of model calls; replies kept from other runs are not asked for again."""
+        return self.answer_calls + sum(step.calls for step in self.steps)
 
-    def check_ready(self, calls: Calls) -> None:
-        """Let every component that is to work say what it lacks: model files, packages, a server.
+    def calls_of(self, name: str) -> int:
+        """Return the maximum number of model calls of the steps of one name."""
+        return sum(step.calls for step in self.steps if step.step == name)
 
-        A component says so by raising from a method `check(calls)`. One whose results are all kept
-        is not asked: a finished experiment needs no model.
+    def check_ready(self, services: Services) -> None:
+        """Let every component that is to work check its model files, packages and servers.
+
+        A component whose results are all stored is not checked: a finished experiment needs no
+        model.
         """
-        asked: list[object] = []
+        checked: list[object] = []
         for step in self.steps:
-            check = getattr(step.component, "check", None)
-            if step.state == "to do" and check is not None and step.component not in asked:
-                asked.append(step.component)
-                check(calls)
+            if step.to_do and step.component not in checked:
+                checked.append(step.component)
+                step.component.check(services)
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data; its shape is in docs/experiment-file.md."""
+        estimate = None if self.estimate is None else dataclasses.asdict(self.estimate)
         return {
             "queries": self.queries,
             "left_out": dict(self.left_out),
@@ -211,11 +226,8 @@ class Plan:
             "trials_to_do": self.trials_to_do,
             "calls_at_most": self.calls,
             "calls_unknown": self.calls_unknown,
-            "judge_calls": self.judge_calls,
-            "form_calls": self.form_calls,
-            "rerank_calls": self.rerank_calls,
-            "process_calls": self.process_calls,
-            "estimate": None if self.estimate is None else asdict(self.estimate),
+            **{f"{name}_calls": self.calls_of(name) for name in _ASKING},
+            "estimate": estimate,
             "index_bytes": self.index_bytes,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
@@ -224,79 +236,84 @@ class Plan:
         }
 
     def text(self) -> str:
-        """Return the plan for people."""
+        """Return the plan for people: a tree of the steps, then the calls."""
         lines = [f"{self.trials} trials of {self.queries} queries each"]
         if self.left_out:
             lines.append(left_out_text(self.left_out))
-        for step, title in TITLES.items():
-            states = [s.state for s in self.steps if s.step == step]
-            if states:
-                kept = states.count("kept")
-                lines.append(f"  {title:<18} {kept:>4} kept {len(states) - kept:>4} to do")
+        few = len(self.steps) <= PLAN_STEPS
+        lines += _tree(self.steps) if few else _counts(self.steps)
         if self.index_bytes:
             lines.append(f"index: {size(self.index_bytes)} on disk")
-        told = f"model calls: at most {self.calls:,}"
-        asking = {
-            "query formers": self.form_calls,
-            "rerankers": self.rerank_calls,
-            "processors": self.process_calls,
-            "judges": self.judge_calls,
-        }
-        shares = [f"{count:,} by {who}" for who, count in asking.items() if count]
-        of_them = f" ({', '.join(shares)})" if shares else ""
-        lines.append(f"{told}{of_them}; kept replies are not asked again")
+        shares = [f"{n:,} by {who}" for name, who in _ASKING.items() if (n := self.calls_of(name))]
+        by_whom = f" ({', '.join(shares)})" if shares else ""
+        lines.append(f"model calls: at most {self.calls:,}{by_whom}; kept replies are not repeated")
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)
 
 
-def index_bytes(steps: Sequence[PlannedStep], corpus: Corpus) -> int:
-    """Return what the indexes of retrievers that are to work add to the store.
-
-    A retriever says so by a method `index_room(corpus)`: a name of each index -> bytes.
-    """
-    indexes: dict[str, int] = {}
-    for step in steps:
-        index_room = getattr(step.component, "index_room", None)
-        if step.state == "to do" and index_room is not None:
-            # A model that is not there yet is for the run to complain of.
-            with contextlib.suppress(ModelFileError):
-                indexes |= index_room(corpus)
-    return sum(indexes.values())
+def _known_inputs(
+    step: Step, known: Mapping[Step, StoredTable]
+) -> Mapping[str, StoredTable] | None:
+    """Return the tables that a step takes; None if one is not known yet."""
+    found = {
+        name: known.get(given) if isinstance(given, Step) else given
+        for name, given in step.inputs.items()
+    }
+    tables = {name: table for name, table in found.items() if table is not None}
+    return tables if len(tables) == len(found) else None
 
 
-def estimate_answers(
-    asked: Sequence[tuple[Any, Mapping[str, StoredTable]]], calls: Calls, sample: int
-) -> tuple[Estimate | None, int]:
-    """Return what answering is likely to take, and how many calls it says nothing about.
-
-    Generators that make no model call have no `estimate` and cost nothing.
-    """
-    tasks: dict[str, tuple[Any, list[Task]]] = {}
-    unknown = 0
-    for generator, inputs in asked:
-        if not hasattr(generator, "estimate"):
-            continue
-        if known(inputs["contexts"]):
-            found = to_tasks(inputs["queries"].table, inputs["contexts"].table)
-            tasks.setdefault(fingerprint(generator), (generator, []))[1].extend(found)
-        else:
-            unknown += inputs["queries"].table.num_rows
-    # One estimate per generator, over all its trials: equal prompts are asked once.
-    estimates = [g.estimate(held, calls, sample=sample) for g, held in tasks.values()]
-    return (sum(estimates[1:], start=estimates[0]) if estimates else None), unknown
+def _passages(inputs: Mapping[str, StoredTable] | None) -> int:
+    """Return the number of passages in a step's contexts, as far as they are known."""
+    if inputs is None:
+        return 0
+    return sum(map(len, columns(inputs["contexts"].table)["passage_ids"]))
 
 
-def _estimate_lines(estimate: Estimate, unknown: int) -> list[str]:
+def _is_cheap(step: Step) -> bool:
+    """Return whether a plan may compute a step: no model and no code of yours is run."""
+    return step.kind.cheap and is_ours(type(step.component)) and not step.component.needs_model
+
+
+def _tree(steps: Sequence[PlannedStep]) -> list[str]:
+    """Return a line per step, below the step that it follows."""
+    children: dict[Step | None, list[PlannedStep]] = {}
+    for one in steps:
+        before = [given for given in one.source.inputs.values() if isinstance(given, Step)]
+        children.setdefault(before[-1] if before else None, []).append(one)
+
+    def lines(parent: Step | None, indent: str) -> Iterator[str]:
+        for one in children.get(parent, ()):
+            title = f"{indent}{TITLES[one.step]}: {spec_of(one.component)}"
+            calls = f", at most {one.calls:,} model calls" if one.calls else ""
+            yield f"{shorten(title, PLAN_WIDTH):<{PLAN_WIDTH}} {one.state}{calls}"
+            yield from lines(one.source, indent + "  ")
+
+    return list(lines(None, "  "))
+
+
+def _counts(steps: Sequence[PlannedStep]) -> list[str]:
+    """Return a line per kind of step, for a plan whose tree would be too long."""
+    lines = []
+    for name, title in TITLES.items():
+        states = [one.state for one in steps if one.step == name]
+        if states:
+            kept = states.count("kept")
+            lines.append(f"  {title:<18} {kept:>4} kept {len(states) - kept:>4} to do")
+    return lines
+
+
+def _estimate_lines(estimate: Estimate, others: int) -> list[str]:
     grounds = (
         f"from {estimate.sampled:,} kept replies"
         if estimate.sampled
-        else "a rule of thumb; --probe 20 makes twenty of the calls to learn from"
+        else "a rule of thumb; --sample-calls 20 makes twenty of the calls to learn from"
     )
     cost = "price not known" if estimate.cost is None else f"cost {estimate.cost:,.2f}"
     time = "time not known" if estimate.seconds is None else f"{estimate.seconds:,.0f} s"
     tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out"
     lines = [f"  {estimate.calls:,} for answers: {tokens}, {cost}, {time} ({grounds})"]
-    if unknown:
-        lines.append(f"  {unknown:,} more hang on steps that are to do: prompts not known yet")
+    if others:
+        lines.append(f"  {others:,} more depend on steps that are to do: prompts not known yet")
     return lines

@@ -1,133 +1,205 @@
-"""The record of an experiment: which kept steps its numbers are made of.
+"""Writing an experiment's record while its steps are computed.
 
-One JSON document per experiment name, written anew after every trial, so that a run that was
-stopped can be looked at. It holds names of folders in the store, and no number that could be
-computed from them.
+The record is written again after every ranking and every trial, so that a run that was stopped can
+be looked at.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
-from ragstone.results.wording import FORMAT, KIND
+from ragstone.core.store import StoredTable
+from ragstone.results.record import (
+    KIND,
+    DataFacts,
+    MetricEntry,
+    RankingEntry,
+    Record,
+    SystemEntry,
+    Tables,
+    TrialEntry,
+)
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
-    from ragstone.core.store import StoredTable
+    from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
-    from ragstone.experiment.system import Bench, System, Trial
+    from ragstone.experiment.steps import MetricSet, Step
+    from ragstone.experiment.system import Ranking, StepList, System, Trial
     from ragstone.types import Query
 
 TEXT_PLACES: Final = 5
-"""Places of a ranking whose passages are kept with the results, for reports to show."""
+"""Ranks of a ranking whose passages are stored with the results, for reports to show."""
 TEXT_QUERIES: Final = 500
 """Queries, from the first, for which that is done."""
-_TEXT_LENGTH: Final = 600
-"""Characters of such a passage at most: a report holds thousands of them."""
+TEXT_CHARACTERS: Final = 600
+"""Characters of such a passage: a report contains thousands of them."""
 
 
-class Record:
-    """Writes an experiment's record as its trials end."""
+class Recorder:
+    """Writes an experiment's record."""
 
     def __init__(
-        self, file: ExperimentFile, dataset: Dataset, systems: Sequence[System], bench: Bench
+        self,
+        store: Store,
+        file: ExperimentFile,
+        dataset: Dataset,
+        systems: Sequence[System],
+        steps: StepList,
     ) -> None:
-        self._store, self._dataset = bench.store, dataset
-        asked = bench.answered.table.column("query_id").to_pylist()[:TEXT_QUERIES]
-        self._asked = dict.fromkeys(asked)
-        self._shown = {p: None for q in asked for p, g in dataset.qrels.get(q, {}).items() if g > 0}
-        self._document: dict[str, Any] = {
-            "format": FORMAT,
-            "name": file.name,
-            "started": _now(),
-            "finished": None,
-            "file": file.model_dump(),
-            "data": {
-                "name": dataset.name,
-                "passages": len(dataset.corpus),
-                "queries": len(dataset.queries),
-                "ranked": bench.ranked.table.num_rows,
-                "answered": bench.answered.table.num_rows,
-                "left_out": dict(bench.left_out),
-                "corpus_digest": dataset.corpus.digest,
-            },
-            "tables": {
-                "answered": folder_name(bench.answered),
-                "ranked": folder_name(bench.ranked),
-                "qrels": folder_name(bench.qrels),
-                "clusters": folder_name(_keep_clusters(dataset, bench)),
-            },
-            "systems": [{"name": s.name, "components": _recipes(s)} for s in systems],
-            "rankings": [],
-            "trials": [],
-            "environment": describe_environment(),
-            "ragstone": __version__,
-        }
-        self._write()
+        self._store, self._dataset, self._steps = store, dataset, steps
+        shared = steps.shared
+        self._asked = shared.answered.table.column("query_id").to_pylist()[:TEXT_QUERIES]
+        self._record = Record(
+            name=file.name,
+            started=_now(),
+            file=file.model_dump(),
+            data=DataFacts(
+                name=self._dataset.name,
+                passages=len(self._dataset.corpus),
+                queries=len(self._dataset.queries),
+                ranked=shared.ranked.table.num_rows,
+                answered=shared.answered.table.num_rows,
+                corpus_digest=self._dataset.corpus.digest,
+                left_out=dict(shared.left_out),
+            ),
+            tables=Tables(
+                answered=self._keep("queries", shared.answered),
+                ranked=self._keep("queries", shared.ranked),
+                qrels=self._keep("qrels", shared.qrels),
+                clusters=self._keep("clusters", _clusters(self._dataset)),
+            ),
+            systems=tuple(
+                SystemEntry(
+                    system.name,
+                    {name: cache_key_parts(part) for name, part in system.components.items()},
+                )
+                for system in systems
+            ),
+            metrics=tuple(_metrics(steps)),
+            environment=describe_environment(),
+            ragstone=__version__,
+        )
+        before = Record.load(store, file.name) if store.has_json(KIND, file.name) else None
+        # A finished experiment that runs again stays finished until the end of the run.
+        self._is_rerun = before is not None and before.finished is not None
 
-    def add_ranking(
-        self, system: System, run: StoredTable, scores: StoredTable, searches: str = ""
-    ) -> None:
-        """Note a system's run and its scores, and the folder of what it searched for."""
-        for query_id, ranking in table_to_rankings(run.table).items():
-            if query_id in self._asked:
-                self._shown |= dict.fromkeys(ranking.passage_ids[:TEXT_PLACES])
-        entry = {"system": system.name, "run": folder_name(run), "scores": folder_name(scores)}
-        entry |= {"searches": searches} if searches else {}
-        self._document["rankings"].append(entry)
-        self._write()
+    def update(self, done: Mapping[Step, StoredTable]) -> None:
+        """Write the record if another ranking or trial is complete."""
+        if self._is_rerun:
+            return
+        rankings = [r for r in self._rankings() if r.scores in done and _has_rows(r, done)]
+        trials = [t for t in self._steps.trials if _ended(t, done)]
+        known = len(self._record.rankings), len(self._record.trials)
+        if (len(rankings), len(trials)) != known:
+            self._record = replace(
+                self._record,
+                rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
+                trials=tuple(_trial_entry(trial, done) for trial in trials),
+                steps=tuple(dict.fromkeys(_folder(step, done) for step in done)),
+            )
+            self._record.save(self._store)
 
-    def add_trial(self, trial: Trial) -> None:
-        """Note a finished trial."""
-        entry = {
-            "system": trial.system,
-            "setting": trial.setting,
-            "built": folder_name(trial.built),
-            "contexts": folder_name(trial.contexts),
-            "predictions": folder_name(trial.predictions),
-            "scores": folder_name(trial.scores),
-            "verdicts": [folder_name(kept) for kept in trial.verdicts],
-        }
-        self._document["trials"].append(entry)
-        self._write()
+    def finish(self, done: Mapping[Step, StoredTable], facts: Mapping[str, Any]) -> None:
+        """Write the record of an experiment whose trials all ended, with the facts of this run."""
+        self._is_rerun = False
+        self.update(done)
+        complete = all(step in done for step in self._steps)
+        self._record = replace(
+            self._record.with_texts(self._keep("texts", self._texts(done))),
+            finished=_now()
+            if complete and all(r.scores in done for r in self._rankings())
+            else None,
+            last_run=dict(facts),
+        )
+        self._record.save(self._store)
 
-    def finish(self, facts: Mapping[str, Any]) -> None:
-        """Note that all trials ended, with what this run of the experiment took."""
-        corpus = self._dataset.corpus
-        texts = {p: _cut(corpus[p].full_text) for p in self._shown if p in corpus}
-        table = to_table(TEXTS, {"passage_id": list(texts), "text": list(texts.values())})
-        self._document["tables"]["texts"] = folder_name(self._store.keep("texts", table))
-        self._document |= {"finished": _now(), "last_run": dict(facts)}
-        self._write()
+    def _rankings(self) -> Iterator[Ranking]:
+        yield from self._steps.rankings
+        yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
-    def _write(self) -> None:
-        self._document["steps"] = list(dict.fromkeys(self._store.used))
-        self._store.write_json(KIND, self._document["name"], self._document)
+    def _keep(self, step: str, table: StoredTable) -> str:
+        folder = self._store.keep(step, table.table).folder
+        return "" if folder is None else folder.name
+
+    def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
+        """Return the passages that reports show: gold ones, and the first of each ranking."""
+        qrels, corpus = self._dataset.qrels, self._dataset.corpus
+        shown = {p: None for q in self._asked for p, grade in qrels.get(q, {}).items() if grade > 0}
+        for ranking in self._rankings():
+            runs = table_to_rankings(done[ranking.run].table) if ranking.run in done else {}
+            for query_id in self._asked:
+                if query_id in runs:
+                    shown |= dict.fromkeys(runs[query_id].passage_ids[:TEXT_PLACES])
+        texts = {p: _cut(corpus[p].full_text) for p in shown if p in corpus}
+        columns = {"passage_id": list(texts), "text": list(texts.values())}
+        return StoredTable.in_memory(to_table(TEXTS, columns))
+
+
+def _metrics(steps: StepList) -> Iterator[MetricEntry]:
+    kinds: tuple[tuple[Literal["ranking", "answer"], MetricSet], ...] = (
+        ("ranking", steps.ranking_metrics),
+        ("answer", steps.answer_metrics),
+    )
+    for kind, found in kinds:
+        for metric in found.metrics:
+            yield MetricEntry(str(metric), kind, metric.direction, metric.range, metric.described())
+    for judge in steps.shared.judges:
+        for name in judge.metrics:
+            yield MetricEntry(name, "judge", judge.direction, judge.range, judge.described())
+
+
+def _has_rows(ranking: Ranking, done: Mapping[Step, StoredTable]) -> bool:
+    """Return whether a ranking is to be shown: a system need not report its passages."""
+    return ranking.searches is not None or done[ranking.run].table.num_rows > 0
+
+
+def _ended(trial: Trial, done: Mapping[Step, StoredTable]) -> bool:
+    return trial.scores in done and all(step in done for step in trial.verdicts)
+
+
+def _ranking_entry(ranking: Ranking, done: Mapping[Step, StoredTable]) -> RankingEntry:
+    searches = "" if ranking.searches is None else _folder(ranking.searches, done)
+    run, scores = _folder(ranking.run, done), _folder(ranking.scores, done)
+    return RankingEntry(ranking.system.name, run, scores, searches)
+
+
+def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
+    return TrialEntry(
+        trial.system.name,
+        trial.setting.setting,
+        built=_folder(trial.built, done),
+        contexts=_folder(trial.contexts, done),
+        predictions=_folder(trial.predictions, done),
+        scores=_folder(trial.scores, done),
+        verdicts=tuple(_folder(step, done) for step in trial.verdicts),
+    )
+
+
+def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:
+    folder = done[step].folder
+    return "" if folder is None else folder.name
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT_LENGTH else f"{text[:_TEXT_LENGTH]} [...]"
+    return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]} [...]"
 
 
-def folder_name(kept: StoredTable) -> str:
-    """Return the name of a kept table's folder in the store."""
-    return kept.folder.name if kept.folder else ""
+def _clusters(dataset: Dataset) -> StoredTable:
+    """Return which queries depend on each other: turns of a conversation, questions on a document.
 
-
-def _keep_clusters(dataset: Dataset, bench: Bench) -> StoredTable:
-    """Keep which queries hang together: turns of a conversation, questions on one document.
-
-    Their scores are not independent, and an interval that takes them for independent is too narrow.
+    An interval that takes their scores for independent is too narrow.
     """
     named = {query.query_id: _cluster(dataset, query) for query in dataset.queries}
-    table = to_table(CLUSTERS, {"query_id": list(named), "cluster": list(named.values())})
-    return bench.store.keep("clusters", table)
+    columns = {"query_id": list(named), "cluster": list(named.values())}
+    return StoredTable.in_memory(to_table(CLUSTERS, columns))
 
 
 def _cluster(dataset: Dataset, query: Query) -> str:
@@ -137,21 +209,6 @@ def _cluster(dataset: Dataset, query: Query) -> str:
     best = max(grades, key=lambda passage_id: grades[passage_id], default="")
     document = dataset.corpus[best].document_id if best in dataset.corpus else ""
     return f"document {document}" if document else f"query {query.query_id}"
-
-
-def _recipes(system: System) -> dict[str, Any]:
-    steps = {
-        "query": system.former,
-        "retriever": system.retriever,
-        "reranker": system.reranker,
-        "processor": system.processor,
-        "generator": system.generator,
-    }
-    return {
-        name: cache_key_parts(component)
-        for name, component in steps.items()
-        if component is not None
-    }
 
 
 def _now() -> str:

@@ -1,4 +1,4 @@
-"""Which queries an experiment answers: those for which every one of its settings is defined.
+"""The queries that an experiment answers: those to which all of its settings apply.
 
 Means under two settings can be compared only over the same queries.
 """
@@ -11,40 +11,38 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragstone.errors import ConfigError
-from ragstone.protocols import PartialBuilder
 from ragstone.results.wording import left_out_text
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
-    from ragstone.protocols import ContextBuilder
+    from ragstone.protocols import ContextSetting
 
 
 @dataclass(frozen=True)
-class Common:
-    """The queries that all settings are defined for, and why others are left out."""
+class QuerySelection:
+    """The queries to which all settings apply, and why others are left out."""
 
     dataset: Dataset
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Reason -> queries, each counted under its first reason."""
+    """Reason -> number of queries, each counted under its first reason."""
 
 
-def common_queries(dataset: Dataset, builders: Sequence[ContextBuilder]) -> Common:
-    """Return the data set with the queries for which every setting is defined.
+def select_queries(dataset: Dataset, settings: Sequence[ContextSetting]) -> QuerySelection:
+    """Return the data set with the queries to which every setting applies.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such query.
     """
-    partial = [builder for builder in builders if isinstance(builder, PartialBuilder)]
-    if not partial:
-        return Common(dataset)
-    reasons = [_reason(dataset, query.query_id, partial) for query in dataset.queries]
+    reasons = [_reason(dataset, query.query_id, settings) for query in dataset.queries]
+    left_out = Counter(filter(None, reasons))
+    if not left_out:
+        return QuerySelection(dataset)
     kept = [place for place, reason in enumerate(reasons) if not reason]
-    left_out = Counter(reason for reason in reasons if reason)
     if not kept:
         raise ConfigError(f"no query is left: {left_out_text(left_out)}")
-    return Common(dataset.select(kept), left_out) if left_out else Common(dataset)
+    return QuerySelection(dataset.select(kept), left_out)
 
 
-def _reason(dataset: Dataset, query_id: str, builders: Sequence[PartialBuilder]) -> str:
-    gold = sum(grade > 0 for grade in dataset.qrels.get(query_id, {}).values())
-    return next(filter(None, (builder.undefined(gold) for builder in builders)), "")
+def _reason(dataset: Dataset, query_id: str, settings: Sequence[ContextSetting]) -> str:
+    relevant = sum(grade > 0 for grade in dataset.qrels.get(query_id, {}).values())
+    return next(filter(None, (setting.not_applicable(relevant) for setting in settings)), "")

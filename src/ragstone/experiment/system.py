@@ -1,21 +1,19 @@
-"""What the steps of a trial work with and make: a system, what trials share, their results."""
+"""Systems under test, the inputs that they share, and the steps that measure them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import StoredTable
+from ragstone.experiment.steps import MetricSet, ReportedRun, Step
 
 if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
-    from ragstone.data.corpus import Corpus
+    from collections.abc import Sequence
+
     from ragstone.protocols import (
-        AskingFormer,
-        AskingProcessor,
-        AskingReranker,
+        ContextSetting,
         Generator,
         Judge,
         Processor,
@@ -27,51 +25,188 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class System:
-    """A pipeline under test: one component a step; a step that is None is left out."""
+    """A pipeline under test: one component per step; None skips the step."""
 
     name: str
-    former: QueryFormer | AskingFormer
+    query_former: QueryFormer
     retriever: Retriever | None = None
-    reranker: Reranker | AskingReranker | None = None
-    processor: Processor | AskingProcessor | None = None
+    reranker: Reranker | None = None
+    processor: Processor | None = None
     generator: Generator | None = None
+
+    @property
+    def may_retrieve(self) -> bool:
+        """Whether the system may retrieve by itself and report the passages."""
+        return self.retriever is None and self.generator is not None and self.generator.may_retrieve
+
+    @property
+    def components(self) -> dict[str, Any]:
+        """The components by the keys of the experiment file."""
+        parts = {
+            "query_former": self.query_former,
+            "retriever": self.retriever,
+            "reranker": self.reranker,
+            "processor": self.processor,
+            "generator": self.generator,
+        }
+        return {name: part for name, part in parts.items() if part is not None}
 
 
 @dataclass(frozen=True)
-class Bench:
-    """What the trials of an experiment share."""
+class SharedInputs:
+    """The tables and components that all systems of an experiment share."""
 
-    store: Store
-    calls: Calls
-    corpus: Corpus
+    passages: StoredTable
     qrels: StoredTable
     answered: StoredTable
     """The queries that generators answer."""
     ranked: StoredTable
     """The queries that retrievers are measured on: the same ones, or all of the data set."""
     noise: System | None = None
-    """Whose best irrelevant passages are the noise of `gold+noise`."""
+    """The system whose best irrelevant passages are the noise of `gold+noise`."""
     judges: tuple[Judge, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why queries are not answered under any setting -> how many."""
+    """Why queries are not answered under any setting -> number of queries."""
 
-    @cached_property
-    def passages(self) -> StoredTable:
-        """The corpus as an input of steps."""
-        return StoredTable(self.corpus.digest, memory=self.corpus.table)
+
+@dataclass(frozen=True)
+class Ranking:
+    """The steps that measure a system's retrieval."""
+
+    system: System
+    run: Step
+    scores: Step
+    searches: Step | None = None
+    """The search texts; None if the system retrieves by itself."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The kept results of one system under one setting."""
+    """The steps of one system under one setting."""
 
-    system: str
-    setting: str
-    built: StoredTable
-    """The CONTEXTS as the setting built them."""
-    contexts: StoredTable
-    """The CONTEXTS that the generator was shown: the same ones where nothing processes them."""
-    predictions: StoredTable
-    scores: StoredTable
-    verdicts: tuple[StoredTable, ...] = ()
-    """The SCORES of each judge."""
+    system: System
+    setting: ContextSetting
+    built: Step
+    """The contexts as the setting builds them."""
+    contexts: Step
+    """The contexts that the generator is shown: the same step if nothing processes them."""
+    predictions: Step
+    scores: Step
+    verdicts: tuple[Step, ...]
+    """The scores of each judge."""
+    reported: Ranking | None = None
+    """The passages that a system reported with its answers, measured as a ranking."""
+
+
+class StepList:
+    """The steps of an experiment, each before those that depend on it; equal steps are one."""
+
+    def __init__(self, shared: SharedInputs, ranking: MetricSet, answer: MetricSet) -> None:
+        self.shared, self.ranking_metrics, self.answer_metrics = shared, ranking, answer
+        self._steps: dict[tuple[Any, ...], Step] = {}
+        self.rankings: list[Ranking] = []
+        self.trials: list[Trial] = []
+
+    def __iter__(self) -> Iterator[Step]:
+        """Yield the steps in order."""
+        return iter(self._steps.values())
+
+    def add_ranking(self, system: System) -> None:
+        """Add the steps that measure a system's retriever."""
+        ranked = self.shared.ranked
+        run = self._rank(system, ranked)
+        searches = self._step("form", system.query_former, system, queries=ranked)
+        scores = self._score_ranking(system, run, ranked)
+        self.rankings.append(Ranking(system, run, scores, searches))
+
+    def add_trial(self, system: System, setting: ContextSetting) -> None:
+        """Add the steps of a system under a setting."""
+        shared = self.shared
+        queries = shared.answered
+        run = next((r.run for r in self.rankings if r.system is system), None)
+        built = self._build(system, setting, run)
+        contexts = built
+        if system.processor is not None and setting.uses:
+            contexts = self._step(
+                "process", system.processor, system, queries=queries, contexts=built
+            )
+        predictions = self._step(
+            "generate", system.generator, system, queries=queries, contexts=contexts
+        )
+        graded: dict[str, Any] = {
+            "queries": queries,
+            "contexts": contexts,
+            "predictions": predictions,
+        }
+        scores = self._step("score-answer", self.answer_metrics, system, **graded)
+        verdicts = tuple(self._step("judge", judge, system, **graded) for judge in shared.judges)
+        reported = None
+        if not setting.uses and system.may_retrieve and self.ranking_metrics.metrics:
+            reported_run = self._step(
+                "reported-run", ReportedRun(), system, predictions=predictions
+            )
+            reported = Ranking(
+                system, reported_run, self._score_ranking(system, reported_run, queries)
+            )
+        self.trials.append(
+            Trial(system, setting, built, contexts, predictions, scores, verdicts, reported)
+        )
+
+    def _rank(self, system: System, queries: StoredTable) -> Step:
+        searches = self._step("form", system.query_former, system, queries=queries)
+        run = self._retrieve(system, system.retriever, searches)
+        if system.reranker is None:
+            return run
+        corpus = self.shared.passages
+        return self._step(
+            "rerank", system.reranker, system, searches=searches, corpus=corpus, run=run
+        )
+
+    def _retrieve(self, system: System, retriever: Any, searches: Step) -> Step:
+        """Return the step of a retriever; the parts of a fusion have steps of their own."""
+        if retriever.parts:
+            parts = [self._retrieve(system, part, searches) for part in retriever.parts]
+            runs: dict[str, Any] = {f"run_{place}": run for place, run in enumerate(parts)}
+            return self._step("fuse", retriever, system, searches=searches, **runs)
+        inputs: dict[str, Any] = {"searches": searches, "corpus": self.shared.passages}
+        if "qrels" in retriever.uses:
+            inputs["qrels"] = self.shared.qrels
+        return self._step("retrieve", retriever, system, **inputs)
+
+    def _build(self, system: System, setting: ContextSetting, run: Step | None) -> Step:
+        """Return the contexts of a setting; its key has only the inputs that the rule uses."""
+        shared = self.shared
+        inputs: dict[str, Any] = {"queries": shared.answered, "corpus": shared.passages}
+        if setting.uses & {"gold", "noise"}:
+            inputs["qrels"] = shared.qrels
+        if "noise" in setting.uses and shared.noise is not None:
+            inputs["noise_run"] = self._rank(shared.noise, shared.answered)
+        if "retrieved" in setting.uses and run is not None:
+            inputs["run"] = run
+        return self._step("context", setting, system, **inputs)
+
+    def _score_ranking(self, system: System, run: Step, queries: StoredTable) -> Step:
+        inputs: dict[str, Any] = {"queries": queries, "run": run, "qrels": self.shared.qrels}
+        return self._step("score-ranking", self.ranking_metrics, system, **inputs)
+
+    def _step(
+        self, name: str, component: Any, system: System, **inputs: Step | StoredTable
+    ) -> Step:
+        # The repr of a component is its configuration, so equal ones share their steps.
+        given = ((role, _identity(source)) for role, source in inputs.items())
+        key = (name, repr(component), *given)
+        step = Step(name, component, inputs, owner=f"system {system.name!r}")
+        return self._steps.setdefault(key, step)
+
+
+def _identity(source: Step | StoredTable) -> str | int:
+    return source.digest if isinstance(source, StoredTable) else id(source)
+
+
+def needed(steps: Sequence[Step], names: frozenset[str]) -> list[Step]:
+    """Return the steps of some names and those that they depend on, in order."""
+    wanted: set[Step] = set()
+    for step in reversed(steps):
+        if step.name in names or step in wanted:
+            wanted |= {step, *(given for given in step.inputs.values() if isinstance(given, Step))}
+    return [step for step in steps if step in wanted]

@@ -79,7 +79,7 @@ def label_document(table: LabelTable) -> list[dict[str, Any]]:
 
 def label_tables(results: StoredResults) -> list[LabelTable]:
     """Return the metric that says what is right by every label worth it, for the report."""
-    metric = str(results.record["file"]["correct"])
+    metric = results.record.correctness_metric
     if not any(metric in trial.scores for trial in results.trials):
         return []
     return [label_table(results, label, metric) for label in labels_of(results)]

@@ -129,7 +129,7 @@ def _reply(results: StoredResults, trial: TrialResults, query: Query) -> Reply:
             (passage, grades.get(passage.passage_id, 0) > 0)
             for passage in (context.passages if context else ())
         ),
-        _wrong(answer, scores, str(results.record["file"]["correct"])),
+        _wrong(answer, scores, results.record.correctness_metric),
     )
 
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import tempfile
+from dataclasses import asdict
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -88,7 +89,8 @@ def render_report(results: StoredResults, *, queries: int | None = MOST_QUERIES)
             gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
-                c.metric for c in (*results.answer_cells, *results.ranking_cells)
+                results.record.metric(cell.metric)
+                for cell in (*results.answer_cells, *results.ranking_cells)
             ),
             adaptability_terms=ADAPTABILITY,
             pages=query_pages(results, queries),
@@ -175,7 +177,7 @@ def _environment() -> Environment:
         "signed": signed,
         "meaning": setting_meaning,
         "left_out": left_out_text,
-        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False),
+        "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
     # `tojson` writes <, >, & and ' as escapes: no text can end the script element it stands in.
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}

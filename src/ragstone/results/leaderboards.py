@@ -9,16 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.components.metrics.parse import metric_stem
 from ragstone.statistics.summary import Summary, summarise
 
 if TYPE_CHECKING:
     from ragstone.results.reader import AdaptabilityRow, Cell, StoredResults, TrialResults
+    from ragstone.results.record import MetricEntry
     from ragstone.statistics.adaptability import Share
     from ragstone.types import Prediction, Score
-
-NO_BEST: Final = frozenset({"refusal", "judged"})
-"""Metrics of which more is not better: no value of theirs is marked as the best."""
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "acceptability": ("Context acceptability", "acceptability"),
@@ -118,7 +115,7 @@ class Usage:
 def leaderboard(results: StoredResults) -> list[Board]:
     """Return one board per setting, systems and metrics in the experiment's order."""
     return [
-        _board(setting, [c for c in results.answer_cells if c.setting == setting])
+        _board(results, setting, [c for c in results.answer_cells if c.setting == setting])
         for setting in results.settings
     ]
 
@@ -126,34 +123,35 @@ def leaderboard(results: StoredResults) -> list[Board]:
 def retrieval_board(results: StoredResults) -> Board | None:
     """Return the board of ranking metrics; None where no system retrieves or none was measured."""
     cells = results.ranking_cells
-    return _board("", cells) if cells else None
+    return _board(results, "", cells) if cells else None
 
 
-def _board(setting: str, cells: Sequence[Cell]) -> Board:
+def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board:
     held: dict[str, dict[str, Summary]] = {}
     for cell in cells:
         held.setdefault(cell.system, {})[cell.metric] = cell.summary
     metrics = tuple(dict.fromkeys(cell.metric for cell in cells))
     rows = tuple(BoardRow(system, found) for system, found in held.items())
-    return Board(setting, metrics, rows, {metric: _best(metric, rows) for metric in metrics})
+    best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
+    return Board(setting, metrics, rows, best)
 
 
-def _best(metric: str, rows: Iterable[BoardRow]) -> frozenset[str]:
+def _best(metric: MetricEntry, rows: Iterable[BoardRow]) -> frozenset[str]:
     means = {
-        row.system: row.cells[metric].mean
+        row.system: mean
         for row in rows
-        if metric in row.cells and row.cells[metric].mean is not None
+        if metric.name in row.cells and (mean := row.cells[metric.name].mean) is not None
     }
-    if len(means) < 2 or metric_stem(metric) in NO_BEST:  # noqa: PLR2004 - one has no rival
+    if len(means) < 2 or metric.direction == "neutral":  # noqa: PLR2004 - one has no rival
         return frozenset()
-    highest = max(mean for mean in means.values() if mean is not None)
-    best = frozenset(system for system, mean in means.items() if mean == highest)
+    top = (max if metric.direction == "higher" else min)(means.values())
+    best = frozenset(system for system, mean in means.items() if mean == top)
     return best if len(best) < len(means) else frozenset()
 
 
 def leads(results: StoredResults) -> list[Lead]:
     """Return the best system under each setting by the metric that says what is right."""
-    metric = str(results.record["file"]["correct"])
+    metric = results.record.correctness_metric
     found = []
     for setting in results.settings:
         trials = [t for t in results.trials if t.setting == setting and metric in t.scores]
@@ -167,7 +165,9 @@ def retrieval_lead(results: StoredResults) -> Lead | None:
     """Return the best retrieval by the chief ranking metric: nDCG@10, else the first one."""
     board = retrieval_board(results)
     ranked = [
-        metric for metric in (board.metrics if board else ()) if metric_stem(metric) not in NO_BEST
+        metric
+        for metric in (board.metrics if board else ())
+        if results.record.metric(metric).direction != "neutral"
     ]
     if not ranked:
         return None
@@ -185,7 +185,8 @@ def _lead(
         for cell in cells
         if cell.setting == setting and cell.metric == metric and cell.summary.mean is not None
     }
-    order = sorted(means, key=lambda system: -(means[system].mean or 0.0))
+    sign = 1 if results.record.metric(metric).direction == "lower" else -1
+    order = sorted(means, key=lambda system: sign * (means[system].mean or 0.0))
     if not order:
         return None
     if len(order) == 1:
@@ -200,7 +201,7 @@ def context_gains(results: StoredResults, setting: str = "gold") -> list[Lead]:
 
     In each record `best` is the system; `difference` is `setting` minus `none`, pair by pair.
     """
-    metric = str(results.record["file"]["correct"])
+    metric = results.record.correctness_metric
     held = {(t.system, t.setting): t.scores.get(metric, {}) for t in results.trials}
     summaries = {
         c.system: c.summary
@@ -306,11 +307,11 @@ def results_document(results: StoredResults) -> dict[str, Any]:
     """Return the tables as plain data, numbers unrounded (`--json`; docs/report.md)."""
     return {
         "name": results.name,
-        "finished": results.record["finished"],
-        "data": dict(results.record["data"]),
+        "finished": results.record.finished,
+        "data": asdict(results.record.data),
         "systems": results.systems,
         "settings": results.settings,
-        "correct": results.record["file"]["correct"],
+        "correct": results.record.correctness_metric,
         "leaderboard": [_cell_document(cell) for cell in results.answer_cells],
         "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
         "adaptability": [_shares_document(row) for row in shares_rows(results)],

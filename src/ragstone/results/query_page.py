@@ -38,7 +38,7 @@ def query_pages(results: StoredResults, limit: int | None = MOST_QUERIES) -> dic
     for page in pages:
         page["outcomes"] = outcomes.get(page["id"], [])
     return {
-        "correct": results.record["file"]["correct"],
+        "correct": results.record.correctness_metric,
         "trials": [{"system": t.system, "setting": t.setting} for t in results.trials],
         "rankers": [run.system for run in results.rankings],
         "adaptability": [[row.system, row.setting] for row in results.adaptability],

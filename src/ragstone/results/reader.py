@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from ragstone.core.schemas import (
     columns,
@@ -24,7 +24,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.store import Store, StoredTable
 from ragstone.errors import StoreError
-from ragstone.results.wording import FORMAT, KIND
+from ragstone.results.record import Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.summary import Summary, summarise
 
@@ -96,49 +96,43 @@ class StoredResults:
     """An experiment's kept results: rows by system and setting, and aggregates over them."""
 
     store: Store
-    record: Mapping[str, Any]
+    record: Record
 
     @classmethod
     def load(cls, store: Store, name: str) -> Self:
         """Return the results of the experiment that ran last under that name."""
-        record = store.read_json(KIND, name)
+        record = Record.load(store, name)
         if record is None:
             raise StoreError(
                 f"the store {store.root} has no experiment {name!r}; run it first: "
                 f"ragstone run {name}.yaml"
-            )
-        if record["format"] != FORMAT:
-            raise StoreError(
-                f"the record of experiment {name!r} has format {record['format']}, this version "
-                f"reads format {FORMAT}; run the experiment again: every model reply is kept and "
-                f"none is asked for twice"
             )
         return cls(store, record)
 
     @property
     def name(self) -> str:
         """The experiment's name."""
-        return str(self.record["name"])
+        return self.record.name
 
     @property
     def finished(self) -> bool:
         """Whether all trials ended."""
-        return self.record["finished"] is not None
+        return self.record.finished is not None
 
     @cached_property
     def queries(self) -> dict[str, Query]:
         """The queries that were answered, by id."""
-        return {q.query_id: q for q in table_to_queries(self._table("answered").table)}
+        return self._queries(self.record.tables.answered)
 
     @cached_property
     def ranked(self) -> dict[str, Query]:
         """The queries that retrieval was measured on, by id."""
-        return {q.query_id: q for q in table_to_queries(self._table("ranked").table)}
+        return self._queries(self.record.tables.ranked)
 
     @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
-        return table_to_relevance(self._table("qrels").table)
+        return table_to_relevance(self._step(self.record.tables.qrels).table)
 
     @cached_property
     def notes(self) -> list[StepNote]:
@@ -147,7 +141,7 @@ class StoredResults:
         Equal notes of equal steps (the same metric in several trials) are added up.
         """
         counts: Counter[tuple[str, str, str]] = Counter()
-        for folder in self.record.get("steps", ()):
+        for folder in self.record.steps:
             made = self._step(folder).manifest
             for what, count in made.get("notes", {}).items():
                 name = re.split("[/:]", made["made_by"]["component"])[-1]
@@ -157,44 +151,44 @@ class StoredResults:
     @cached_property
     def texts(self) -> dict[str, str]:
         """Passage id -> the beginning of its text, of gold passages and the first few ranked."""
-        if "texts" not in self.record["tables"]:
+        if not self.record.tables.texts:
             return {}
-        held = columns(self._table("texts").table)
+        held = columns(self._step(self.record.tables.texts).table)
         return dict(zip(held["passage_id"], held["text"], strict=True))
 
     @cached_property
     def clusters(self) -> dict[str, str]:
         """Query id -> the conversation or document it belongs to."""
-        held = columns(self._table("clusters").table)
+        held = columns(self._step(self.record.tables.clusters).table)
         return dict(zip(held["query_id"], held["cluster"], strict=True))
 
     @cached_property
     def trials(self) -> list[TrialResults]:
         """The trials that ended, in the order of the experiment."""
-        return [self._trial(entry) for entry in self.record["trials"]]
+        return [self._trial(entry) for entry in self.record.trials]
 
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
         return [
             RankingResults(
-                entry["system"],
-                table_to_rankings(self._step(entry["run"]).table),
-                self._scores(entry["scores"]),
-                self._searches(entry.get("searches", "")),
+                entry.system,
+                table_to_rankings(self._step(entry.run).table),
+                self._scores(entry.scores),
+                self._searches(entry.searches),
             )
-            for entry in self.record["rankings"]
+            for entry in self.record.rankings
         ]
 
     @property
     def systems(self) -> list[str]:
         """Names of the systems."""
-        return [entry["name"] for entry in self.record["systems"]]
+        return [entry.name for entry in self.record.systems]
 
     @property
     def settings(self) -> list[str]:
         """Names of the settings, in order."""
-        return list(dict.fromkeys(entry["setting"] for entry in self.record["trials"]))
+        return list(dict.fromkeys(entry.setting for entry in self.record.trials))
 
     @cached_property
     def answer_cells(self) -> list[Cell]:
@@ -219,7 +213,7 @@ class StoredResults:
         base, oracle = trials.get("none"), trials.get("gold")
         if base is None or oracle is None:
             return
-        correct = self.record["file"]["correct"]
+        correct = self.record.correctness_metric
         for setting, mixed in trials.items():
             if setting.startswith(MIXED):
                 found = adaptability(
@@ -250,18 +244,20 @@ class StoredResults:
             not_applicable=sum(score.status == "not_applicable" for score in scores),
         )
 
-    def _trial(self, entry: Mapping[str, str]) -> TrialResults:
-        shown = self._contexts(entry["contexts"])
-        built = entry.get("built", entry["contexts"])
-        predictions = table_to_predictions(self._step(entry["predictions"]).table)
+    def _trial(self, entry: TrialEntry) -> TrialResults:
+        shown = self._contexts(entry.contexts)
+        predictions = table_to_predictions(self._step(entry.predictions).table)
         return TrialResults(
-            system=entry["system"],
-            setting=entry["setting"],
-            built=shown if built == entry["contexts"] else self._contexts(built),
+            system=entry.system,
+            setting=entry.setting,
+            built=shown if entry.built == entry.contexts else self._contexts(entry.built),
             contexts=shown,
             predictions={prediction.query_id: prediction for prediction in predictions},
-            scores=self._scores(entry["scores"], *entry.get("verdicts", ())),
+            scores=self._scores(entry.scores, *entry.verdicts),
         )
+
+    def _queries(self, folder: str) -> dict[str, Query]:
+        return {query.query_id: query for query in table_to_queries(self._step(folder).table)}
 
     def _searches(self, folder: str) -> dict[str, str]:
         if not folder:
@@ -279,9 +275,6 @@ class StoredResults:
             for score in table_to_scores(self._step(folder).table):
                 found.setdefault(score.metric, {})[score.query_id] = score
         return found
-
-    def _table(self, name: str) -> StoredTable:
-        return self._step(self.record["tables"][name])
 
     def _step(self, folder: str) -> StoredTable:
         return StoredTable("", folder=self.store.root / "steps" / folder)

@@ -34,15 +34,15 @@ SCAN_NOTE = "best weight [those best in 95 of 100 resamples]; regret [95 % inter
 
 def leaderboard_text(results: StoredResults) -> str:
     """Return every table of an experiment as text: answers, adaptability, retrieval, time."""
-    data = results.record["data"]
-    answers = results.record["trials"] or results.record["file"].get("settings")
-    done = "answered" if answers else "ranked"
+    data = results.record.data
+    answers = results.record.trials or results.record.file.get("settings")
+    done, count = ("answered", data.answered) if answers else ("ranked", data.ranked)
     head = (
-        f"{results.name}: {data[done]} of {data['queries']} queries {done}, "
-        f"{data['passages']} passages ({data['name']})"
+        f"{results.name}: {count} of {data.queries} queries {done}, "
+        f"{data.passages} passages ({data.name})"
     )
-    if data.get("left_out"):
-        head += f"\n{left_out_text(data['left_out'])}"
+    if data.left_out:
+        head += f"\n{left_out_text(data.left_out)}"
     if not results.finished:
         head += "\nNOT FINISHED: the same `ragstone run` command goes on"
     tables = (answers_text, adaptability_text, retrieval_text, usage_text, notes_text)

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ragstone.components.metrics.parse import metric_stem
 from ragstone.core.spec import parse_spec, short_name
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.by_label import PLACES
-from ragstone.results.leaderboards import NO_BEST
 from ragstone.statistics.breakdown import TURNS, UNLABELLED, groups_of
 from ragstone.statistics.weight_scan import LabelScan, scan_values
 
 if TYPE_CHECKING:
     from ragstone.results.reader import StoredResults
+    from ragstone.results.record import SystemEntry
     from ragstone.types import Query
 
 MOST_VALUES: Final = 12
@@ -92,31 +91,31 @@ def sweeps(results: StoredResults) -> list[Sweep]:
     """
     ranked = {ranking.system for ranking in results.rankings}
     found: dict[str, dict[float, int]] = {}
-    for place, system in enumerate(results.record["systems"]):
+    for place, system in enumerate(results.record.systems):
         parameters = dict(_retriever(system).get("parameters", {}))
         weight = parameters.pop("text_weight", None)
-        if weight is not None and system["name"] in ranked:
-            kept = {name: system["components"].get(name) for name in ("query", "reranker")}
+        if weight is not None and system.name in ranked:
+            kept = {name: system.components.get(name) for name in ("query_former", "reranker")}
             made_of = json.dumps([kept, _retriever(system)["component"], parameters])
             found.setdefault(made_of, {}).setdefault(weight, place)
     return [_sweep(results, sorted(held.items())) for held in found.values() if len(held) > 1]
 
 
-def _retriever(system: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = system["components"].get("retriever", {})
+def _retriever(system: SystemEntry) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = system.components.get("retriever", {})
     return found
 
 
 def _sweep(results: StoredResults, places: Sequence[tuple[float, int]]) -> Sweep:
-    systems = results.record["systems"]
-    entry = results.record["file"]["systems"][places[0][1]]
+    systems = results.record.systems
+    entry = results.record.file["systems"][places[0][1]]
     spec = parse_spec(entry["retriever"], where="retriever")
     others = {name: value for name, value in spec.parameters.items() if name != "text_weight"}
-    steps = [entry["query"], {"name": spec.name, **others}, entry["reranker"]]
+    steps = [entry["query_former"], {"name": spec.name, **others}, entry["reranker"]]
     return Sweep(
         " + ".join(short_name(step) for step in steps if step not in (None, "as-given")),
         _retriever(systems[places[0][1]])["parameters"].get("normalisation") or "",
-        {weight: systems[place]["name"] for weight, place in places},
+        {weight: systems[place].name for weight, place in places},
     )
 
 
@@ -125,7 +124,7 @@ def _tables(
 ) -> Iterable[ScanTable]:
     scores = {r.system: r.scores for r in results.rankings}
     columns = [scores[system] for system in sweep.systems.values()]
-    chosen = metric or _metric(columns[0])
+    chosen = metric or _metric(results, columns[0])
     if any(chosen not in held for held in columns):
         raise ConfigError(
             f"rankings were not measured by {chosen!r}{did_you_mean(chosen, columns[0])}"
@@ -147,8 +146,8 @@ def _tables(
         )
 
 
-def _metric(measured: Iterable[str]) -> str:
-    names = [name for name in measured if metric_stem(name) not in NO_BEST]
+def _metric(results: StoredResults, measured: Iterable[str]) -> str:
+    names = [name for name in measured if results.record.metric(name).direction == "higher"]
     return _USUAL if _USUAL in names else (names or [_USUAL])[0]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 
 def left_out_text(left_out: Mapping[str, int]) -> str:
@@ -28,8 +27,19 @@ TITLES: Mapping[str, str] = {
     "context": "build contexts",
     "process": "process contexts",
     "generate": "generate answers",
+    "reported-run": "read reported passages",
     "score-answer": "score answers",
     "judge": "judge answers",
 }
-KIND: Final = "experiments"
-FORMAT: Final = 2
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text of at most `width` characters on one line; a cut is marked.
+
+    >>> shorten("one two three", 9)
+    'one tw...'
+    """
+    line = " ".join(text.split())
+    start = text[: len(text) - len(text.lstrip())]
+    whole = start + line
+    return whole if len(whole) <= width else f"{whole[: width - 3]}..."

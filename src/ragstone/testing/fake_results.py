@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.schemas import (
     CLUSTERS,
     QRELS,
@@ -18,10 +19,20 @@ from ragstone.core.schemas import (
     to_table,
 )
 from ragstone.core.store import Store
-from ragstone.experiment.record import folder_name
 from ragstone.results.reader import StoredResults
-from ragstone.results.wording import FORMAT, KIND
+from ragstone.results.record import (
+    DataFacts,
+    MetricEntry,
+    RankingEntry,
+    Record,
+    SystemEntry,
+    Tables,
+    TrialEntry,
+)
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Ranking, Score
+
+if TYPE_CHECKING:
+    from arro3.core import Table
 
 HOSTILE: Final = (
     "</script><script>document.title='owned'</script>",
@@ -58,28 +69,21 @@ def made_results(
     store = Store(root)
     asked = [_query(place, texts) for place in range(queries)]
     trials = [_Trial(s, n, setting) for setting in settings for n, s in enumerate(systems)]
-    record: dict[str, Any] = {
-        "format": FORMAT,
-        "name": name,
-        "started": "2026-03-02T10:00:00+00:00",
-        "finished": "2026-03-02T10:04:31+00:00" if finished else None,
-        "file": {"name": name, "data": "made", "correct": "Match", "metrics": [*ANSWER_METRICS]},
-        "data": {
-            "name": "made",
-            "passages": 5 * queries,
-            "queries": queries,
-            "ranked": queries,
-            "answered": queries,
-            "corpus_digest": "0" * 64,
-        },
-        "tables": _tables(store, asked, texts),
-        "systems": [{"name": s, "components": _components()} for s in systems],
-        "rankings": [_ranking(store, s, n, asked, texts) for n, s in enumerate(systems)],
-        "trials": [_keep_trial(store, trial, asked, texts) for trial in trials],
-        "environment": {"python": "3.11.2", "machine": "Linux x86_64", "numpy": "2.4.6"},
-        "ragstone": "0.1.0",
-    }
-    store.write_json(KIND, name, record)
+    metrics = [parse_metric(metric) for metric in (*RANKING_METRICS, *ANSWER_METRICS)]
+    Record(
+        name=name,
+        started="2026-03-02T10:00:00+00:00",
+        finished="2026-03-02T10:04:31+00:00" if finished else None,
+        file={"name": name, "data": "made", "correctness_metric": "Match"},
+        data=DataFacts("made", 5 * queries, queries, queries, queries, "0" * 64),
+        tables=_tables(store, asked, texts),
+        systems=tuple(SystemEntry(system, _components()) for system in systems),
+        metrics=tuple(MetricEntry(str(m), "answer", description=m.described()) for m in metrics),
+        environment={"python": "3.11.2", "machine": "Linux x86_64", "numpy": "2.4.6"},
+        ragstone="0.1.0",
+        rankings=tuple(_ranking(store, s, n, asked, texts) for n, s in enumerate(systems)),
+        trials=tuple(_keep_trial(store, trial, asked, texts) for trial in trials),
+    ).save(store)
     return StoredResults.load(store, name)
 
 
@@ -90,7 +94,7 @@ class _Trial:
     setting: str
 
 
-def _tables(store: Store, asked: Sequence[Query], texts: Sequence[str]) -> dict[str, str]:
+def _tables(store: Store, asked: Sequence[Query], texts: Sequence[str]) -> Tables:
     ids = [query.query_id for query in asked]
     judged = [
         (query_id, passage_id, grade)
@@ -100,17 +104,23 @@ def _tables(store: Store, asked: Sequence[Query], texts: Sequence[str]) -> dict[
     names = ("query_id", "passage_id", "relevance")
     qrels = dict(zip(names, zip(*judged, strict=True), strict=True))
     clusters = {"query_id": ids, "cluster": [f"query {query_id}" for query_id in ids]}
-    queries = folder_name(store.keep("queries", queries_to_table(asked)))
-    return {
-        "answered": queries,
-        "ranked": queries,
-        "qrels": folder_name(store.keep("qrels", to_table(QRELS, qrels))),
-        "clusters": folder_name(store.keep("clusters", to_table(CLUSTERS, clusters))),
-    }
+    queries = _kept(store, "queries", queries_to_table(asked))
+    return Tables(
+        answered=queries,
+        ranked=queries,
+        qrels=_kept(store, "qrels", to_table(QRELS, qrels)),
+        clusters=_kept(store, "clusters", to_table(CLUSTERS, clusters)),
+    )
+
+
+def _kept(store: Store, step: str, table: Table) -> str:
+    """Store a table and return the name of its folder."""
+    folder = store.keep(step, table).folder
+    return "" if folder is None else folder.name
 
 
 def _components() -> dict[str, Any]:
-    made = "ragstone.components.retrievers.bm25:BM25"
+    made = "retrievers/bm25"
     return {"retriever": {"component": made, "version": 1, "parameters": {"k1": 1.2, "b": 0.75}}}
 
 
@@ -178,7 +188,7 @@ def _right(place: int, setting: str, number: int, salt: int = 0) -> bool:
 
 def _keep_trial(
     store: Store, trial: _Trial, asked: Sequence[Query], texts: Sequence[str]
-) -> dict[str, str]:
+) -> TrialEntry:
     contexts = [_context(p, q, trial.setting, trial.number, texts) for p, q in enumerate(asked)]
     predictions, scores = [], []
     for place, query in enumerate(asked):
@@ -189,13 +199,15 @@ def _keep_trial(
             _prediction(place, query, shown, right=right, failed=failed, texts=texts)
         )
         scores += [_score(query, metric, right=right, failed=failed) for metric in ANSWER_METRICS]
-    return {
-        "system": trial.system,
-        "setting": trial.setting,
-        "contexts": folder_name(store.keep("context", contexts_to_table(contexts))),
-        "predictions": folder_name(store.keep("generate", predictions_to_table(predictions))),
-        "scores": folder_name(store.keep("score-answer", scores_to_table(scores))),
-    }
+    built = _kept(store, "context", contexts_to_table(contexts))
+    return TrialEntry(
+        system=trial.system,
+        setting=trial.setting,
+        built=built,
+        contexts=built,
+        predictions=_kept(store, "generate", predictions_to_table(predictions)),
+        scores=_kept(store, "score-answer", scores_to_table(scores)),
+    )
 
 
 def _prediction(
@@ -227,7 +239,7 @@ def _score(query: Query, metric: str, *, right: bool, failed: bool) -> Score:
 
 def _ranking(
     store: Store, system: str, number: int, asked: Sequence[Query], texts: Sequence[str]
-) -> dict[str, str]:
+) -> RankingEntry:
     rankings, scores = [], []
     for place, query in enumerate(asked):
         rank = 1 + place * 5 % (4 + number)
@@ -240,8 +252,8 @@ def _ranking(
             value = (1.0 if name == "R" else 1 / rank) if found else 0.0
             scores.append(Score(query.query_id, metric, value))
     ids = [query.query_id for query in asked]
-    return {
-        "system": system,
-        "run": folder_name(store.keep("retrieve", rankings_to_table(ids, rankings))),
-        "scores": folder_name(store.keep("score-ranking", scores_to_table(scores))),
-    }
+    return RankingEntry(
+        system,
+        _kept(store, "retrieve", rankings_to_table(ids, rankings)),
+        _kept(store, "score-ranking", scores_to_table(scores)),
+    )

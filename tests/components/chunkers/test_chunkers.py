@@ -60,7 +60,7 @@ any_text = st.text(max_size=300) | st.text(
 
 
 def _cut(chunker: Chunker, text: str, **fields: Any) -> list[Passage]:
-    return list(chunker.cut(Document("d", text, **fields)))
+    return list(chunker.passages(Document("d", text, **fields)))
 
 
 def _check_faithful(chunker: Chunker, text: str) -> None:

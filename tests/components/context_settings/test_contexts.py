@@ -13,15 +13,38 @@ from ragstone.components.context_settings.gold_noise import GoldNoise
 from ragstone.components.context_settings.gold_retrieved import GoldRetrieved
 from ragstone.components.context_settings.none import NoContext
 from ragstone.components.context_settings.retrieved import Retrieved
+from ragstone.core.component import run_component
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
-from ragstone.protocols import ContextBuilder
-from ragstone.types import GoldPassages, NoisePassages, Passage, Query, RetrievedPassages
+from ragstone.protocols import ContextSetting, Services
+from ragstone.types import (
+    Candidates,
+    Context,
+    GoldPassages,
+    NoisePassages,
+    Passage,
+    Query,
+    RetrievedPassages,
+)
 
 QUERY = Query("q", "where?")
 GOLD = GoldPassages((Passage("g1", "one"), Passage("g2", "two", title="Two")))
 NOISE = NoisePassages(tuple(Passage(f"n{i}", f"noise {i}") for i in range(5)))
 FOUND = RetrievedPassages((Passage("n1", "noise 1"), Passage("g1", "one"), Passage("x", "x")))
+
+
+def built(
+    setting: ContextSetting,
+    query: Query,
+    gold: GoldPassages,
+    noise: NoisePassages,
+    retrieved: RetrievedPassages,
+) -> Context:
+    """Return the context that a setting builds for one query."""
+    candidates = [Candidates(query, gold, noise, retrieved)]
+    (outcome,) = run_component(setting, Services(), candidates)
+    context: Context = outcome.value
+    return context
 
 
 @pytest.mark.parametrize(
@@ -38,14 +61,14 @@ FOUND = RetrievedPassages((Passage("n1", "noise 1"), Passage("g1", "one"), Passa
     ],
     ids=lambda value: getattr(value, "setting", None),
 )
-def test_each_rule_shows_its_passages(builder: ContextBuilder, ids: tuple[str, ...]) -> None:
+def test_each_rule_shows_its_passages(builder: ContextSetting, ids: tuple[str, ...]) -> None:
     """Which passages, and in what order."""
-    assert builder.build(QUERY, GOLD, NOISE, FOUND).passage_ids == ids
+    assert built(builder, QUERY, GOLD, NOISE, FOUND).passage_ids == ids
 
 
 def test_a_passage_is_shown_with_its_title_and_its_origin() -> None:
     """The title stands above the text, and the origin says where the passage came from."""
-    context = GoldNoise(1, position="last").build(QUERY, GOLD, NOISE, FOUND)
+    context = built(GoldNoise(1, position="last"), QUERY, GOLD, NOISE, FOUND)
 
     assert context.passages[2].text == "Two\ntwo"
     assert [p.origin for p in context.passages] == ["noise", "gold", "gold"]
@@ -65,7 +88,7 @@ def test_gold_within_retrieved_is_defined_for_few_gold_passages(
     """Two of five passages at most, unless told otherwise; its name says so and makes it again."""
     assert builder.setting == name
     assert create("context_settings", name, where="setting") == builder
-    assert [gold for gold in range(5) if not builder.undefined(gold)] == defined
+    assert [gold for gold in range(5) if not builder.not_applicable(gold)] == defined
 
 
 def test_no_gold_passage_at_all_is_a_wrong_bound() -> None:
@@ -79,11 +102,11 @@ def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:
     builder = GoldNoise(2)
     one = GoldPassages(GOLD.passages[:1])
     places = Counter(
-        builder.build(Query(f"q{i}", "?"), one, NOISE, FOUND).passage_ids.index("g1")
+        built(builder, Query(f"q{i}", "?"), one, NOISE, FOUND).passage_ids.index("g1")
         for i in range(300)
     )
 
-    assert builder.build(QUERY, GOLD, NOISE, FOUND) == builder.build(QUERY, GOLD, NOISE, FOUND)
+    assert built(builder, QUERY, GOLD, NOISE, FOUND) == built(builder, QUERY, GOLD, NOISE, FOUND)
     assert set(places) == {0, 1, 2}
     assert min(places.values()) > 60
 
@@ -97,11 +120,11 @@ def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:
         seed=st.integers(0, 5),
     )
 )
-def test_the_name_of_a_setting_round_trips(builder: ContextBuilder) -> None:
+def test_the_name_of_a_setting_round_trips(builder: ContextSetting) -> None:
     """Reading the canonical name gives the setting back."""
     assert create("context_settings", builder.setting, where="test") == builder
 
 
 def test_a_query_without_gold_gets_an_empty_gold_context() -> None:
     """An unanswerable query has nothing to show."""
-    assert Gold().build(QUERY, GoldPassages(()), NOISE, FOUND).passages == ()
+    assert built(Gold(), QUERY, GoldPassages(()), NOISE, FOUND).passages == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,7 @@ from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.files import model_file
 
-ABSENT = [p for p in ("torch", "sentence_transformers") if not importlib.util.find_spec(p)]
-needs_torch = pytest.mark.skipif(
-    bool(ABSENT), reason=f"NOT RUN: needs {', '.join(ABSENT)} (pip install 'ragstone[st]')"
-)
+needs_torch = pytest.mark.needs("torch", "sentence_transformers")
 TEXTS = ["What is the capital of France?", "A touchstone tests gold. " * 120, ""]
 
 

@@ -21,14 +21,7 @@ from ragstone.models.in_process import let_go
 from ragstone.types import Context, ContextPassage, Query, Task
 
 MODEL = "smollm2-135m-instruct"
-ABSENT = [
-    p for p in ("torch", "transformers", "gguf", "accelerate") if not importlib.util.find_spec(p)
-]
-needs_torch = pytest.mark.skipif(
-    bool(ABSENT) or not MODELS[MODEL].fetched,
-    reason=f"NOT RUN: needs {', '.join(ABSENT) or f'ragstone models fetch {MODEL}'} "
-    "(pip install 'ragstone[hf]')",
-)
+needs_torch = pytest.mark.needs("torch", "transformers", "gguf", "accelerate", model=MODEL)
 # torch and transformers warn of what they themselves are about to change.
 pytestmark = pytest.mark.filterwarnings("default")
 BRIDGE = (

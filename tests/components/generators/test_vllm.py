@@ -206,10 +206,11 @@ def test_the_identity_holds_what_changes_answers(folder: str) -> None:
     assert len(others | {plain.revision, Vllm(folder).revision}) == 4
 
 
-def test_without_vllm_the_way_out_is_named(folder: str, tmp_path: Path) -> None:
+def test_without_vllm_the_way_out_is_named(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The check before a run names the extra to install."""
-    if importlib.util.find_spec("vllm") is not None:
-        pytest.skip("vLLM is installed here")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with (
         Calls.at(tmp_path / "calls.sqlite") as calls,
         pytest.raises(MissingDependency, match=r"ragstone\[vllm\]"),

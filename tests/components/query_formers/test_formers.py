@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragstone.experiment.pipeline import form_queries
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.query_formers.conversation import Conversation, LastTurns
@@ -18,7 +19,6 @@ from ragstone.core.schemas import columns, queries_to_table
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
-from ragstone.experiment.pipeline import form_queries
 from ragstone.experiment.system import Bench, System
 from ragstone.protocols import Services
 from ragstone.testing.fake_judge import ScriptedCalls

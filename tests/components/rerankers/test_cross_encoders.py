@@ -20,10 +20,7 @@ from ragstone.errors import ConfigError, MissingDependency, ModelFileError, Rags
 from ragstone.types import Passage, Ranking, Search
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "river", "bridge", "bank", "who", "built", "it"]
-ABSENT = [p for p in ("torch", "sentence_transformers") if not importlib.util.find_spec(p)]
-needs_torch = pytest.mark.skipif(
-    bool(ABSENT), reason=f"NOT RUN: needs {', '.join(ABSENT)} (pip install 'ragstone[st]')"
-)
+needs_torch = pytest.mark.needs("torch", "sentence_transformers")
 TEXTS = [
     "river river",
     "bridge built",

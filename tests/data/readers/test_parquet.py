@@ -276,7 +276,7 @@ def test_what_a_user_can_mistype(tmp_path: Path) -> None:
         ParquetReader(folder, corpus_columns={"txt": "body"})
     with pytest.raises(ConfigError, match="limit must be 0"):
         ParquetReader(folder, limit=-1)
-    with pytest.raises(DatasetError, match=r"corpus: 'corpse\*'\. Known: corpus\.parquet"):
+    with pytest.raises(DatasetError, match=r"corpus: 'corpse\*'; did you mean 'corpus\.parquet'"):
         _read(folder, corpus="corpse*")
     with pytest.raises(DatasetError, match=r"no column 'urls' for labels"):
         _read(folder, labels=("urls",))

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import SAMPLE
+from ragstone.data.readers.base import Reader
 from ragstone.data.readers.folder import FolderReader
 from ragstone.data.readers.mirage import MirageReader
 from ragstone.data.readers.squad import SquadReader
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError
-from ragstone.protocols import DatasetReader
 
 FIELDS = [
     "_id", "id", "text", "title", "document", "metadata", "answers", "history", "rewrite", "role",
@@ -66,7 +66,7 @@ def read_and_write(name: str, content: bytes) -> bool:
         for other, held in BESIDE[kind].items():
             (Path(folder) / other).write_text(json.dumps(held))
         (Path(folder) / name).write_bytes(content)
-        reader: DatasetReader = kind(folder)
+        reader: Reader = kind(folder)
         with contextlib.suppress(DatasetError):
             dataset = reader.read()
             assert isinstance(dataset, Dataset)

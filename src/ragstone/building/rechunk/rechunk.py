@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ragstone.building.rechunk.documents import Documents, Joined, Span, document_id_of
 from ragstone.building.rechunk.qrels_transfer import THRESHOLD, Carrier, NotCarried
 from ragstone.building.rechunk.spans import find_span
+from ragstone.core.component import run_component
 from ragstone.core.progress import progress
 from ragstone.core.schemas import labels_to_json
 from ragstone.data.corpus import Corpus
@@ -16,11 +17,11 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.document_level import judge_documents
 from ragstone.data.table_builder import passages, qrels
 from ragstone.errors import DatasetError
+from ragstone.protocols import Chunker, Services
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-    from ragstone.protocols import Chunker
     from ragstone.types import Passage
 
 _SHOWN: Final = 3
@@ -80,7 +81,7 @@ def recut(
             passage is of one of the documents given.
         ConfigError: The threshold is not above 0 and at most 1.
     """
-    carrier = Carrier(dataset.qrels, threshold)
+    carrier, services = Carrier(dataset.qrels, threshold), Services()
     source = Documents(dataset.corpus if documents is None else documents)
     given = None if documents is None else _Judged(dataset.corpus, carrier)
     if given and documents is not None:
@@ -90,7 +91,8 @@ def recut(
         for joined in source:
             count += 1
             old = joined.spans if given is None else given.spans_in(joined)
-            new = [corpus.add(p, joined) for part in joined.stretches for p in chunker.cut(part)]
+            cut = run_component(chunker, services, joined.stretches)
+            new = [corpus.add(p, joined) for part in cut for p in part.value or ()]
             carrier.carry(old, new)
             empty += [] if new else [joined.document_id]
             bar.advance(len(joined.spans))

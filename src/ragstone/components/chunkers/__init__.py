@@ -1,1 +1,1 @@
-"""Cutting documents into passages, and carrying relevance judgements over to the new passages."""
+"""Chunkers: documents cut into passages."""

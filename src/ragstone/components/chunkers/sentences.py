@@ -11,6 +11,7 @@ import numpy as np
 
 from ragstone.components.chunkers.windows import check_window
 from ragstone.models.tokenizer import BUNDLED, TokenPlaces, tokenizer_digest, tokens
+from ragstone.protocols import Chunker
 from ragstone.text.sentences import sentence_starts, splitter_version
 from ragstone.types import Document, Passage
 
@@ -21,7 +22,7 @@ _NAME: Final = "the chunker 'sentences'"
 
 
 @dataclass(frozen=True)
-class Sentences:
+class Sentences(Chunker):
     """As many whole sentences as fit into so many tokens.
 
     MIRAGE cuts Wikipedia into chunks of 330 WordPiece tokens at most, sentences kept whole; mtRAG's
@@ -49,12 +50,12 @@ class Sentences:
         check_window(self.size, self.overlap)
 
     @cached_property
-    def revision(self) -> str:
+    def content_revision(self) -> str:
         """Digest of the tokenizer's file, and the version of the sentence splitter."""
         splitter = splitter_version(asked_by=_NAME)
         return f"{tokenizer_digest(self.tokenizer)} {splitter}"
 
-    def cut(self, document: Document) -> Iterator[Passage]:
+    def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the passages of a document, in order."""
         text = document.text
         if not text.strip():

@@ -9,11 +9,12 @@ from typing import ClassVar
 
 from ragstone.components.chunkers.windows import check_window, cut_windows
 from ragstone.models.tokenizer import BUNDLED, tokenizer_digest, tokens
+from ragstone.protocols import Chunker
 from ragstone.types import Document, Passage
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Tokens(Chunker):
     """Windows of so many tokens, each beginning with the last ones of the window before it.
 
     mtRAG's paper: 512 tokens with an overlap of 100; ids `<document>-<start>-<end>`. A window may
@@ -35,11 +36,11 @@ class Tokens:
         check_window(self.size, self.overlap)
 
     @cached_property
-    def revision(self) -> str:
+    def content_revision(self) -> str:
         """Digest of the tokenizer's file."""
         return tokenizer_digest(self.tokenizer)
 
-    def cut(self, document: Document) -> Iterator[Passage]:
+    def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the windows of a document, in order."""
         starts = tokens(document.text, self.tokenizer).starts.tolist()
         return cut_windows(document, starts, self.size, self.overlap)

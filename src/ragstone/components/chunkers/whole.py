@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ragstone.protocols import Chunker
 from ragstone.types import Document, Passage
 
 
 @dataclass(frozen=True)
-class Whole:
+class Whole(Chunker):
     """Whole documents, under their own ids.
 
     Where only stretches of a document are known, each is a passage of its own with its offsets.
@@ -18,10 +19,10 @@ class Whole:
 
     version: ClassVar[int] = 1
 
-    def cut(self, document: Document) -> Iterator[Passage]:
+    def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the document as one passage.
 
-        >>> next(Whole().cut(Document("d", "Lisbon lies on the Tagus."))).passage_id
+        >>> next(Whole().passages(Document("d", "Lisbon lies on the Tagus."))).passage_id
         'd'
         """
         if document.text.strip():

@@ -9,12 +9,13 @@ from functools import cache
 from typing import ClassVar, Literal
 
 from ragstone.components.chunkers.windows import check_window, cut_windows
+from ragstone.protocols import Chunker
 from ragstone.text.scripts import is_unspaced, marks
 from ragstone.types import Document, Passage
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(Chunker):
     """Windows of so many words, or of characters where words are not spaced.
 
     BERGEN (and DPR before it) cuts Wikipedia into 100 words, and into 100 characters in Chinese,
@@ -38,10 +39,10 @@ class Words:
         """Check the ranges."""
         check_window(self.size, self.overlap)
 
-    def cut(self, document: Document) -> Iterator[Passage]:
+    def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the windows of a document, in order.
 
-        >>> [p.text for p in Words(2).cut(Document("d", "Lisbon lies on the Tagus."))]
+        >>> [p.text for p in Words(2).passages(Document("d", "Lisbon lies on the Tagus."))]
         ['Lisbon lies ', 'on the ', 'Tagus.']
         """
         by_character = self.unit == "characters" or (

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragstone.components.context_settings import shown
-from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+from ragstone.components.context_settings.shown import shown
+from ragstone.protocols import ContextSetting
+from ragstone.types import Candidates, ContextPassage
 
 
 @dataclass(frozen=True)
-class Gold:
+class Gold(ContextSetting):
     """Shows the relevant passages, best grade first; the best `top_k` of them where it is given."""
 
     top_k: int | None = None
@@ -22,12 +23,6 @@ class Gold:
         """The canonical name: `gold`, or `gold(1)` with a limit."""
         return "gold" if self.top_k is None else f"gold({self.top_k})"
 
-    def build(
-        self,
-        query: Query,
-        gold: GoldPassages,
-        noise: NoisePassages,
-        retrieved: RetrievedPassages,
-    ) -> Context:
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
         """Return the gold passages; an unanswerable query has none and gets an empty context."""
-        return Context(query.query_id, self.setting, shown(gold.passages[: self.top_k], "gold"))
+        return shown(candidates.gold.passages[: self.top_k], "gold")

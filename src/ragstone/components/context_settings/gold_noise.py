@@ -6,13 +6,14 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ragstone.components.context_settings import shown
+from ragstone.components.context_settings.shown import shown
 from ragstone.errors import ConfigError
-from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+from ragstone.protocols import ContextSetting
+from ragstone.types import Candidates, ContextPassage
 
 
 @dataclass(frozen=True)
-class GoldNoise:
+class GoldNoise(ContextSetting):
     """Shows all gold passages and `noise` others, the most misleading of those there are.
 
     The noise is the data set's own where it has judged passages as not relevant (MIRAGE's pool),
@@ -39,18 +40,12 @@ class GoldNoise:
         seed = f", seed={self.seed}" if self.seed else ""
         return f"gold+noise({self.noise}{place}{seed})"
 
-    def build(
-        self,
-        query: Query,
-        gold: GoldPassages,
-        noise: NoisePassages,
-        retrieved: RetrievedPassages,
-    ) -> Context:
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
         """Return gold and noise passages; fewer noise passages where there are no more."""
-        others = shown(noise.passages[: self.noise], "noise")
-        before = self._place(query.query_id, len(others))
-        passages = (*others[:before], *shown(gold.passages, "gold"), *others[before:])
-        return Context(query.query_id, self.setting, passages)
+        others = shown(candidates.noise.passages[: self.noise], "noise")
+        before = self._place(candidates.query.query_id, len(others))
+        gold = shown(candidates.gold.passages, "gold")
+        return (*others[:before], *gold, *others[before:])
 
     def _place(self, query_id: str, others: int) -> int:
         """Return how many noise passages stand before the gold ones."""

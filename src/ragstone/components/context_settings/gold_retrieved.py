@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragstone.components.context_settings import shown
+from ragstone.components.context_settings.shown import shown
 from ragstone.errors import ConfigError
-from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+from ragstone.protocols import ContextSetting
+from ragstone.types import Candidates, ContextPassage
 
 
 @dataclass(frozen=True)
-class GoldRetrieved:
+class GoldRetrieved(ContextSetting):
     """Shows `top_k` passages: the gold ones first, then the best retrieved others.
 
     Defined for queries with at most `max_gold` relevant passages (mtRAG's two), so that there is
@@ -40,25 +41,23 @@ class GoldRetrieved:
         told = "" if bound == 2 else f", max_gold={bound}"  # noqa: PLR2004 - the default
         return f"gold+retrieved({self.top_k}{told})"
 
-    def undefined(self, gold: int) -> str:
-        """Say why the setting is not defined for a query with so many relevant passages."""
-        if self.max_gold is None or gold <= self.max_gold:
+    def not_applicable(self, relevant_count: int) -> str:
+        """Return why the setting does not apply to a query with n relevant passages, or ""."""
+        if self.max_gold is None or relevant_count <= self.max_gold:
             return ""
         return (
             f"{self.setting} is defined for queries with at most {self.max_gold} relevant passages"
         )
 
-    def build(
-        self,
-        query: Query,
-        gold: GoldPassages,
-        noise: NoisePassages,
-        retrieved: RetrievedPassages,
-    ) -> Context:
+    @property
+    def shows(self) -> int:
+        """Retrieved passages that a context contains at most."""
+        return self.top_k
+
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
         """Return at most `top_k` passages, no passage twice."""
-        first = gold.passages[: self.top_k]
+        first = candidates.gold.passages[: self.top_k]
         taken = {passage.passage_id for passage in first}
-        others = [p for p in retrieved.passages if p.passage_id not in taken]
+        others = [p for p in candidates.retrieved.passages if p.passage_id not in taken]
         rest = others[: self.top_k - len(first)]
-        passages = (*shown(first, "gold"), *shown(rest, "retrieved"))
-        return Context(query.query_id, self.setting, passages)
+        return (*shown(first, "gold"), *shown(rest, "retrieved"))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+from ragstone.protocols import ContextSetting
+from ragstone.types import Candidates, ContextPassage
 
 
 @dataclass(frozen=True)
-class NoContext:
+class NoContext(ContextSetting):
     """Shows the generator nothing but the query."""
 
     uses: ClassVar[frozenset[str]] = frozenset()
@@ -19,12 +20,6 @@ class NoContext:
         """The canonical name."""
         return "none"
 
-    def build(
-        self,
-        query: Query,
-        gold: GoldPassages,
-        noise: NoisePassages,
-        retrieved: RetrievedPassages,
-    ) -> Context:
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
         """Return an empty context."""
-        return Context(query.query_id, self.setting)
+        return ()

@@ -1,18 +1,22 @@
-"""Where contexts take their passages from: gold, noise and retrieved ones, never to be mistaken."""
+"""The candidate passages of a context by origin: gold, noise and retrieved are never mixed up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragstone.core.schemas import table_to_rankings, table_to_relevance
-from ragstone.types import GoldPassages, NoisePassages, Passage, Query, Ranking, RetrievedPassages
+from ragstone.types import (
+    Candidates,
+    GoldPassages,
+    NoisePassages,
+    Passage,
+    Query,
+    Ranking,
+    RetrievedPassages,
+)
 
 if TYPE_CHECKING:
-    from arro3.core import Table
-
     from ragstone.data.corpus import Corpus
 
 
@@ -21,26 +25,37 @@ class PassageSources:
     """The three kinds of passages that a context is built from."""
 
     corpus: Corpus
-    qrels: Table | None = None
-    noise_run: Table | None = None
-    run: Table | None = None
+    uses: frozenset[str]
+    """The kinds that the setting reads; the others stay empty."""
+    qrels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    noise_run: Mapping[str, Ranking] = field(default_factory=dict)
+    run: Mapping[str, Ranking] = field(default_factory=dict)
+
+    def candidates(self, query: Query) -> Candidates:
+        """Return the passages that the context of a query may be built from."""
+        return Candidates(
+            query,
+            self.gold(query) if "gold" in self.uses else GoldPassages(()),
+            self.noise(query) if "noise" in self.uses else NoisePassages(()),
+            self.retrieved(query) if "retrieved" in self.uses else RetrievedPassages(()),
+        )
 
     def gold(self, query: Query) -> GoldPassages:
         """Return the relevant passages, best grade first, equal grades in the file's order."""
-        graded = self._relevance.get(query.query_id, {}).items()
+        graded = self.qrels.get(query.query_id, {}).items()
         relevant = sorted(
             (-grade, place, p) for place, (p, grade) in enumerate(graded) if grade > 0
         )
         return GoldPassages(self._passages(p for _, _, p in relevant))
 
     def noise(self, query: Query) -> NoisePassages:
-        """Return passages judged not relevant; where there are none, the noise run's best others.
+        """Return passages judged not relevant; if there are none, the best others of the noise run.
 
-        A passage with the text of a gold one is no noise, whatever its id.
+        A passage with the text of a gold passage is not noise, whatever its id.
         """
-        grades = self._relevance.get(query.query_id, {})
+        grades = self.qrels.get(query.query_id, {})
         judged = [p for p, grade in grades.items() if grade <= 0]
-        found = judged or self._noise_run.get(query.query_id, Ranking()).passage_ids
+        found = judged or self.noise_run.get(query.query_id, Ranking()).passage_ids
         gold_texts = {passage.text for passage in self.gold(query).passages}
         others = self._passages(p for p in found if grades.get(p, 0) <= 0)
         return NoisePassages(tuple(p for p in others if p.text not in gold_texts))
@@ -48,20 +63,8 @@ class PassageSources:
     def retrieved(self, query: Query) -> RetrievedPassages:
         """Return the system's own ranking."""
         return RetrievedPassages(
-            self._passages(self._run.get(query.query_id, Ranking()).passage_ids)
+            self._passages(self.run.get(query.query_id, Ranking()).passage_ids)
         )
 
     def _passages(self, passage_ids: Iterable[str]) -> tuple[Passage, ...]:
         return tuple(self.corpus[passage_id] for passage_id in passage_ids)
-
-    @cached_property
-    def _relevance(self) -> Mapping[str, Mapping[str, int]]:
-        return {} if self.qrels is None else table_to_relevance(self.qrels)
-
-    @cached_property
-    def _noise_run(self) -> Mapping[str, Ranking]:
-        return {} if self.noise_run is None else table_to_rankings(self.noise_run)
-
-    @cached_property
-    def _run(self) -> Mapping[str, Ranking]:
-        return {} if self.run is None else table_to_rankings(self.run)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ragstone.components.context_settings import shown
+from ragstone.components.context_settings.shown import shown
 from ragstone.errors import ConfigError
-from ragstone.types import Context, GoldPassages, NoisePassages, Query, RetrievedPassages
+from ragstone.protocols import ContextSetting
+from ragstone.types import Candidates, ContextPassage
 
 
 @dataclass(frozen=True)
-class Retrieved:
+class Retrieved(ContextSetting):
     """Shows the best `top_k` passages of the system's ranking, in its order."""
 
     top_k: int = 5
@@ -27,13 +28,11 @@ class Retrieved:
         """The canonical name, for example `retrieved(5)`."""
         return f"retrieved({self.top_k})"
 
-    def build(
-        self,
-        query: Query,
-        gold: GoldPassages,
-        noise: NoisePassages,
-        retrieved: RetrievedPassages,
-    ) -> Context:
+    @property
+    def shows(self) -> int:
+        """Retrieved passages that a context contains at most."""
+        return self.top_k
+
+    def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
         """Return the head of the ranking; an empty ranking gives an empty context."""
-        head = retrieved.passages[: self.top_k]
-        return Context(query.query_id, self.setting, shown(head, "retrieved"))
+        return shown(candidates.retrieved.passages[: self.top_k], "retrieved")

@@ -24,6 +24,10 @@ class AnswerInContext(AnswerMetric):
     """
 
     name: ClassVar[str] = "answer-in-context"
+    description: ClassVar[str] = (
+        "1 if the context contains a gold answer, else 0: the best that a reader of the context "
+        "alone could do."
+    )
     requires: ClassVar[frozenset[str]] = frozenset({"gold_answers", "context"})
 
     def values(self, pairs: AnswerBatch) -> Values:

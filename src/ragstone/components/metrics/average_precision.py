@@ -23,6 +23,10 @@ class MAP(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "MAP"
+    description: ClassVar[str] = (
+        "Average precision: the mean of the precision at the rank of each relevant passage; a "
+        "passage that was not retrieved counts 0."
+    )
     cutoff: ClassVar[str] = "optional"
 
     def values(self, ranks: RankingBatch) -> Values:

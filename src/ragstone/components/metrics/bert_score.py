@@ -87,11 +87,11 @@ class BertScore(AnswerMetric):
         object.__setattr__(self, "rescale", scale)
 
     @property
-    def revision(self) -> str:
+    def content_revision(self) -> str:
         """Digest of the model's files."""
         return encoder_digest(self.model)
 
-    def check(self) -> None:
+    def check(self, services: object = None) -> None:
         """Raise unless the encoder can be run here, before an answer is paid for."""
         check_runnable(self.model, self.layer)
 

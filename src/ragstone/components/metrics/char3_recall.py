@@ -33,6 +33,10 @@ class Char3Recall(AnswerMetric):
     variant: Literal["corrected", "bergen"] = "corrected"
 
     name: ClassVar[str] = "char3-recall"
+    description: ClassVar[str] = (
+        "The share of a gold answer's character 3-grams that occur in the answer. It forgives "
+        "spelling and inflection."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
     def values(self, pairs: AnswerBatch) -> Values:

@@ -27,6 +27,9 @@ class ExactMatch(AnswerMetric):
     variant: Literal["corrected", "squad", "mirage"] = "corrected"
 
     name: ClassVar[str] = "EM"
+    description: ClassVar[str] = (
+        "Exact match: 1 if the normalised answer equals a gold answer, else 0."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "squad", "bergen": "squad"}
 
     def values(self, pairs: AnswerBatch) -> Values:

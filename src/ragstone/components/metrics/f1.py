@@ -21,6 +21,7 @@ class F1At(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "F1"
+    description: ClassVar[str] = "The harmonic mean of ranking precision and recall at k."
 
     def values(self, ranks: RankingBatch) -> Values:
         """Return 2 hits / (k + relevant passages), which is the harmonic mean of P@k and R@k."""

@@ -21,6 +21,7 @@ class Hit(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "hit"
+    description: ClassVar[str] = "1 if any relevant passage is among the first k, else 0."
 
     def values(self, ranks: RankingBatch) -> Values:
         """Return 1 or 0 per query."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ragstone.components.metrics.base import RankingMetric
+from ragstone.components.metrics.base import Direction, RankingMetric
 from ragstone.components.metrics.ranking_batch import one_ranking
 
 if TYPE_CHECKING:
@@ -21,6 +21,11 @@ class Judged(RankingMetric):
     """The share of judged passages; where it is low, the other metrics are lower bounds."""
 
     name: ClassVar[str] = "judged"
+    direction: ClassVar[Direction] = "neutral"
+    description: ClassVar[str] = (
+        "The share of the first k passages that the qrels judge. If it is low, the other ranking "
+        "metrics are lower bounds."
+    )
 
     def values(self, ranks: RankingBatch) -> Values:
         """Return judged passages among the first k over the passages there; 0 for none."""

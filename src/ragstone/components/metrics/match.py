@@ -41,6 +41,10 @@ class Match(AnswerMetric):
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 
     name: ClassVar[str] = "Match"
+    description: ClassVar[str] = (
+        "1 if a gold answer occurs, as whole words, in the answer after both are normalised, else "
+        "0. It forgives long answers and ignores their other claims."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
     def values(self, pairs: AnswerBatch) -> Values:

@@ -23,6 +23,10 @@ class MRR(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "MRR"
+    description: ClassVar[str] = (
+        "Reciprocal rank: one over the rank of the first relevant passage, 0 if there is none; "
+        "averaged over queries."
+    )
     cutoff: ClassVar[str] = "optional"
 
     def values(self, ranks: RankingBatch) -> Values:

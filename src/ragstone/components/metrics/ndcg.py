@@ -30,6 +30,10 @@ class NDCG(RankingMetric):
     variant: Literal["corrected", "mirage"] = "corrected"
 
     name: ClassVar[str] = "nDCG"
+    description: ClassVar[str] = (
+        "The gain of the relevant passages among the first k, early ranks counting more, divided "
+        "by the gain of the best possible order. 1 is a perfect order."
+    )
     cutoff: ClassVar[str] = "optional"
     synonyms: ClassVar[dict[str, str]] = {"paper": "mirage"}
 

@@ -1,34 +1,30 @@
-"""From a metric's name to the metric: `NAME(option=value,...)@CUTOFF`."""
+"""From a metric's name to the metric: `NAME(option=value,...)@CUTOFF`, or your own class."""
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import Any, Final, get_args, get_type_hints
 
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
-from ragstone.core.builtins import BUILT_IN
+from ragstone.core.registry import build, create, find, known
+from ragstone.core.spec import Spec, caret, parse_spec, split_specs
 from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
 
 _CUTOFF: Final = "@k"
-_NAMES: Final = tuple(BUILT_IN["metrics"])
-RANKING: Final = tuple(n.removesuffix(_CUTOFF) for n in _NAMES if n.endswith(_CUTOFF))
-"""Ranking metrics; those that share a name with an answer metric are told apart by their cutoff."""
-ANSWERS: Final = tuple(n for n in _NAMES if not n.endswith(_CUTOFF))
+"""End of the names of ranking metrics in the table of built-in components."""
 
-SYNONYMS: Final[Mapping[str, str]] = {
-    "recall@": "R",
-    "precision@": "P",
-    "rr@": "MRR",
-    "rr": "MRR",
-    "ap": "MAP",
-    "ap@": "MAP",
-    "hits@": "hit",
-    "r-precision": "Rprec",
+SYNONYMS: Final[dict[str, str]] = {
+    "recall@k": "R@k",
+    "precision@k": "P@k",
+    "rr@k": "MRR@k",
+    "rr": "MRR@k",
+    "ap": "MAP@k",
+    "ap@k": "MAP@k",
+    "hits@k": "hit@k",
+    "r-precision": "Rprec@k",
     "exact-match": "EM",
     "rouge1": "ROUGE-1",
     "rouge2": "ROUGE-2",
@@ -36,17 +32,14 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "bertscore": "BERTScore-F1",
     "rb-agg": "RB_agg",
 }
-"""Lower-case spellings that are understood; a trailing @ stands for any cutoff."""
-
-_FORM: Final = re.compile(r"([^()@]+)(?:\(([^()]*)\))?(?:@(.*))?")
+"""Other names in lower case -> the name in the table of components."""
 
 
-@lru_cache(maxsize=1024)
-def parse_metric(name: str) -> RankingMetric | AnswerMetric:
-    """Return the metric of that name.
+def parse_metric(written: Any, folder: Path | None = None) -> RankingMetric | AnswerMetric:
+    """Return the metric of a name, of a mapping with the key `name`, or of your own class.
 
     Upper and lower case and common spellings are understood; `str` of the metric is the canonical
-    name.
+    name. Your own class is written `my_file.py:MyMetric` and looked for in `folder`.
 
     >>> str(parse_metric("ndcg@10")), str(parse_metric("nDCG(gains=exponential)@10"))
     ('nDCG@10', 'nDCG(gains=exponential)@10')
@@ -55,121 +48,88 @@ def parse_metric(name: str) -> RankingMetric | AnswerMetric:
         UnknownMetric: no metric has that name.
         ConfigError: the cutoff or an option is not one that the metric takes.
     """
-    found = _FORM.fullmatch(name.strip())
-    if found is None:
-        raise UnknownMetric(f"{name!r} is no metric name; the form is NAME(option=value)@CUTOFF")
-    kind = _load(found[1].strip(), with_cutoff=found[3] is not None, name=name)
-    options = _options(kind, found[2] or "", name)
-    if found[3] is not None:
-        options["k"] = _cutoff(found[3], name)
-    if "k" in options and kind.cutoff == "none":
-        raise ConfigError(f"{kind.name} takes no cutoff; write {kind.name} instead of {name!r}")
-    return kind(**options)
+    if isinstance(written, str):
+        return _parse(written, folder)
+    if isinstance(written, dict):
+        return _make(parse_spec(written, where="metric"), folder)
+    metric: RankingMetric | AnswerMetric = create("metrics", written, where="metric", folder=folder)
+    return metric
 
 
-def _load(stem: str, *, with_cutoff: bool, name: str) -> type[RankingMetric | AnswerMetric]:
-    stem = SYNONYMS.get(stem.lower() + "@" if with_cutoff else stem.lower(), stem)
-    spelt = {known.lower(): known for known in (*RANKING, *ANSWERS)}
-    both = (stem + _CUTOFF, stem) if with_cutoff else (stem, stem + _CUTOFF)
+@lru_cache(maxsize=1024)
+def _parse(name: str, folder: Path | None) -> RankingMetric | AnswerMetric:
+    return _make(parse_spec(name, where="metric"), folder)
+
+
+def _make(spec: Spec, folder: Path | None) -> RankingMetric | AnswerMetric:
+    kind = _kind(spec, folder)
+    options = dict(spec.parameters)
+    if spec.cutoff is not None and "k" not in {field.name for field in fields(kind)}:
+        name = getattr(kind, "name", kind.__name__)
+        raise ConfigError(f"{name} takes no cutoff; write {name} instead of {str(spec)!r}")
+    if spec.cutoff is not None:
+        options["k"] = spec.cutoff
+    if "variant" in options:
+        options["variant"] = kind.synonyms.get(options["variant"], options["variant"])
+    where = f"metric {spec.name!r}"
+    try:
+        metric: RankingMetric | AnswerMetric = build(kind, options, where=where)
+    except ConfigError as error:
+        raise ConfigError(f"{error}{caret(spec.text, error.key)}", key=error.key) from error
+    return metric
+
+
+def _kind(spec: Spec, folder: Path | None) -> Any:
+    """Return the class of a metric; one with a cutoff is a ranking metric if there is one."""
+    if ":" in spec.name:
+        return find("metrics", spec.name, where="metric", folder=folder)
+    ranking, answer = f"{spec.name}{_CUTOFF}".lower(), spec.name.lower()
+    both = (ranking, answer) if spec.cutoff is not None else (answer, ranking)
+    names = {name.lower(): name for name in known("metrics")}
     for wanted in both:
-        for known, place in BUILT_IN["metrics"].items():
-            if known.lower() == wanted.lower():
-                module, _, attribute = place.partition(":")
-                kind: type[RankingMetric | AnswerMetric] = getattr(
-                    importlib.import_module(module), attribute
-                )
-                return kind
-    close = difflib.get_close_matches(stem.lower(), spelt, n=1, cutoff=0.5)
-    hint = f"; did you mean {_shown(spelt[close[0]], with_cutoff=with_cutoff)!r}?" if close else "."
-    known_names = ", ".join([*(_shown(n, with_cutoff=True) for n in RANKING), *ANSWERS])
-    raise UnknownMetric(f"unknown metric {name!r}{hint} Known: {known_names}")
-
-
-def _shown(known: str, *, with_cutoff: bool) -> str:
-    return f"{known}@10" if with_cutoff and known in RANKING and known != "Rprec" else known
-
-
-def _cutoff(text: str, name: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
-        raise ConfigError(
-            f"the cutoff of {name!r} is {text!r}; it must be a whole number from 1 on"
-        )
-    return int(text)
-
-
-def _options(kind: type[RankingMetric | AnswerMetric], text: str, name: str) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    known = {field.name: hints[field.name] for field in fields(kind) if field.name != "k"}
-    options: dict[str, Any] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or key not in known:
-            raise ConfigError(f"{name!r} has no option {key!r}{did_you_mean(key, known)}")
-        options[key] = _value(kind, key, value, known[key])
-    return options
-
-
-def _value(kind: type[RankingMetric | AnswerMetric], key: str, text: str, hint: Any) -> Any:
-    if get_origin(hint) is Literal:
-        value = kind.synonyms.get(text, text) if key == "variant" else text
-        if value not in get_args(hint):
-            allowed = [*get_args(hint), *(kind.synonyms if key == "variant" else ())]
-            raise ConfigError(f"{kind.name}: {key}={text}{did_you_mean(text, allowed)}")
-        return value
-    if hint is int and re.fullmatch(r"-?[0-9]+", text):
-        return int(text)
-    if hint is float and re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
-        return float(text)
-    if hint is bool and text in {"true", "false"}:
-        return text == "true"
-    if hint is str and text:
-        return text
-    raise ConfigError(f"{kind.name}: {key}={text!r} is not a value of type {hint.__name__}")
+        found = SYNONYMS.get(wanted) or names.get(wanted)
+        if found:
+            return find("metrics", found, where="metric")
+    shown = {name.lower(): name.replace(_CUTOFF, "@10") for name in known("metrics")}
+    raise UnknownMetric(
+        f"unknown metric {spec.text!r}{did_you_mean(both[0], shown, shown=shown)}",
+        key="metrics",
+        value=str(spec),
+    )
 
 
 def with_variant(metric: str, variant: str) -> str:
     """Return the name of a metric's variant: "corrected", "paper", or a paper's by name.
 
-    A metric that has no such variant, or a name that already says which, is left as it is.
+    A metric without that variant, or a name that already has one, comes back as it is.
 
     >>> with_variant("F1", "paper"), with_variant("F1", "squad"), with_variant("MAP", "paper")
     ('F1(variant=mirage)', 'F1(variant=squad)', 'MAP')
     """
     parsed = parse_metric(metric)
-    hint = get_type_hints(type(parsed)).get("variant")
     chosen = parsed.synonyms.get(variant, variant)
-    if "variant=" in metric or hint is None or chosen not in get_args(hint):
+    if "variant=" in metric or chosen not in _variants(type(parsed)):
         return str(parsed)
     given = {field.name: getattr(parsed, field.name) for field in fields(parsed)}
     return str(type(parsed)(**{**given, "variant": chosen}))
 
 
-def variant_names() -> list[str]:
-    """Return every variant that some metric has."""
-    kinds = [
-        _load(name, with_cutoff=names is RANKING, name=name)
-        for names in (RANKING, ANSWERS)
-        for name in names
-    ]
-    hints = [get_type_hints(kind).get("variant") for kind in kinds]
-    known = {variant for hint in hints if hint is not None for variant in get_args(hint)}
-    return ["corrected", "paper", *sorted(known - {"corrected"})]
-
-
 def check_variant(variant: str) -> None:
-    """Raise `ConfigError` where no metric has a variant of that name."""
-    known = variant_names()
-    if variant not in known:
-        raise ConfigError(f"unknown variant {variant!r}{did_you_mean(variant, known)}")
+    """Raise `ConfigError` if no metric has a variant of that name."""
+    kinds = [find("metrics", name, where="metric") for name in known("metrics")]
+    named = {name for kind in kinds for name in _variants(kind)}
+    all_names = ["corrected", "paper", *sorted(named - {"corrected"})]
+    if variant not in all_names:
+        raise ConfigError(f"unknown variant {variant!r}{did_you_mean(variant, all_names)}")
+
+
+def _variants(kind: Any) -> Iterable[str]:
+    return get_args(get_type_hints(kind).get("variant"))
 
 
 def split_names(text: str) -> list[str]:
-    """Return the metric names of a list with commas between, those in parentheses aside.
-
-    >>> split_names("EM, F1(variant=squad), nDCG(gains=exponential,variant=mirage)@5")
-    ['EM', 'F1(variant=squad)', 'nDCG(gains=exponential,variant=mirage)@5']
-    """
-    return [name.strip() for name in re.split(r",(?![^(]*\))", text) if name.strip()]
+    """Return the metric names of a comma-separated list."""
+    return split_specs(text, where="metrics")
 
 
 def metric_stem(metric: str) -> str:

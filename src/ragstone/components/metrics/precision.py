@@ -21,6 +21,10 @@ class PrecisionAt(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "P"
+    description: ClassVar[str] = (
+        "Precision: the share of the first k ranks that have a relevant passage. It cannot reach "
+        "1 if fewer than k passages are relevant."
+    )
 
     def values(self, ranks: RankingBatch) -> Values:
         """Return relevant passages among the first k, over k."""

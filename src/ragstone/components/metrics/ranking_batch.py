@@ -6,15 +6,15 @@ scores are, as plain numbers, and the place of a judged passage is counted from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragstone.errors import DatasetError
+from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 Run: TypeAlias = Mapping[str, "Ranking | Mapping[str, float]"]
+
+
+class Source(NamedTuple):
+    """What a batch of ranks was made from."""
+
+    query_ids: Sequence[str]
+    qrels: Qrels
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,23 @@ class RankingBatch:
     grade: Ints
     judged_query: Ints
     judged_grade: Ints
+    source: Source | None = None
+    """The rankings and qrels themselves; None for a batch that was made from arrays."""
+
+    def pairs(self) -> Iterator[Mapping[str, Any]]:
+        """Yield each query's ranking and its grades, for metrics that look at whole rankings.
+
+        Raises:
+            ConfigError: the batch was made from arrays.
+        """
+        if self.source is None:
+            raise ConfigError("a metric of your own needs rankings, not arrays of ranks")
+        for query_id in self.source.query_ids:
+            ranking = self.source.run.get(query_id, Ranking())
+            if not isinstance(ranking, Ranking):
+                ids, scores = zip(*sorted(ranking.items(), key=lambda pair: -pair[1]), strict=True)
+                ranking = Ranking(ids, scores)
+            yield {"ranking": ranking, "qrels": self.source.qrels.get(query_id, {})}
 
     def count(self, rel: int, depth: int | Ints) -> Floats:
         """Return how many passages of grade `rel` or more stand among the first `depth`."""
@@ -114,7 +139,7 @@ def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatc
     gathered = _gathered(qrels, run, query_ids)
     owner = np.repeat(np.arange(len(query_ids)), _ints(map(len, gathered.found)))
     rank = _places(gathered, owner, query_ids)
-    return in_order(
+    batch = in_order(
         size=len(query_ids),
         retrieved=np.array(gathered.lengths, dtype=np.int64),
         query=owner,
@@ -123,6 +148,7 @@ def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatc
         judged_query=np.repeat(np.arange(len(query_ids)), gathered.judged_counts),
         judged_grade=np.array(gathered.judged_grades, dtype=np.int64),
     )
+    return replace(batch, source=Source(query_ids, qrels, run))
 
 
 def in_order(

@@ -23,6 +23,9 @@ class RecallAt(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "R"
+    description: ClassVar[str] = (
+        "Recall: the share of all relevant passages that are among the first k."
+    )
 
     def values(self, ranks: RankingBatch) -> Values:
         """Return relevant passages among the first k over all relevant ones."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from ragstone.components.metrics.base import AnswerMetric
+from ragstone.components.metrics.base import AnswerMetric, Direction
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -70,6 +70,11 @@ class Refusal(AnswerMetric):
     """
 
     name: ClassVar[str] = "refusal"
+    direction: ClassVar[Direction] = "neutral"
+    description: ClassVar[str] = (
+        "1 if the system declined to answer, else 0. Good if the question has no answer and bad "
+        "if it has one, so no value is marked as best."
+    )
     requires: ClassVar[frozenset[str]] = frozenset()
 
     def values(self, pairs: AnswerBatch) -> Values:

@@ -29,6 +29,9 @@ class RougeL(AnswerMetric):
     variant: Literal["corrected", "mtrag", "bergen"] = "corrected"
 
     name: ClassVar[str] = "ROUGE-L"
+    description: ClassVar[str] = (
+        "F-measure of the longest common subsequence of words, gaps allowed."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
     def values(self, pairs: AnswerBatch) -> Values:

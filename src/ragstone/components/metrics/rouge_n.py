@@ -61,6 +61,7 @@ class Rouge1(RougeN):
     """ROUGE-1: single pieces."""
 
     name: ClassVar[str] = "ROUGE-1"
+    description: ClassVar[str] = "F-measure of the single words that answer and gold answer share."
     n: ClassVar[int] = 1
 
 
@@ -69,6 +70,7 @@ class Rouge2(RougeN):
     """ROUGE-2: pairs of neighbouring pieces; 0 where either text has a single piece."""
 
     name: ClassVar[str] = "ROUGE-2"
+    description: ClassVar[str] = "F-measure of the word pairs that answer and gold answer share."
     n: ClassVar[int] = 2
 
 

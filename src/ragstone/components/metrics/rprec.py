@@ -23,6 +23,9 @@ class RPrec(RankingMetric):
     rel: int = 1
 
     name: ClassVar[str] = "Rprec"
+    description: ClassVar[str] = (
+        "Precision among the first R ranks, R being the number of relevant passages."
+    )
     cutoff: ClassVar[str] = "none"
 
     def values(self, ranks: RankingBatch) -> Values:

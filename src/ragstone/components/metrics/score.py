@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
-from ragstone.components.metrics.base import AnswerMetric, RankingMetric
+from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
 from ragstone.core.schemas import SCORES, to_table
@@ -91,9 +91,10 @@ def score_rankings(
     absent = [i for i, query_id in enumerate(wanted) if query_id not in rankings]
     found = []
     for metric in chosen:
-        values = dict(enumerate(metric.values(ranks).tolist()))
+        values, without = _values(metric.scored(ranks))
         column = _Column(str(metric))
-        column.extend({i: v for i, v in values.items() if i not in blanks}, blanks, len(wanted))
+        held = {**without, **blanks}
+        column.extend({i: v for i, v in values.items() if i not in held}, held, len(wanted))
         for i in absent:
             column.reason[i] = column.reason[i] or "the run lacks this query: it counts 0"
         found.append(column)
@@ -155,17 +156,19 @@ def _score_batch(
         kept = tuple(i for i in range(len(pairs)) if i not in blanks)
         if kept not in taken:  # metrics that share their pairs share what is computed of them
             taken[kept] = pairs if len(kept) == len(pairs) else pairs.take(kept)
-        values, reasons = _values(metric, taken[kept])
-        blanks |= {kept[i]: _Blank("not_applicable", reason) for i, reason in reasons.items()}
+        values, without = _values(metric.scored(taken[kept])) if kept else ({}, {})
+        blanks |= {kept[i]: blank for i, blank in without.items()}
         column.extend({kept[i]: value for i, value in values.items()}, blanks, len(pairs))
 
 
-def _values(metric: AnswerMetric, pairs: AnswerBatch) -> tuple[dict[int, float], dict[int, str]]:
-    if not len(pairs):
-        return {}, {}
-    reasons = metric.inapplicable(pairs)
-    values = dict(enumerate(metric.values(pairs).tolist()))
-    return {i: value for i, value in values.items() if i not in reasons}, reasons
+def _values(scored: Scored) -> tuple[dict[int, float], dict[int, _Blank]]:
+    """Return the values by position, and why the other positions have none."""
+    without = {
+        **{i: _Blank("not_applicable", reason) for i, reason in scored.inapplicable.items()},
+        **{i: _Blank("failed", reason) for i, reason in scored.failed.items()},
+    }
+    values = enumerate(scored.values.tolist())
+    return {i: value for i, value in values if i not in without}, without
 
 
 def _check_aligned(

@@ -10,6 +10,7 @@ from ragstone.components.metrics.hit import Hit
 
 @dataclass(frozen=True)
 class Success(Hit):
-    """1 where a passage of grade `rel` or above stands among the first k, else 0."""
+    """1 if a passage of grade `rel` or above is among the first k, else 0."""
 
     name: ClassVar[str] = "success"
+    description: ClassVar[str] = Hit.description

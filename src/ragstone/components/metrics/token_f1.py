@@ -29,6 +29,10 @@ class TokenF1(AnswerMetric):
     variant: Literal["corrected", "squad", "mirage"] = "corrected"
 
     name: ClassVar[str] = "F1"
+    description: ClassVar[str] = (
+        "Token F1: the harmonic mean of token precision and token recall against the best- "
+        "matching gold answer. Long answers lose precision."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "mirage", "bergen": "squad"}
 
     def values(self, pairs: AnswerBatch) -> Values:

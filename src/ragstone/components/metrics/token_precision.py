@@ -29,6 +29,9 @@ class TokenPrecision(AnswerMetric):
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 
     name: ClassVar[str] = "Precision"
+    description: ClassVar[str] = (
+        "Token precision: the share of the answer's words that occur in a gold answer."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
     def values(self, pairs: AnswerBatch) -> Values:

@@ -29,6 +29,9 @@ class TokenRecall(AnswerMetric):
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 
     name: ClassVar[str] = "Recall"
+    description: ClassVar[str] = (
+        "Token recall: the share of a gold answer's words that occur in the answer."
+    )
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
 
     def values(self, pairs: AnswerBatch) -> Values:

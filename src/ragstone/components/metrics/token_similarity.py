@@ -37,11 +37,11 @@ class TokenSimilarity(AnswerMetric):
     name: ClassVar[str] = "token-similarity"
 
     @property
-    def revision(self) -> str:
+    def content_revision(self) -> str:
         """Digest of the model's files."""
         return revision_of(self.model)
 
-    def check(self) -> None:
+    def check(self, services: object = None) -> None:
         """Raise unless the encoder's files and the packages that run it are there."""
         check_encoder(self.model)
 

@@ -12,31 +12,22 @@ Or, as TREC has them: corpus.tsv and queries.tsv (id, tab, text), qrels.txt (fou
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.base import Reader
 from ragstone.data.readers.qrels import Known, read_qrels
+from ragstone.data.readers.record_rows import passage_row, query_row, turn_rows
 from ragstone.data.readers.rows import (
     FieldError,
     Ids,
-    as_object,
     find_file,
     row_error,
-    show,
     table_rows,
-    take_id,
-    take_labels,
-    take_list,
-    take_question,
-    take_text,
-    take_texts,
-    within,
 )
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
@@ -44,7 +35,6 @@ from ragstone.errors import DatasetError
 if TYPE_CHECKING:
     from arro3.core import Table
 
-_ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
 _BESIDE_A_CORPUS: Final = (
     "queries.jsonl",
     "queries.tsv",
@@ -52,11 +42,10 @@ _BESIDE_A_CORPUS: Final = (
     "qrels.tsv",
     "qrels.txt",
 )
-_Row = tuple[str, str, list[str], str, str, str]
 
 
 @dataclass(frozen=True)
-class FolderReader:
+class FolderReader(Reader):
     """Reads a folder in Ragstone's own layout, or in BEIR's.
 
     Queries are required (`queries.jsonl`, `conversations.jsonl` or both); a corpus and qrels are
@@ -133,11 +122,9 @@ def _read_corpus(path: Path) -> tuple[Table, set[str]]:
     builder, seen = passages(), set[str]()
     for number, row in table_rows(path):
         try:
-            passage_id = take_id(row)
-            _add_once(passage_id, seen, path)
-            text, title = take_text(row, "text"), take_text(row, "title", optional=True)
-            document_id = take_text(row, "document", optional=True)
-            builder.add((passage_id, text, title, document_id, take_labels(row)))
+            made = passage_row(row)
+            _add_once(made[0], seen, path)
+            builder.add(made)
         except FieldError as error:
             raise row_error(path, number, error) from error
     if not seen:
@@ -148,7 +135,9 @@ def _read_corpus(path: Path) -> tuple[Table, set[str]]:
 def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
     if passage_id in seen:
         # The lines of a million ids are not worth keeping for this: the file is read again.
-        first = next(number for number, row in table_rows(path) if row.get("_id") == passage_id)
+        first = next(
+            number for number, row in table_rows(path) if passage_row(row)[0] == passage_id
+        )
         raise FieldError(
             f"the _id {passage_id!r} stands in line {first} already; give each passage its own"
         )
@@ -177,58 +166,3 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
             f"{folder} holds no query: {queries_file or conversations_file} is empty"
         )
     return builder.finish(), seen.all()
-
-
-def query_row(row: dict[str, Any]) -> _Row:
-    """Return the table's row of a line of queries.jsonl; raise `FieldError` for a wrong field."""
-    query_id, text = take_id(row), take_question(row, "text")
-    answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
-    said = [_message(message) for message in take_list(row, "history", optional=True)]
-    return query_id, text, answers, _history(said), rewrite, take_labels(row)
-
-
-def turn_rows(row: dict[str, Any]) -> Iterator[_Row]:
-    """Yield one query a turn, each with all that was said before it."""
-    conversation, turns = take_id(row), take_list(row, "turns")
-    if not turns:
-        raise FieldError("the field 'turns' must list at least one turn, found []")
-    said: list[list[str]] = []
-    for number, turn in enumerate(turns, start=1):
-        with within(f"turn {number}"):
-            fields = as_object(turn)
-            text, agent = take_question(fields, "user"), take_text(fields, "agent", optional=True)
-            answers, rewrite = (
-                take_texts(fields, "answers"),
-                take_text(fields, "rewrite", optional=True),
-            )
-            labels = take_labels(_placed({**row, **fields}, conversation, number))
-        gold = answers if answers is not None else [agent] if agent else []
-        yield f"{conversation}::{number}", text, gold, _history(said), rewrite, labels
-        said.append(["user", text])
-        if agent:
-            said.append(["agent", agent])
-
-
-def _placed(extras: dict[str, Any], conversation: str, turn: int) -> dict[str, Any]:
-    """Add the labels `conversation` and `turn`; a field of that name must say the same."""
-    for name, value in (("conversation", conversation), ("turn", turn)):
-        if extras.setdefault(name, value) != value:
-            raise FieldError(
-                f"the label {name!r} must be {value!r}, found {show(extras[name])}; "
-                f"rename the field"
-            )
-    return extras
-
-
-def _message(value: Any) -> list[str]:
-    role = value.get("role") if type(value) is dict else None
-    if type(role) is not str or role not in _ROLES or type(value.get("text")) is not str:
-        raise FieldError(
-            f"the field 'history' must hold objects with a text and the role 'user', 'agent' or "
-            f'\'assistant\', such as {{"role": "user", "text": "..."}}, found {show(value)}'
-        )
-    return [_ROLES[role], value["text"]]
-
-
-def _history(said: list[list[str]]) -> str:
-    return json.dumps(said, ensure_ascii=False) if said else ""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.base import Reader
 from ragstone.data.readers.qrels import report_dangling
 from ragstone.data.readers.rows import (
     FieldError,
@@ -40,7 +41,7 @@ _HUB_ENDS: Final = (".parquet", ".jsonl", ".jsonl.gz")
 
 
 @dataclass(frozen=True)
-class MirageReader:
+class MirageReader(Reader):
     """Reads MIRAGE from its folder, or from its hub copy (a file, or a folder of Parquet files).
 
     The pool of a query is its five rows. Row n of query q (from 1) is the passage "q#n", with the

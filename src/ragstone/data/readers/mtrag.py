@@ -26,6 +26,7 @@ import orjson
 from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.base import Reader
 from ragstone.data.readers.mtrag_turns import (
     Irregular,
     Turn,
@@ -71,7 +72,7 @@ _FUNCTION_WORDS: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class MtragReader:
+class MtragReader(Reader):
     """Reads mtRAG: every turn is a query, with its history and its labels.
 
     Labels: `conversation`, `turn`, `domain`, `collection`, `answerability`, `question_type` (any

@@ -15,7 +15,8 @@ from arro3.core import Array, DataType, RecordBatch
 from ragstone.core.schemas import CORPUS
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.readers.folder import judged_only, query_row
+from ragstone.data.readers.base import Reader
+from ragstone.data.readers.folder import judged_only
 from ragstone.data.readers.parquet_columns import (
     CORPUS_FIELDS,
     QREL_FIELDS,
@@ -31,6 +32,7 @@ from ragstone.data.readers.parquet_columns import (
     texts,
 )
 from ragstone.data.readers.qrels import Judgement, Known, collect_qrels, read_qrels
+from ragstone.data.readers.record_rows import query_row
 from ragstone.data.readers.rows import FieldError, Ids, show, take_labels
 from ragstone.data.table_builder import Pieces, qrels, queries
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
@@ -90,7 +92,7 @@ class FolderFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
+class Layout(Reader):
     """Which files and columns hold what; empty patterns and mappings mean the usual names.
 
     Args:

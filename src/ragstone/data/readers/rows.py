@@ -270,8 +270,9 @@ def within(place: str) -> Iterator[None]:
 class Ids:
     """The ids seen so far and where, so that the second of two can name the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str = "query") -> None:
         self._places: dict[str, str] = {}
+        self._noun = noun
 
     def __len__(self) -> int:
         """Return the number of ids."""
@@ -281,8 +282,8 @@ class Ids:
         """Note an id; raise `FieldError` where it was seen before."""
         if row_id in self._places:
             raise FieldError(
-                f"the query id {row_id!r} stands in {self._places[row_id]} already; "
-                f"give each query its own"
+                f"the {self._noun} id {row_id!r} stands in {self._places[row_id]} already; "
+                f"give each {self._noun} its own"
             )
         self._places[row_id] = place
 

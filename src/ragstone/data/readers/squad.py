@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.base import Reader
 from ragstone.data.readers.rows import (
     Ids,
     as_object,
@@ -28,7 +29,7 @@ from ragstone.errors import DatasetError
 
 
 @dataclass(frozen=True)
-class SquadReader:
+class SquadReader(Reader):
     """Reads one SQuAD-form file, plain or `.gz`: each paragraph is a passage.
 
     A passage's id is "<article>-<paragraph>", both counted from 1, so that the translations of one

@@ -39,7 +39,7 @@ _BAR_ROW: Final = 58
 
 def answers_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the metric that says what is right: systems down, settings coloured."""
-    metric = str(results.record["file"]["correct"])
+    metric = results.record.correctness_metric
     values = [
         {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
@@ -195,7 +195,7 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
 
 def turns_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the metric that says what is right by turn, a line a trial."""
-    metric = str(results.record["file"]["correct"])
+    metric = results.record.correctness_metric
     measured = any(metric in trial.scores for trial in results.trials)
     if not measured or "turn" not in labels_of(results):
         return None

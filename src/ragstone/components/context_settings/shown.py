@@ -1,0 +1,35 @@
+"""Passages as a generator is shown them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ragstone.types import Candidates, Context, ContextPassage, Origin, Passage
+
+
+def shown(passages: Iterable[Passage], origin: Origin) -> tuple[ContextPassage, ...]:
+    """Return passages as a generator is shown them, each with its origin."""
+    return tuple(ContextPassage(p.passage_id, p.full_text, origin) for p in passages)
+
+
+def as_context(value: Any, candidates: Candidates, setting: str) -> Context:
+    """Return the context that a setting built: a context, or some of the candidate passages."""
+    query_id = candidates.query.query_id
+    if isinstance(value, Context):
+        return replace(value, query_id=query_id, setting=setting)
+    passages = [
+        passage if isinstance(passage, ContextPassage) else _with_origin(passage, candidates)
+        for passage in value or ()
+    ]
+    return Context(query_id, setting, tuple(passages))
+
+
+def _with_origin(passage: Passage, candidates: Candidates) -> ContextPassage:
+    kinds: tuple[tuple[Origin, tuple[Passage, ...]], ...] = (
+        ("gold", candidates.gold.passages),
+        ("noise", candidates.noise.passages),
+    )
+    origin: Origin = next((kind for kind, members in kinds if passage in members), "retrieved")
+    return ContextPassage(passage.passage_id, passage.full_text, origin)

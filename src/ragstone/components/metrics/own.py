@@ -1,0 +1,161 @@
+"""Your own metrics: a class with `score`, made into a metric like the built-in ones.
+
+`score` takes any of `answer`, `gold_answers`, `query` and `context` and returns the value of one
+answer; or it takes `ranking` and `qrels` (passage id -> grade) and returns the value of a ranking.
+None means that the metric does not apply. The class declares its `direction`: "higher", "lower" or
+"neutral". A metric over arrays derives from `AnswerMetric` or `RankingMetric` in place of this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ragstone.components.metrics.base import AnswerMetric, Metric, RankingMetric, Scored
+from ragstone.core.component import component_error
+from ragstone.errors import ConfigError, RagstoneError, did_you_mean
+from ragstone.types import Context, ContextPassage, Ranking
+
+if TYPE_CHECKING:
+    from ragstone.components.metrics.answer_batch import AnswerBatch
+    from ragstone.components.metrics.ranking_batch import RankingBatch
+
+DIRECTIONS: Final = ("higher", "lower", "neutral")
+_ANSWER: Final[Mapping[str, str]] = {
+    "answer": "",
+    "gold_answers": "gold_answers",
+    "query": "",
+    "context": "context",
+}
+"""Parameters of `score` for answers -> the data that they require."""
+_RANKING: Final[Mapping[str, str]] = {"ranking": "", "qrels": "qrels"}
+"""The same for rankings."""
+
+
+def complete(part: type) -> type[Metric]:
+    """Return the metric that a class with `score` makes.
+
+    Raises:
+        ConfigError: there is no `score`, a parameter of it is unknown, or `direction` is missing.
+    """
+    name = part.__name__
+    score = vars(part).get("score")
+    if not callable(score):
+        raise ConfigError(
+            f"{name!r} has no method score(answer, gold_answers) or score(ranking, qrels)",
+            value=name,
+        )
+    given = tuple(inspect.signature(score).parameters)[1:]
+    known = _RANKING if set(given) & set(_RANKING) else _ANSWER
+    for parameter in given:
+        if parameter not in known:
+            raise ConfigError(
+                f"{name}.score has a parameter {parameter!r} that is never given"
+                f"{did_you_mean(parameter, [*_ANSWER, *_RANKING])}",
+                key=parameter,
+            )
+    if vars(part).get("direction") not in DIRECTIONS:
+        raise ConfigError(
+            f'{name!r} has no direction; write, for example: direction = "higher". Known: '
+            f"{', '.join(DIRECTIONS)}",
+            key="direction",
+        )
+    return _metric(part, given, known)
+
+
+def _metric(part: type, given: tuple[str, ...], known: Mapping[str, str]) -> type[Metric]:
+    ranks = known is _RANKING
+    has_cutoff = "k" in {field.name for field in dataclasses.fields(part)}
+    declared = {
+        "name": part.__name__,
+        "requires": frozenset(filter(None, map(known.__getitem__, given))),
+        "cutoff": "optional" if ranks and has_cutoff else "none",
+        "range": None,
+    }
+    added = {name: value for name, value in declared.items() if not hasattr(part, name)}
+    same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
+    members: dict[str, Any] = {
+        "scored": _scored_rankings(given) if ranks else _scored_answers(given),
+        **({} if hasattr(part, "check") else {"check": _probe(given)}),
+    }
+    base = RankingMetric if ranks else AnswerMetric
+    return type(part.__name__, (part, base), {**added, **members, **same})
+
+
+def _scored_answers(given: tuple[str, ...]) -> Callable[..., Scored]:
+    """Return the method that scores a batch of answers one by one."""
+
+    def scored(metric: Any, pairs: AnswerBatch) -> Scored:
+        rows = zip(pairs.answers, pairs.gold, pairs.query_texts, pairs.contexts, strict=True)
+        return _scored(metric, (dict(zip(_ANSWER, row, strict=True)) for row in rows), given)
+
+    return scored
+
+
+def _scored_rankings(given: tuple[str, ...]) -> Callable[..., Scored]:
+    """Return the method that scores a batch of rankings one by one."""
+
+    def scored(metric: Any, ranks: RankingBatch) -> Scored:
+        return _scored(metric, ranks.pairs(), given)
+
+    return scored
+
+
+def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ...]) -> Scored:
+    values, inapplicable, failed = [], {}, {}
+    for place, row in enumerate(rows):
+        try:
+            value = metric.score(**{name: row[name] for name in given})
+        except RagstoneError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is an outcome
+            value, failed[place] = None, str(component_error(metric, error))
+        else:
+            if value is None:
+                inapplicable[place] = f"{metric.name} does not apply"
+            elif problem := _problem(value):
+                failed[place] = f"{metric.name} returned {problem}"
+        values.append(float(value) if isinstance(value, int | float) else 0.0)
+    return Scored(np.array(values, float), inapplicable, failed)
+
+
+def _problem(value: Any) -> str:
+    """Return why a value is not a score; "" if it is one."""
+    if isinstance(value, np.floating | np.integer | np.bool_):
+        value = value.item()
+    if not isinstance(value, int | float):
+        return f"{value!r}; a score is a number, or None if the metric does not apply"
+    return "" if math.isfinite(value) else f"{value}; a score is a finite number"
+
+
+def _probe(given: tuple[str, ...]) -> Callable[..., None]:
+    """Return the check that scores one made-up item, so that a wrong shape costs nothing."""
+    row: dict[str, Any] = {
+        "answer": "the river Tagus",
+        "gold_answers": ("Tagus",),
+        "query": "Which river flows through Lisbon?",
+        "context": Context("probe", "gold", (ContextPassage("p1", "The Tagus.", "gold"),)),
+        "ranking": Ranking(["p1", "p2"], [2.0, 1.0]),
+        "qrels": {"p1": 1},
+    }
+
+    def check(metric: Any, services: object = None) -> None:  # noqa: ARG001 - the protocol's
+        values = _scored(metric, [row], given)
+        for reason in values.failed.values():
+            raise ConfigError(f"metric {metric.name!r}: {reason}", key=metric.name)
+        low, high = metric.range or (-math.inf, math.inf)
+        value = float(values.values[0])
+        if not values.inapplicable and not low <= value <= high:
+            raise ConfigError(
+                f"metric {metric.name!r} returned {value}, which is outside of its range "
+                f"{metric.range}",
+                key=metric.name,
+                value=value,
+            )
+
+    return check

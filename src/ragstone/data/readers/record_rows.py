@@ -1,0 +1,94 @@
+"""Records of queries, conversations and passages as rows of tables, field by field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ragstone.data.readers.rows import (
+    FieldError,
+    as_object,
+    show,
+    take_id,
+    take_labels,
+    take_list,
+    take_question,
+    take_text,
+    take_texts,
+    within,
+)
+
+_ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
+_Row = tuple[str, str, list[str], str, str, str]
+
+
+def query_row(row: Mapping[str, Any]) -> _Row:
+    """Return the table's row of a query; raise `FieldError` for a wrong field."""
+    row = _named(row, query_id="_id", gold_answers="answers")
+    query_id, text = take_id(row), take_question(row, "text")
+    answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
+    said = [_message(message) for message in take_list(row, "history", optional=True)]
+    return query_id, text, answers, _history(said), rewrite, take_labels(row)
+
+
+def passage_row(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    """Return the table's row of a passage; raise `FieldError` for a wrong field."""
+    row = _named(row, passage_id="_id", document_id="document")
+    passage_id = take_id(row)
+    text, title = take_text(row, "text"), take_text(row, "title", optional=True)
+    document_id = take_text(row, "document", optional=True)
+    return passage_id, text, title, document_id, take_labels(row)
+
+
+def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
+    """Yield one query per turn, with the earlier turns as its history."""
+    row = _named(row, conversation_id="_id")
+    conversation, turns = take_id(row), take_list(row, "turns")
+    if not turns:
+        raise FieldError("the field 'turns' must list at least one turn, found []")
+    said: list[list[str]] = []
+    for number, turn in enumerate(turns, start=1):
+        with within(f"turn {number}"):
+            fields = as_object(turn)
+            text, agent = take_question(fields, "user"), take_text(fields, "agent", optional=True)
+            answers, rewrite = (
+                take_texts(fields, "answers"),
+                take_text(fields, "rewrite", optional=True),
+            )
+            labels = take_labels(_placed({**row, **fields}, conversation, number))
+        gold = answers if answers is not None else [agent] if agent else []
+        yield f"{conversation}::{number}", text, gold, _history(said), rewrite, labels
+        said.append(["user", text])
+        if agent:
+            said.append(["agent", agent])
+
+
+def _named(row: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """Return a record under the names of the files; `query_id` is `_id` in a line of a file."""
+    return {names[k] if k in names and names[k] not in row else k: v for k, v in row.items()}
+
+
+def _placed(extras: dict[str, Any], conversation: str, turn: int) -> dict[str, Any]:
+    """Add the labels `conversation` and `turn`; a field of that name must say the same."""
+    for name, value in (("conversation", conversation), ("turn", turn)):
+        if extras.setdefault(name, value) != value:
+            raise FieldError(
+                f"the label {name!r} must be {value!r}, found {show(extras[name])}; "
+                f"rename the field"
+            )
+    return extras
+
+
+def _message(value: Any) -> list[str]:
+    role = value.get("role") if type(value) is dict else None
+    if type(role) is not str or role not in _ROLES or type(value.get("text")) is not str:
+        raise FieldError(
+            f"the field 'history' must hold objects with a text and the role 'user', 'agent' or "
+            f'\'assistant\', such as {{"role": "user", "text": "..."}}, found {show(value)}'
+        )
+    return [_ROLES[role], value["text"]]
+
+
+def _history(said: list[list[str]]) -> str:
+    return json.dumps(said, ensure_ascii=False) if said else ""

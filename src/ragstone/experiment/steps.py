@@ -1,0 +1,346 @@
+"""The steps of an experiment: the inputs of each, and its function from records to outcomes.
+
+    form query -> retrieve -> rerank -> build context -> process -> generate -> score, judge
+
+A step applies a component to tables, and its result is stored under everything that could change
+it. `compute` is the only place that turns tables into records and outcomes into a table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from ragstone.components.context_settings.passage_sources import PassageSources
+from ragstone.components.context_settings.shown import as_context
+from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.core.component import Component, Outcome, run_component
+from ragstone.core.schemas import (
+    SEARCHES,
+    columns,
+    contexts_to_table,
+    predictions_to_table,
+    rankings_to_table,
+    rows,
+    scores_to_table,
+    table_to_contexts,
+    table_to_predictions,
+    table_to_queries,
+    table_to_rankings,
+    table_to_relevance,
+    to_table,
+)
+from ragstone.core.store import Store, StoredTable
+from ragstone.errors import ComponentError
+from ragstone.types import Prediction, Ranking, Search, Task
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+    from ragstone.components.metrics.base import AnswerMetric, RankingMetric
+    from ragstone.data.corpus import Corpus
+    from ragstone.protocols import Services
+    from ragstone.types import Context, Query, Score
+
+Outcomes: TypeAlias = Iterable[Outcome[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A component applied to the results of other steps."""
+
+    name: str
+    component: Component
+    inputs: Mapping[str, Step | StoredTable]
+    owner: str = ""
+    """The system to name in errors."""
+
+    @property
+    def kind(self) -> StepKind:
+        """What steps of this name have in common."""
+        return KINDS[self.name]
+
+
+class StepKind(NamedTuple):
+    """What steps of one name have in common."""
+
+    apply: Callable[..., Any]
+    """Called with the component, the services and the inputs; returns one outcome per query."""
+    to_table: Callable[[Sequence[str], Sequence[Any]], Table] | None = None
+    """Turns query ids and values into a table. If None, inputs and result are whole tables."""
+    cheap: bool = False
+    """Whether a plan may compute the step if its component runs no model."""
+
+
+@dataclass(frozen=True)
+class MetricSet(Component):
+    """Metrics that are computed in one pass over the same rows."""
+
+    metrics: tuple[RankingMetric | AnswerMetric, ...]
+
+    def check(self, services: Services) -> None:
+        """Check every metric: packages and models may be missing."""
+        for metric in self.metrics:
+            metric.check(services)
+
+
+@dataclass(frozen=True)
+class ReportedRun(Component):
+    """The passages that a system under test reported with its answers, as a run.
+
+    Only the order counts: the first passage of n gets the score n. A passage that is named twice
+    keeps its first rank.
+    """
+
+
+class Result(NamedTuple):
+    """The result of a step: its table, and the facts that are stored beside it."""
+
+    table: Table
+    failed: int = 0
+    """Items that the next run computes again."""
+    reasons: Mapping[str, int] | None = None
+    """Why values are missing or fallbacks -> number of items."""
+
+
+def run_step(
+    step: Step, inputs: Mapping[str, StoredTable], store: Store, services: Services
+) -> StoredTable:
+    """Return the stored result of a step, computed if the store has none."""
+    facts: dict[str, Any] = {}
+
+    def work(_: object, **tables: Table) -> Table:
+        before = services.calls.usage
+        result = compute(step, tables, services)
+        used = services.calls.usage - before
+        facts["failed"] = result.failed
+        facts.update({"reasons": result.reasons} if result.reasons else {})
+        facts.update({"calls": dataclasses.asdict(used)} if used.asked or used.kept else {})
+        return result.table
+
+    return store.get_or_compute(step.name, step.component, inputs, work, facts=lambda: facts)
+
+
+def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Result:
+    """Return the result of a step for its input tables."""
+    if step.kind.to_table is None:
+        return Result(step.kind.apply(step.component, services, **tables))
+    records = input_records(tables)
+    query_ids = [record.query_id for record in next(iter(records.values()))]
+    try:
+        outcomes = list(step.kind.apply(step.component, services, **records))
+    except ComponentError as error:
+        raise error.within(step.owner) from error.__cause__
+    return Result(
+        step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
+        sum(outcome.retry for outcome in outcomes),
+        Counter(outcome.reason for outcome in outcomes if outcome.reason),
+    )
+
+
+def input_records(tables: Mapping[str, Table]) -> dict[str, Any]:
+    """Return the records of input tables; the corpus is a service, not an input to be read."""
+    return {
+        # The runs of a fusion are called `run_0`, `run_1` and so on.
+        name: _READERS["run" if name.startswith("run_") else name](table)
+        for name, table in tables.items()
+        if name != "corpus"
+    }
+
+
+def tasks_of(queries: Sequence[Query], contexts: Mapping[str, Context]) -> list[Task]:
+    """Return each query with its context."""
+    return [Task(query, contexts[query.query_id]) for query in queries]
+
+
+def _form(former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
+    for query, formed in zip(queries, run_component(former, services, queries), strict=True):
+        yield replace(formed, value=query.text if formed.value is None else formed.value)
+
+
+def _retrieve(
+    retriever: Component,
+    services: Services,
+    searches: Sequence[Search],
+    qrels: Mapping[str, Mapping[str, int]] | None = None,
+) -> Outcomes:
+    found = run_component(retriever, services.with_qrels(qrels or {}), searches)
+    for search, outcome in zip(searches, found, strict=True):
+        ranking = Ranking() if outcome.value is None else outcome.value
+        yield replace(outcome, value=_checked(ranking, search, services.corpus, retriever))
+
+
+def _fuse(
+    retriever: Any, services: Services, searches: Sequence[Search], **runs: Mapping[str, Ranking]
+) -> Outcomes:
+    lists = [[run.get(search.query_id, Ranking()) for search in searches] for run in runs.values()]
+    for search, ranking in zip(searches, retriever.fuse(lists), strict=True):
+        yield Outcome(_checked(ranking, search, services.corpus, retriever))
+
+
+def _rerank(
+    reranker: Component,
+    services: Services,
+    searches: Sequence[Search],
+    run: Mapping[str, Ranking],
+) -> Outcomes:
+    given = [run.get(search.query_id, Ranking()) for search in searches]
+    found = run_component(reranker, services, searches, given)
+    for search, before, outcome in zip(searches, given, found, strict=True):
+        ranking = before if outcome.value is None else outcome.value
+        yield replace(outcome, value=_checked(ranking, search, services.corpus, reranker))
+
+
+def _build(
+    setting: Any, services: Services, queries: Sequence[Query], **inputs: Mapping[str, Any]
+) -> Outcomes:
+    sources = PassageSources(services.corpus, setting.uses, **inputs)
+    candidates = [sources.candidates(query) for query in queries]
+    outcomes = run_component(setting, services, candidates)
+    for given, outcome in zip(candidates, outcomes, strict=True):
+        yield replace(outcome, value=as_context(outcome.value, given, setting.setting))
+
+
+def _process(
+    processor: Component,
+    services: Services,
+    queries: Sequence[Query],
+    contexts: Mapping[str, Context],
+) -> Outcomes:
+    tasks = tasks_of(queries, contexts)
+    for task, outcome in zip(tasks, run_component(processor, services, tasks), strict=True):
+        context = task.context if outcome.value is None else outcome.value
+        yield replace(outcome, value=_of_query(context, task.query, processor))
+
+
+def _generate(
+    generator: Component,
+    services: Services,
+    queries: Sequence[Query],
+    contexts: Mapping[str, Context],
+) -> Outcomes:
+    found = run_component(generator, services, tasks_of(queries, contexts))
+    for query, outcome in zip(queries, found, strict=True):
+        prediction = outcome.value
+        if not isinstance(prediction, Prediction):
+            prediction = Prediction(query.query_id, prediction, outcome.reason)
+        missing = _of_query(prediction, query, generator).answer is None
+        yield Outcome(prediction, prediction.reason if missing else "", retry=missing)
+
+
+def _judge(
+    judge: Any,
+    services: Services,
+    queries: Sequence[Query],
+    contexts: Mapping[str, Context],
+    predictions: Sequence[Prediction],
+) -> Outcomes:
+    found = run_component(judge, services, tasks_of(queries, contexts), predictions)
+    for query, outcome in zip(queries, found, strict=True):
+        yield replace(outcome, value=judge.scores_of(query.query_id, outcome))
+
+
+def _score_rankings(
+    metrics: MetricSet, _: Services, queries: Table, run: Table, qrels: Table
+) -> Table:
+    relevance, rankings = table_to_relevance(qrels), table_to_rankings(run)
+    return score_rankings(metrics.metrics, relevance, rankings, columns(queries)["query_id"])
+
+
+def _score_answers(
+    metrics: MetricSet, _: Services, queries: Table, contexts: Table, predictions: Table
+) -> Table:
+    asked = table_to_queries(queries)
+    shown = {context.query_id: context for context in table_to_contexts(contexts)}
+    contexts_in_order = [shown[query.query_id] for query in asked]
+    return score_answers(
+        metrics.metrics, asked, table_to_predictions(predictions), contexts_in_order
+    )
+
+
+def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Table:
+    reported = {p.query_id: p.passage_ids or () for p in table_to_predictions(predictions)}
+    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in reported.values()]
+    rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
+    return rankings_to_table(list(reported), rankings)
+
+
+def _searches_to_table(query_ids: Sequence[str], texts: Sequence[str]) -> Table:
+    return to_table(SEARCHES, {"query_id": query_ids, "text": texts})
+
+
+def _scores_to_table(_: Sequence[str], scores: Sequence[Sequence[Score]]) -> Table:
+    return scores_to_table([score for of_query in scores for score in of_query])
+
+
+KINDS: Final[Mapping[str, StepKind]] = {
+    "form": StepKind(_form, _searches_to_table, cheap=True),
+    "retrieve": StepKind(_retrieve, rankings_to_table, cheap=True),
+    "fuse": StepKind(_fuse, rankings_to_table, cheap=True),
+    "rerank": StepKind(_rerank, rankings_to_table),
+    "score-ranking": StepKind(_score_rankings),
+    "context": StepKind(_build, lambda _, contexts: contexts_to_table(contexts), cheap=True),
+    "process": StepKind(_process, lambda _, contexts: contexts_to_table(contexts), cheap=True),
+    "generate": StepKind(_generate, lambda _, predictions: predictions_to_table(predictions)),
+    "reported-run": StepKind(_reported_run),
+    "score-answer": StepKind(_score_answers),
+    "judge": StepKind(_judge, _scores_to_table),
+}
+"""Name of a step -> its function. Steps that cost little come before those that wait for models."""
+
+_READERS: Final[Mapping[str, Callable[[Table], Any]]] = {
+    "queries": table_to_queries,
+    "searches": lambda table: [Search(row["query_id"], row["text"]) for row in rows(table)],
+    "qrels": table_to_relevance,
+    "run": table_to_rankings,
+    "noise_run": table_to_rankings,
+    "contexts": lambda table: {c.query_id: c for c in table_to_contexts(table)},
+    "predictions": table_to_predictions,
+}
+"""Name of an input -> the reader of its records."""
+
+
+def _of_query(value: Any, query: Query, part: object) -> Any:
+    """Return the value; raise `ComponentError` if it belongs to another query."""
+    if value.query_id != query.query_id:
+        name = type(part).__name__
+        raise ComponentError(
+            f"{name} returned a {type(value).__name__.lower()} of query {value.query_id!r} in the "
+            f"place of query {query.query_id!r}; it must return one per item, in order",
+            component=name,
+            query_id=query.query_id,
+        )
+    return value
+
+
+def _checked(ranking: Ranking, search: Search, corpus: Corpus, part: object) -> Ranking:
+    """Return the ranking; raise `ComponentError` if it cannot be scored."""
+    problem = next(_problems(ranking, corpus), "")
+    if problem:
+        raise ComponentError(
+            f"{type(part).__name__} returned a ranking for query {search.query_id!r} {problem}",
+            component=type(part).__name__,
+            query_id=search.query_id,
+        )
+    return ranking
+
+
+def _problems(ranking: Ranking, corpus: Corpus) -> Iterator[str]:
+    ids = ranking.passage_ids
+    unknown = [passage_id for passage_id in ids if passage_id not in corpus]
+    if unknown:
+        yield (
+            f"with {unknown[0]!r}, which is not a passage of the corpus ({len(unknown)} unknown "
+            f"ids of {len(ids)})"
+        )
+    if len(set(ids)) < len(ids):
+        yield "that contains a passage twice"
+    if len(ranking.scores) != len(ids) or not all(map(math.isfinite, ranking.scores)):
+        yield (
+            f"with {len(ids)} passages; each needs a score that is a finite number, found "
+            f"{list(ranking.scores)[:3]}"
+        )

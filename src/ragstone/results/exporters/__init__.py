@@ -1,0 +1,1 @@
+"""Exporters: results of an experiment in the formats of other tools."""

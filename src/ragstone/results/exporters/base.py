@@ -1,0 +1,37 @@
+"""The protocol of exporters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.core.component import Component
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragstone.results.reader import StoredResults
+
+
+class Exporter(Component):
+    """Writes the results of an experiment in another tool's format."""
+
+    verb = "export"
+
+    def export(self, results: StoredResults, target: Path) -> Sequence[Path]:
+        """Write the file or the folder `target` and return the files.
+
+        Raises:
+            ConfigError: the results have nothing to export.
+            DatasetError: a file exists already.
+        """
+        raise NotImplementedError
+
+
+def file_name(name: str) -> str:
+    """Return the name of a system or a setting as part of a file's name.
+
+    >>> file_name("bm25 + local"), file_name("gold+noise(3)")
+    ('bm25---local', 'gold-noise-3')
+    """
+    return "".join(c if c.isalnum() or c in "-_" else "-" for c in name).strip("-")

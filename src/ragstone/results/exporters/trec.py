@@ -1,0 +1,39 @@
+"""Export to TREC runs: one file per system that ranks, and the qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.data.readers.trec import qrel_lines, run_lines
+from ragstone.data.writers.folder import write_lines
+from ragstone.errors import ConfigError
+from ragstone.results.exporters.base import Exporter, file_name
+
+if TYPE_CHECKING:
+    from ragstone.results.reader import StoredResults
+
+
+@dataclass(frozen=True)
+class Trec(Exporter):
+    """Exports the rankings as TREC runs, which trec_eval reads, into a folder."""
+
+    def export(self, results: StoredResults, target: Path) -> list[Path]:
+        """Write the files of the folder `target` and return them."""
+        if not results.rankings:
+            raise ConfigError(f"no system of {results.name!r} has a ranking to write")
+        wanted: dict[Path, Iterable[bytes]] = {}
+        for run in results.rankings:
+            path = target / f"{file_name(run.system)}.trec"
+            if path in wanted:
+                raise ConfigError(
+                    f"two systems would be written to {path.name}; give {run.system!r} another name"
+                )
+            # In the order of the queries; one without hits has no line.
+            shown = {q: run.rankings[q] for q in results.queries if q in run.rankings}
+            wanted[path] = run_lines(shown, "_".join(run.system.split()))
+        if results.qrels:
+            wanted[target / "qrels.txt"] = qrel_lines(results.qrels)
+        return write_lines(wanted)

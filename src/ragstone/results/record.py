@@ -1,0 +1,168 @@
+"""The record of an experiment: the stored steps that its numbers are made of.
+
+One JSON document per experiment. It contains names of folders in the store, and no number that
+could be computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ragstone.errors import StoreError
+
+if TYPE_CHECKING:
+    from ragstone.core.store import Store
+
+KIND: Final = "experiments"
+FORMAT: Final = 2
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """The data set, and the numbers of its queries that were used."""
+
+    name: str
+    passages: int
+    queries: int
+    ranked: int
+    answered: int
+    corpus_digest: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Why queries are not answered under any setting -> number of queries."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Folders of the tables that all systems share."""
+
+    answered: str
+    ranked: str
+    qrels: str
+    clusters: str
+    texts: str = ""
+    """Texts of gold passages and of the first ranked ones; written when all trials ended."""
+
+
+@dataclass(frozen=True)
+class SystemEntry:
+    """A system and the cache key parts of its components."""
+
+    name: str
+    components: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MetricEntry:
+    """A metric as reports need it, so that none of them needs the metric's code."""
+
+    name: str
+    kind: Literal["ranking", "answer", "judge"]
+    direction: Literal["higher", "lower", "neutral"] = "higher"
+    range: tuple[float, float] | None = (0.0, 1.0)
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class RankingEntry:
+    """Folders of a system's run and of its scores."""
+
+    system: str
+    run: str
+    scores: str
+    searches: str = ""
+    """The search texts; empty if the system retrieves by itself."""
+
+
+@dataclass(frozen=True)
+class TrialEntry:
+    """Folders of one system under one setting."""
+
+    system: str
+    setting: str
+    built: str
+    contexts: str
+    predictions: str
+    scores: str
+    verdicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Record:
+    """What an experiment was, and where its results are."""
+
+    name: str
+    started: str
+    file: Mapping[str, Any]
+    """The experiment file after overrides, as plain data."""
+    data: DataFacts
+    tables: Tables
+    systems: tuple[SystemEntry, ...]
+    metrics: tuple[MetricEntry, ...]
+    environment: Mapping[str, str]
+    ragstone: str
+    format: int = FORMAT
+    finished: str | None = None
+    rankings: tuple[RankingEntry, ...] = ()
+    trials: tuple[TrialEntry, ...] = ()
+    steps: tuple[str, ...] = ()
+    """Folders of all steps, in order."""
+    last_run: Mapping[str, Any] = field(default_factory=dict)
+    """Calls, tokens and cost of the run that ended last."""
+
+    @property
+    def correctness_metric(self) -> str:
+        """The metric whose value 1 means a correct answer."""
+        return str(self.file["correctness_metric"])
+
+    def metric(self, name: str) -> MetricEntry:
+        """Return the entry of a metric; a plain one if the record has none."""
+        known = {entry.name: entry for entry in self.metrics}
+        return known.get(name) or MetricEntry(name, "answer")
+
+    def save(self, store: Store) -> None:
+        """Replace the record of this name in a store."""
+        store.write_json(KIND, self.name, asdict(self))
+
+    @classmethod
+    def load(cls, store: Store, name: str) -> Record | None:
+        """Return the record of the experiment that ran last under a name, or None.
+
+        Raises:
+            StoreError: the record has another format, or is damaged.
+        """
+        from pydantic import ValidationError
+
+        document = store.read_json(KIND, name)
+        if document is None:
+            return None
+        if document.get("format") != FORMAT:
+            raise StoreError(
+                f"the record of experiment {name!r} has format {document.get('format')}, this "
+                f"version reads format {FORMAT}; run the experiment again: every model reply is "
+                f"kept and none is asked for twice"
+            )
+        try:
+            found: Record = _adapter().validate_python(document)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"]))
+            raise StoreError(
+                f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; run "
+                "the experiment again: model replies are kept",
+                key=key,
+            ) from error
+        return found
+
+    def with_texts(self, folder: str) -> Record:
+        """Return the record with the folder of the passages' texts."""
+        return replace(self, tables=replace(self.tables, texts=folder))
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Record)
