@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragstone.calls.client import Calls
+from ragstone.calls.client import Calls, Usage
 from ragstone.calls.types import Endpoint, Outcome, Reply, Request
 from ragstone.protocols import Services
 
@@ -43,6 +43,11 @@ class ScriptedCalls(Calls):
             self.asked.append(request)
             outcome = self.answer(request)
             yield Reply(outcome, "stop", 100, 5, 0.01) if isinstance(outcome, str) else outcome
+
+    @property
+    def usage(self) -> Usage:
+        """The number of requests."""
+        return Usage(asked=len(self.asked))
 
     def services(self, **others: Any) -> Services:
         """Return services with these calls, and with others such as a corpus."""

@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from ragstone.components.judges.verdict import Item, verdicts_of
-from ragstone.core.component import Outcome, run_component
+from ragstone.core.component import Outcome
 from ragstone.core.registry import create
 from ragstone.errors import ComponentError
 from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.evaluation.judge_check import check_judge
+from ragstone.experiment.steps import KINDS
 from ragstone.protocols import Judge, Services
+from ragstone.testing.contracts import check_judge as check_contract
 from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.types import Context, Prediction, Query, Score, Task
+from ragstone.types import Context, Prediction, Query, Score
 
 FILE = '''
 from dataclasses import dataclass
@@ -42,7 +44,8 @@ class Polite:
     name = "politeness"
 
     def judge(self, task, prediction, calls):
-        [reply] = calls.ask(Endpoint("m", ("http://localhost:1/v1",)), [chat(f"From 0 to 1: {prediction.answer}")])
+        prompt = chat(f"From 0 to 1: {prediction.answer}", max_tokens=5)
+        [reply] = calls.ask(Endpoint("m", ("http://localhost:1/v1",)), [prompt])
         return float(reply.text)
 
 
@@ -75,10 +78,10 @@ def folder(tmp_path: Path) -> Path:
 def judged(judge: Judge, *answers: str, services: Services | None = None) -> list[Sequence[Score]]:
     """Return the scores of some answers, as a step computes them."""
     queries = [Query(f"q{n}", "Who?") for n in range(len(answers))]
-    tasks = [Task(query, Context(query.query_id, "none")) for query in queries]
-    predictions = [Prediction(t.query.query_id, a) for t, a in zip(tasks, answers, strict=True)]
-    outcomes = run_component(judge, services or Services(), tasks, predictions)
-    return [judge.scores_of(t.query.query_id, o) for t, o in zip(tasks, outcomes, strict=True)]
+    contexts = {query.query_id: Context(query.query_id, "none") for query in queries}
+    predictions = [Prediction(q.query_id, a) for q, a in zip(queries, answers, strict=True)]
+    outcomes = KINDS["judge"].apply(judge, services or Services(), queries, contexts, predictions)
+    return [outcome.value for outcome in outcomes]
 
 
 def test_a_bool_is_a_score_of_the_class_name(folder: Path) -> None:
@@ -90,6 +93,7 @@ def test_a_bool_is_a_score_of_the_class_name(folder: Path) -> None:
         [Score("q1", "Brief", 0.0)],
     ]
     assert (judge.metrics, judge.needs_model, judge.cost(9, 27)) == (("Brief",), False, 0)
+    check_contract(judge)
 
 
 def test_a_judge_with_calls_asks_a_model(folder: Path) -> None:

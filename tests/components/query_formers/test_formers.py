@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragstone.experiment.pipeline import form_queries
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.query_formers.conversation import Conversation, LastTurns
@@ -19,7 +18,7 @@ from ragstone.core.schemas import columns, queries_to_table
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
-from ragstone.experiment.system import Bench, System
+from ragstone.experiment.steps import Step, run_step
 from ragstone.protocols import Services
 from ragstone.testing.fake_judge import ScriptedCalls
 from ragstone.types import Message, Query
@@ -159,17 +158,16 @@ def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
         [Reply('{"query": "Where is Apple?"}'), Reply("no"), Failure("the server is down")]
     )
     replies = ScriptedCalls(lambda _: next(outcomes))
-    bench = Bench(Store(tmp_path), replies, None, None, None, None)  # type: ignore[arg-type]
+    given = StoredTable.in_memory(queries_to_table(queries))
+    step = Step("form", LlmRewrite(model), {"queries": given})
 
-    kept = form_queries(
-        System("s", LlmRewrite(model)), StoredTable.in_memory(queries_to_table(queries)), bench
-    )
+    kept = run_step(step, {"queries": given}, Store(tmp_path), replies.services())
 
     assert columns(kept.table)["text"] == ["Who?", "Where is Apple?", TURN.text, TURN.text]
     assert len(replies.asked) == 3
     assert "Tim Cook." in replies.asked[0].messages[-1][1]
     assert kept.manifest["failed"] == 1
-    assert kept.manifest["fallen_back"] == {"no rewrite in 'no'": 1, "the server is down": 1}
+    assert kept.manifest["reasons"] == {"no rewrite in 'no'": 1, "the server is down": 1}
 
 
 def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:

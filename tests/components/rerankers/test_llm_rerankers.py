@@ -362,9 +362,10 @@ def test_a_plan_counts_the_calls_of_rerankers(tmp_path: Path) -> None:
     plan = load_experiment(path).plan()
 
     ranked = plan.queries
-    assert plan.rerank_calls == plan.calls == ranked * 20 + ranked * 3
-    assert json.loads(json.dumps(plan.document()))["rerank_calls"] == plan.rerank_calls
-    assert f"{plan.rerank_calls:,} by rerankers" in plan.text()
+    reranking = plan.calls_of("rerank")
+    assert reranking == plan.calls == ranked * 20 + ranked * 3
+    assert json.loads(json.dumps(plan.document()))["rerank_calls"] == reranking
+    assert f"{reranking:,} by rerankers" in plan.text()
 
 
 def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> None:
@@ -387,8 +388,8 @@ def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> No
 
     plan = load_experiment(path).plan()
 
-    assert plan.form_calls > plan.queries
-    assert plan.rerank_calls == plan.form_calls * 20
+    assert plan.calls_of("form") > plan.queries
+    assert plan.calls_of("rerank") == plan.calls_of("form") * 20
 
 
 def test_each_stage_must_hand_on_what_the_next_one_takes(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ class Support(ModelJudge):
         return (str(self), f"{self}:share")
 
     def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return one call per passage, repeat and model."""
-        return super().cost(n_passages, n_passages)
+        """Return one call per passage, repeat and model; at least one per query."""
+        return super().cost(max(n_queries, n_passages), n_passages)
 
     def without_call(self, item: Item) -> Verdict | None:
         """Decide by the answer that is judged."""
