@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.data_generate import pairs, rating_table
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.data_generate import rating_table, threshold_option
+from ragstone.cli.options import calls_option, json_option, print_json
 
 if TYPE_CHECKING:
     from ragstone.building.critique_filter import Rated
@@ -21,30 +21,18 @@ _RATING: Final = 48
 @click.command("critique")
 @click.argument("source")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
-@click.option(
-    "--threshold",
-    multiple=True,
-    callback=pairs,
-    help="Minimum ratings (1 to 5), as stand_alone=3,findable=4.",
-)
+@threshold_option
 @click.option(
     "--kept",
     type=click.Path(path_type=Path),
     metavar="TARGET_FOLDER",
     help="Write the data set without the rejected queries into this folder.",
 )
-@click.option(
-    "--model", default="local", show_default=True, help="Rating model, as a generator spec."
-)
+@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
 @click.option("--label", default="taxonomy", show_default=True, help="Label that groups the means.")
 @click.option("--limit", type=int, help="Rate a random sample of this many queries.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
-@click.option(
-    "--calls",
-    type=click.Path(path_type=Path),
-    default=Path("ragstone-store/calls.sqlite"),
-    help="File of kept replies.",
-)
+@calls_option
 @json_option
 def critique_command(source: str, output: Path, *, as_json: bool, **options: Any) -> None:
     """Rate the queries of a data set, with gold answers and passages, by the eight critiques.
@@ -93,7 +81,6 @@ def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
     critics = Critiques(
         model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=_RATING
     )
-    options["calls"].parent.mkdir(parents=True, exist_ok=True)
     with Calls.at(options["calls"]) as calls:
         rated = rate(
             gold_items(chosen),

@@ -29,32 +29,24 @@ def pairs(
     return found
 
 
-@click.command("generate")
-@click.argument("source")
-@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
-@click.option(
-    "--strategy", default="statements", show_default=True, help="Strategy of the list above."
-)
-@click.option("--count", default=30, show_default=True, help="Number of queries to keep.")
-@click.option(
-    "--mix", multiple=True, callback=pairs, help="Shares of the labels, as fact_single=2,summary=1."
-)
-@click.option(
-    "--model", default="local", show_default=True, help="Writing model, as a generator spec."
-)
-@click.option("--label/--no-label", "labels", default=True, help="Label each query.")
-@click.option(
-    "--critique/--no-critique",
-    "critiques",
-    default=False,
-    help="Rate each query by eight critiques.",
-)
-@click.option(
+threshold_option: Final = click.option(
     "--threshold",
     multiple=True,
     callback=pairs,
     help="Minimum ratings (1 to 5), as stand_alone=3,findable=4.",
 )
+
+
+@click.command("generate")
+@click.argument("source")
+@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
+@click.option("--strategy", default="statements", show_default=True, help="Name of a strategy.")
+@click.option("--count", default=30, show_default=True, help="Number of queries to keep.")
+@click.option("--mix", multiple=True, callback=pairs, help="Label shares: fact_single=2,summary=1.")
+@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
+@click.option("--label/--no-label", "labels", default=True, help="Label each query.")
+@click.option("--critique/--no-critique", "critiques", default=False, help="Rate by 8 critiques.")
+@threshold_option
 @click.option("--judge", default="", help="Model that labels and rates (default: --model).")
 @click.option("--prompts", type=click.Path(path_type=Path), help="YAML file with your own prompts.")
 @click.option(
@@ -62,15 +54,8 @@ def pairs(
 )
 @click.option("--sample", type=int, help="Use a random sample of this many passages.")
 @click.option("--seed", default=0, show_default=True, help="Seed of samples and orders.")
-@click.option(
-    "--per-passage", default=1, show_default=True, help="Maximum number of queries per passage."
-)
-@click.option(
-    "--rounds",
-    default=3,
-    show_default=True,
-    help="Maximum number of rounds; each asks for the missing queries.",
-)
+@click.option("--per-passage", default=1, show_default=True, help="Maximum queries per passage.")
+@click.option("--rounds", default=3, show_default=True, help="Maximum rounds of attempts.")
 @click.option("--max-tokens", default=300, show_default=True, help="Maximum tokens per reply.")
 @json_option
 def generate_command(source: str, target: Path, *, as_json: bool, **options: Any) -> None:
@@ -147,7 +132,6 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
     critics = Critiques(**judging) if options["critiques"] or plan.thresholds else None
     model = resolve_llm(options["model"], where="--model")
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
-    target.mkdir(parents=True, exist_ok=True)
     with Calls.at(target / CALLS) as calls:
         writer = Writer(model, Services(calls=calls), prompts, options["max_tokens"])
         return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.options import json_option, load_results, print_json
+from ragstone.cli.options import calls_option, json_option, load_results, print_json
 
 _VERDICT: Final = 128
 """Maximum number of tokens of labels without a reason."""
@@ -74,18 +74,11 @@ def labels_command(
     show_default=True,
     help="Taxonomy by name or as a YAML file; may be repeated.",
 )
-@click.option(
-    "--model", default="local", show_default=True, help="Labelling model, as a generator spec."
-)
+@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
 @click.option("--limit", type=int, help="Label a random sample of this many queries.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
 @click.option("--explain/--no-explain", default=True, help="Whether the model gives its reason.")
-@click.option(
-    "--calls",
-    type=click.Path(path_type=Path),
-    default=Path("ragstone-store/calls.sqlite"),
-    help="File of kept replies.",
-)
+@calls_option
 def label_command(  # noqa: PLR0917 - click passes every option
     source: str,
     output: Path,
@@ -128,7 +121,6 @@ def label_command(  # noqa: PLR0917 - click passes every option
         click.echo(
             f"the data set has {len(items):,} queries, fewer than {limit:,}: all are labelled"
         )
-    calls.parent.mkdir(parents=True, exist_ok=True)
     with Calls.at(calls) as opened:
         services = Services(calls=opened)
         found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}

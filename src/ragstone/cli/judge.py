@@ -53,15 +53,11 @@ Examples:
     help="Folder of graded answers: truthfulqa, ragchecker, begin, nq_open or mtrag.",
 )
 @click.option("--judge", "name", default="", help="Name of the judge, if CONFIG has several.")
+@click.option("--limit", type=click.IntRange(min=1), help="Number of randomly sampled items.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), help="Check a random sample of this many items."
+    "--seed", type=int, default=0, show_default=True, help="Seed of sample and intervals."
 )
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the sample and the intervals."
-)
-@click.option(
-    "--repeats", type=click.IntRange(min=1), help="Number of repeats, to measure self-consistency."
-)
+@click.option("--repeats", type=click.IntRange(min=1), help="Number of repeats (self-consistency).")
 @click.option(
     "--form",
     type=click.Choice(sorted(FORMS)),
@@ -71,9 +67,7 @@ Examples:
 )
 @click.option("--attack", is_flag=True, help="Also measure how often answers steer the model.")
 @click.option("--language", default="", help="Language of truthfulqa: en or es.")
-@click.option(
-    "--rating", default="", help="Rating of mtrag: faithfulness, completeness, win-rate, ..."
-)
+@click.option("--rating", default="", help="Rating of mtrag: faithfulness, win-rate, ...")
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
@@ -116,7 +110,6 @@ def check(
         graded = graded.sample(limit, seed)
     more: dict[str, Any] = {"least_parse_rate": 0.0, **({"repeats": repeats} if repeats else {})}
     documents = []
-    store.mkdir(parents=True, exist_ok=True)
     with Calls.at(store / "calls.sqlite") as calls, shown_by(open_bar):
         services = Services(calls=calls)
         for structured in FORMS[form]:

@@ -39,12 +39,7 @@ Examples:
 """,
 )
 @click.argument("experiment", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--on",
-    "data",
-    default="",
-    help="Folder of graded answers with stored metrics, in place of EXPERIMENT.",
-)
+@click.option("--on", "data", default="", help="Folder of graded answers with stored metrics.")
 @click.option("--rating", default="", help="Human rating of mtrag.")
 @click.option("--against", default="", help="Judge or metric with which the others are correlated.")
 @click.option("--by", default="", help="One row per value of this label, or of `system`.")
@@ -57,9 +52,7 @@ Examples:
 )
 @click.option("--balance", default="", help="Metric whose values all get the same total weight.")
 @click.option(
-    "--chart",
-    type=click.Path(path_type=Path),
-    help="Write a heat map into this file, as Vega-Lite JSON.",
+    "--chart", type=click.Path(path_type=Path), help="File for a heat map, as Vega-Lite JSON."
 )
 @json_option
 def command(
