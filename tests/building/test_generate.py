@@ -158,7 +158,7 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     """Nothing of somebody else's is replaced."""
     (tmp_path / "queries.jsonl").write_text("mine")
 
-    with pytest.raises(DatasetError, match="no generated test set"):
+    with pytest.raises(DatasetError, match="not a generated test set"):
         write_generated(run(), corpus(), tmp_path)
 
     assert (tmp_path / "queries.jsonl").read_text() == "mine"

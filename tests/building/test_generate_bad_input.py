@@ -25,23 +25,23 @@ _FROM_FACTS = ("summaries", "conclusions")
         ("statements", "theme", "empty", "theme: the reply is empty"),
         ("statements", "theme", "refusal", "theme: the model refused"),
         ("statements", "theme", "echo", "theme: the model repeated the prompt"),
-        ("statements", "facts", "empty-items", "facts: the reply holds no statement"),
+        ("statements", "facts", "empty-items", "facts: the reply has no statement"),
         ("statements", "facts", "refusal", "facts: the model refused"),
         ("statements", "facts", "echo", "facts: the model repeated the prompt"),
         ("statements", "facts", "hallucination", "facts: no statement of the passage: of the answ"),
-        ("statements", "facts", "prose", "facts: the reply holds no statement"),
+        ("statements", "facts", "prose", "facts: the reply has no statement"),
         ("statements", "facts", "failure", "facts: the call failed: scripted failure"),
         ("statements", "question", "refusal", "question: the model refused"),
-        ("statements", "question", "prose", "question: it is no question"),
-        ("statements", "question", "of-the-passage", "question: the question speaks of the pass"),
-        ("single", "single", "prose", "single: the reply holds no question with its answer"),
+        ("statements", "question", "prose", "question: it is not a question"),
+        ("statements", "question", "of-the-passage", "question: the question mentions the pass"),
+        ("single", "single", "prose", "single: the reply has no question with its answer"),
         ("single", "single", "empty", "single: the reply is empty"),
-        ("single", "single", "cut", "single: the reply holds no question with its answer"),
+        ("single", "single", "cut", "single: the reply has no question with its answer"),
         ("evolution", "reasoning", "echo", "reasoning: the model repeated the prompt"),
         ("evolution", "constraint", "refusal", "constraint: the model refused"),
         ("adversarial", "near_miss", "empty", "near_miss: the reply is empty"),
         ("adversarial", "counterfactual", "refusal", "counterfactual: the model refused"),
-        ("multi-hop", "multi_hop", "prose", "multi_hop: the reply holds no question with its an"),
+        ("multi-hop", "multi_hop", "prose", "multi_hop: the reply has no question with its an"),
     ],
 )
 def test_what_a_model_does_wrong_is_a_reason(
@@ -207,7 +207,7 @@ def test_a_passage_that_stands_twice_is_used_once() -> None:
     held = corpus(2)
     twice = Corpus.from_passages([*held, Passage("copy", held.at(0).text)])
 
-    assert usable(twice, in_language="English").refused == {"copy": "its text is there twice"}
+    assert usable(twice, in_language="English").refused == {"copy": "its text is a duplicate"}
 
 
 def test_a_question_that_the_token_limit_cut_is_rejected() -> None:
@@ -227,7 +227,7 @@ def test_a_title_is_no_statement() -> None:
     held = Corpus.from_passages([Passage("p", corpus(1).at(0).text, title=titled)])
     again = run(script=lambda _: f"- {titled}", passages=held, count=1)
 
-    assert made.drafts[0].reason == "facts: the reply holds no statement"
+    assert made.drafts[0].reason == "facts: the reply has no statement"
     assert again.drafts[0].reason == "facts: no statement of the passage: the passage's title alone"
 
 

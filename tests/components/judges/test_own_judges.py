@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from ragstone.cli.judge import command
 from ragstone.components.judges.verdict import Item, verdicts_of
 from ragstone.core.component import Outcome
 from ragstone.core.registry import create
@@ -174,3 +177,25 @@ def test_a_judge_of_your_own_can_be_conditioned(folder: Path) -> None:
     (zero,) = verdicts_of(judge, [Item(query, "Paris")], ScriptedCalls(lambda _: "yes").services())
 
     assert (str(judge), kept.value, zero.value) == ("Brief(conditioned)", 1.0, 0.0)
+
+
+def test_the_command_checks_a_judge_in_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named by its file, with parameters; no model is asked."""
+    head = "id,question,correct_answers,model_answer,truthfulness"
+    rows = [f"q{n}__m,Where?,Paris,{answer},{truth}" for n, (answer, truth) in enumerate(GRADED)]
+    (folder / "human_judgements.en.csv").write_text("\n".join([head, *rows]) + "\n")
+    monkeypatch.chdir(folder)
+
+    done = CliRunner().invoke(
+        command, ["check", "mine.py:Brief(words=2)", "--on", f"truthfulqa:{folder}", "--json"]
+    )
+
+    assert done.exit_code == 0, done.output
+    (document,) = json.loads(done.output)
+    assert (document["judge"], document["items"], document["cost"]["calls"]) == ("Brief", 4, 0)
+    assert document["quality"]["accuracy"]["true_yes"]["value"] == 1.0
+
+
+GRADED = [("Paris", "Yes"), ("In Paris", "Yes"), ("It is in Rome", "No"), ("Rome", "No")]
