@@ -179,10 +179,10 @@ def rating_table(summary: Mapping[str, Any]) -> str:
     """Return the mean ratings of a summary, one row per label, with their counts."""
     ratings = summary["ratings"]
     read = summary.get("ratings_read", {})
-    names = list(dict.fromkeys(name for held in ratings.values() for name in held))
+    names = list(dict.fromkeys(name for means in ratings.values() for name in means))
     rows = [
-        [label, *(_rating(held.get(n), read.get(label, {}).get(n)) for n in names)]
-        for label, held in ratings.items()
+        [label, *(_rating(means.get(n), read.get(label, {}).get(n)) for n in names)]
+        for label, means in ratings.items()
     ]
     return _table(["label", *names], rows)
 
