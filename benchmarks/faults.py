@@ -68,7 +68,7 @@ def ask(path: Path, url: str, count: int, counted: Path) -> None:
     """Ask all calls, noting each outcome the moment it is counted: the process that is killed."""
     endpoint = Endpoint("fake", (url,))
     with (
-        Calls.at(path, patience=PATIENCE, max_concurrency=8) as calls,
+        Calls.at(path, retry_policy=PATIENCE, max_concurrency=8) as calls,
         counted.open("a", buffering=1, encoding="utf-8") as notes,
     ):
         under_way = False

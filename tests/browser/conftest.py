@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
-from ragstone.testing.browser import find_chromium, running_browser
+from tests.browser.devtools import find_chromium, running_browser
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from tests.browser.devtools import Page, open_page
 
 from ragstone.results.html import write_report
-from ragstone.testing.browser import Page, open_page
 from ragstone.testing.fake_results import HOSTILE, made_results
 
 Visit: TypeAlias = Callable[[Callable[[Page], Awaitable[None]]], None]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from ragstone.building.compare_generated import comparison_svg, read_generated
+from ragstone.building.compare_generated import comparison_chart, read_generated
 from ragstone.building.draft import Writer
 from ragstone.building.generate import Plan, generate
 from ragstone.building.prompts import Prompts, load_prompts
@@ -198,17 +198,18 @@ def test_generators_are_compared(tmp_path: Path) -> None:
     for name in ("statements", "single"):
         write_generated(run(name, judged=True, rounds=1), corpus(), tmp_path / name)
 
-    figure = comparison_svg([read_generated(tmp_path / n) for n in ("statements", "single")])
+    figure = comparison_chart([read_generated(tmp_path / n) for n in ("statements", "single")])
+    chart = ["--chart", str(tmp_path / "compared.svg")]
     told = CliRunner().invoke(
-        command, ["generated", str(tmp_path / "statements"), str(tmp_path / "single")]
+        command, ["generated", str(tmp_path / "statements"), str(tmp_path / "single"), *chart]
     )
 
-    assert figure.startswith("<svg")
-    assert "kept: 4 of 4" in figure
-    assert "single: fact_single, stand_alone: 4.00 (4)" in figure
-    assert "105 tokens, 1.0 calls" in figure
+    assert (tmp_path / "compared.svg").read_text().startswith("<svg")
+    assert "kept 1.000 (4 of 4)" in figure["description"]
+    assert "single: fact_single, stand alone: 4.00 (4)" in figure["description"]
+    assert "105 tokens, 1.0 calls" in figure["description"]
     assert "4.00 (4)" in told.output
-    assert figure.count("<title>") > 16
+    assert sum(len(part["data"]["values"]) for part in figure["vconcat"]) > 16
     assert told.exit_code == 0
     assert re.search(r"single +single +scripted +4 +4 +1\.0", told.output)
     with pytest.raises(DatasetError, match=r"holds no summary\.json"):
@@ -219,11 +220,11 @@ def test_a_set_without_a_kept_item_is_drawn_with_what_it_cost(tmp_path: Path) ->
     """The step at which its items were rejected stands in the place of labels."""
     write_generated(run("single", {"single": "prose"}), corpus(), tmp_path / "none")
 
-    figure = comparison_svg([read_generated(tmp_path / "none")])
+    figure = comparison_chart([read_generated(tmp_path / "none")])
 
-    assert re.search(r"single: (\d+) of \1<", figure)
-    assert "none kept" in figure
-    assert "Labels obtained" not in figure
+    assert re.search(r"single 1\.000 \((\d+) of \1\)", figure["description"])
+    assert "none kept" in figure["description"]
+    assert "Labels obtained" not in json.dumps(figure)
 
 
 def test_what_judging_cost_is_counted_apart() -> None:

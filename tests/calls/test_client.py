@@ -1,4 +1,4 @@
-"""Calls: kept before counted, asked once, in order, and ended by a reply or a reason."""
+"""Calls: stored before counted, made once, in order, and finished by a reply or a reason."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ QUICK = RetryPolicy(timeout=30.0, deadline=60.0, attempts=4, first_wait=0.01, lo
 
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
-    """Calls with little patience, kept in a fresh log."""
-    with Calls(CallLog(tmp_path / "calls.sqlite"), patience=QUICK) as made:
-        yield made
+    """Calls with a fresh log and short time-outs."""
+    with Calls(CallLog(tmp_path / "calls.sqlite"), retry_policy=QUICK) as opened:
+        yield opened
 
 
 def questions(count: int) -> list[Request]:
-    """Return that many different requests."""
+    """Return `count` different requests."""
     return [chat(f"question {number}", max_tokens=8) for number in range(count)]
 
 
@@ -38,9 +38,9 @@ def endpoint(server: FakeModelServer, api_key_env: str = "") -> Endpoint:
 
 
 def expected(request: Request) -> str:
-    """Return what the fake server answers."""
-    said = [{"role": role, "content": text} for role, text in request.messages]
-    return f"answer {prompt_mark(said)}"
+    """Return the fake server's answer."""
+    messages = [{"role": role, "content": text} for role, text in request.messages]
+    return f"answer {prompt_mark(messages)}"
 
 
 def texts(outcomes: Iterator[Outcome]) -> list[str | None]:
@@ -49,21 +49,21 @@ def texts(outcomes: Iterator[Outcome]) -> list[str | None]:
 
 
 def only_failure(outcomes: Iterator[Outcome]) -> Failure:
-    """Return the one outcome, which is a failure."""
+    """Return the only outcome, which is a failure."""
     (outcome,) = outcomes
     assert isinstance(outcome, Failure)
     return outcome
 
 
 def test_replies_come_in_the_order_of_the_requests(calls: Calls) -> None:
-    """Whichever reply arrives first, the outcomes stand in the order asked."""
-    asked = questions(100)
+    """Outcomes have the order of the requests, whichever reply arrives first."""
+    requests = questions(100)
     with FakeModelServer(faults={"slow": 0.3}, slow_seconds=0.02) as server:
-        assert texts(calls.ask(endpoint(server), asked)) == [expected(r) for r in asked]
+        assert texts(calls.ask(endpoint(server), requests)) == [expected(r) for r in requests]
 
 
-def test_a_kept_reply_is_not_asked_for_again(calls: Calls) -> None:
-    """The second time no request leaves, and the reply is equal in every field."""
+def test_a_stored_reply_is_not_requested_again(calls: Calls) -> None:
+    """The second time no request is sent, and the reply is equal in every field."""
     with FakeModelServer() as server:
         first = list(calls.ask(endpoint(server), questions(5)))
         again = list(calls.ask(endpoint(server), questions(5)))
@@ -73,17 +73,17 @@ def test_a_kept_reply_is_not_asked_for_again(calls: Calls) -> None:
     assert calls.usage.kept == 5
 
 
-def test_equal_requests_of_one_batch_are_asked_once(calls: Calls) -> None:
+def test_equal_requests_of_one_batch_are_one_call(calls: Calls) -> None:
     """Duplicates share a reply; another sample number makes another call."""
-    one = chat("same")
-    other = Request(one.messages, one.sampling, sample=1)
+    first = chat("same")
+    other = Request(first.messages, first.sampling, sample=1)
     with FakeModelServer() as server:
-        assert len(list(calls.ask(endpoint(server), [one, one, other, one]))) == 4
+        assert len(list(calls.ask(endpoint(server), [first, first, other, first]))) == 4
         assert sum(server.asked.values()) == 2
 
 
-def test_a_reply_outlives_a_move_to_another_port(calls: Calls) -> None:
-    """The key holds the model and the host, not the port."""
+def test_a_reply_stays_valid_on_another_port(calls: Calls) -> None:
+    """The key contains the model and the host, not the port."""
     with FakeModelServer() as server:
         first = list(calls.ask(endpoint(server), questions(2)))
     with FakeModelServer() as moved:
@@ -125,8 +125,8 @@ def test_every_part_of_a_request_is_in_its_key() -> None:
         "huge",
     ],
 )
-def test_what_can_pass_is_tried_again(calls: Calls, fault: str) -> None:
-    """A fault of the moment costs another attempt, not the call."""
+def test_a_transient_fault_is_retried(calls: Calls, fault: str) -> None:
+    """A transient fault costs another attempt, not the call."""
     with FakeModelServer(script=[fault]) as server:
         (outcome,) = calls.ask(endpoint(server), questions(1))
         assert isinstance(outcome, Reply), outcome
@@ -142,8 +142,8 @@ def test_what_can_pass_is_tried_again(calls: Calls, fault: str) -> None:
         ("302", "use that as base_url"),
     ],
 )
-def test_what_cannot_pass_is_not_tried_again(calls: Calls, fault: str, cause: str) -> None:
-    """A refusal of one call is a failure with its likely cause, at the first attempt."""
+def test_a_permanent_refusal_is_not_retried(calls: Calls, fault: str, cause: str) -> None:
+    """A refusal of one call is a failure with its likely cause, after the first attempt."""
     with FakeModelServer(script=[fault]) as server:
         failure = only_failure(calls.ask(endpoint(server), questions(1)))
         assert sum(server.asked.values()) == 1
@@ -153,9 +153,9 @@ def test_what_cannot_pass_is_not_tried_again(calls: Calls, fault: str, cause: st
 
 @pytest.mark.parametrize(
     ("fault", "cause"),
-    [("401", "wants an API key"), ("404", "check base_url"), ("402-quota", "no credit left")],
+    [("401", "requires an API key"), ("404", "check base_url"), ("402-quota", "no credit left")],
 )
-def test_what_concerns_every_call_stops_the_run(calls: Calls, fault: str, cause: str) -> None:
+def test_a_fault_of_every_call_stops_the_run(calls: Calls, fault: str, cause: str) -> None:
     """A wrong key, an unknown model or an empty account is an error, not a thousand failures."""
     with (
         FakeModelServer(faults={fault: 1.0}, delay=0.01) as server,
@@ -165,8 +165,8 @@ def test_what_concerns_every_call_stops_the_run(calls: Calls, fault: str, cause:
     assert sum(server.asked.values()) < 100
 
 
-def test_a_doomed_run_is_stopped_early(calls: Calls) -> None:
-    """Nothing but failures: the run stops, and what was answered before is kept."""
+def test_repeated_failures_stop_the_run(calls: Calls) -> None:
+    """After 25 failures in a row the run stops, and earlier replies are kept."""
     good, bad = questions(10), [chat(f"bad {n}") for n in range(200)]
     with FakeModelServer() as server:
         list(calls.ask(endpoint(server), good))
@@ -175,20 +175,20 @@ def test_a_doomed_run_is_stopped_early(calls: Calls) -> None:
         pytest.raises(CallError, match="calls in a row failed"),
     ):
         list(calls.ask(endpoint(server), good + bad))
-    assert calls.kept(endpoint(server), good) == 10
+    assert calls.count_kept(endpoint(server), good) == 10
 
 
-def test_a_failure_is_asked_again_on_the_next_run(calls: Calls) -> None:
-    """A failure is kept with its reason, and does not stand in the way of a reply."""
+def test_a_failed_call_is_made_again_on_the_next_run(calls: Calls) -> None:
+    """A failure is stored with its reason, and a later reply replaces it."""
     with FakeModelServer(script=["400"]) as server:
         only_failure(calls.ask(endpoint(server), questions(1)))
-        assert calls.kept(endpoint(server), questions(1)) == 0
+        assert calls.count_kept(endpoint(server), questions(1)) == 0
         assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
     assert calls.usage.failed == 1
 
 
-def test_retry_after_is_honoured_by_all_calls(tmp_path: Path) -> None:
-    """No request arrives before the time that the server asked for is over."""
+def test_all_calls_respect_retry_after(tmp_path: Path) -> None:
+    """No request arrives before the end of the requested pause."""
     arrivals: list[float] = []
 
     def answer(_messages: object) -> str:
@@ -197,7 +197,7 @@ def test_retry_after_is_honoured_by_all_calls(tmp_path: Path) -> None:
 
     with (
         FakeModelServer(answer=answer, script=["429-retry-after"], retry_after="0.4") as server,
-        Calls(CallLog(tmp_path / "log"), patience=QUICK, max_concurrency=1) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=QUICK, max_concurrency=1) as calls,
     ):
         started = time.monotonic()
         list(calls.ask(endpoint(server), questions(3)))
@@ -205,64 +205,64 @@ def test_retry_after_is_honoured_by_all_calls(tmp_path: Path) -> None:
     assert min(arrivals) - started > 0.39
 
 
-def test_a_hanging_call_ends_at_its_deadline(tmp_path: Path) -> None:
-    """A server that never answers costs the deadline, and leaves a reason."""
-    patience = RetryPolicy(timeout=0.2, deadline=60.0, attempts=3, first_wait=0.01)
+def test_a_hanging_call_ends_after_its_attempts(tmp_path: Path) -> None:
+    """A server that never answers leads to a failure with a reason."""
+    policy = RetryPolicy(timeout=0.2, deadline=60.0, attempts=3, first_wait=0.01)
     with (
         FakeModelServer(faults={"hang": 1.0}) as server,
-        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy) as calls,
     ):
         failure = only_failure(calls.ask(endpoint(server), questions(1)))
     assert "no reply from fake at http://127.0.0.1" in failure.reason
     assert failure.attempts == 3
 
 
-def test_a_call_that_hung_once_is_tried_again(tmp_path: Path) -> None:
-    """The attempt ends at its time-out, the next one brings the reply."""
-    patience = RetryPolicy(timeout=1.0, first_wait=0.01)
+def test_a_call_that_hung_once_is_retried(tmp_path: Path) -> None:
+    """The attempt ends at its time-out, and the next one returns the reply."""
+    policy = RetryPolicy(timeout=1.0, first_wait=0.01)
     with (
         FakeModelServer(script=["hang"]) as server,
-        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy) as calls,
     ):
         assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
 
 
-def test_a_call_ends_at_its_deadline_whatever_the_attempts(tmp_path: Path) -> None:
-    """A hundred attempts would be allowed, the deadline is not waited beyond."""
-    patience = RetryPolicy(timeout=0.2, deadline=1.0, attempts=100, first_wait=0.01)
+def test_a_call_ends_at_its_deadline_before_its_attempts(tmp_path: Path) -> None:
+    """The deadline ends a call although a hundred attempts are allowed."""
+    policy = RetryPolicy(timeout=0.2, deadline=1.0, attempts=100, first_wait=0.01)
     with (
         FakeModelServer(faults={"hang": 1.0}) as server,
-        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy) as calls,
     ):
         assert only_failure(calls.ask(endpoint(server), questions(1))).attempts < 10
 
 
-def test_a_server_asking_for_more_than_the_deadline_is_not_waited_for(calls: Calls) -> None:
-    """Retry-After of an hour is a failure now, not an hour of silence."""
+def test_a_pause_beyond_the_deadline_is_a_failure(calls: Calls) -> None:
+    """Retry-After of an hour is a failure now, without waiting."""
     with FakeModelServer(faults={"429-retry-after": 1.0}, retry_after="3600") as server:
         failure = only_failure(calls.ask(endpoint(server), questions(1)))
     assert "429" in failure.reason
 
 
-def test_the_number_of_calls_at_once_follows_the_server(tmp_path: Path) -> None:
-    """A server with little room is found out, and every call still gets its reply."""
+def test_concurrency_adapts_to_the_server(tmp_path: Path) -> None:
+    """A small server receives few calls at once, and every call gets its reply."""
     with (
         FakeModelServer(capacity=5, delay=0.005) as server,
-        Calls(CallLog(tmp_path / "log"), patience=QUICK, max_concurrency=64) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=QUICK, max_concurrency=64) as calls,
     ):
         assert None not in texts(calls.ask(endpoint(server), questions(300)))
         assert server.peak <= 64
         assert server.met["429"] < 150
     with (
         FakeModelServer(delay=0.02) as roomy,
-        Calls(CallLog(tmp_path / "other"), patience=QUICK, max_concurrency=32) as calls,
+        Calls(CallLog(tmp_path / "other"), retry_policy=QUICK, max_concurrency=32) as calls,
     ):
         list(calls.ask(endpoint(roomy), questions(300)))
         assert 8 < roomy.peak <= 32
 
 
 def test_a_pool_shares_the_calls_and_survives_a_dead_server(calls: Calls) -> None:
-    """Calls go to the least busy server; one that cannot be reached is left out."""
+    """Calls go to the least busy server; an unreachable one is left out."""
     with FakeModelServer(delay=0.005) as one, FakeModelServer(delay=0.005) as two:
         pool = Endpoint("fake", (one.url, two.url, "http://127.0.0.1:9/v1"))
         assert None not in texts(calls.ask(pool, questions(100)))
@@ -270,17 +270,17 @@ def test_a_pool_shares_the_calls_and_survives_a_dead_server(calls: Calls) -> Non
         assert sum(two.asked.values()) > 20
 
 
-def test_leaving_early_keeps_what_was_answered(calls: Calls) -> None:
-    """Whoever stops reading after some outcomes finds them kept, and few others asked."""
+def test_leaving_early_keeps_the_replies_so_far(calls: Calls) -> None:
+    """After an early exit the outcomes read so far are stored, and few other calls were made."""
     with FakeModelServer(delay=0.01) as server:
         some = list(itertools.islice(calls.ask(endpoint(server), questions(500)), 20))
         assert len(some) == 20
-        assert calls.kept(endpoint(server), questions(20)) == 20
+        assert calls.count_kept(endpoint(server), questions(20)) == 20
         assert sum(server.asked.values()) < 400
 
 
 def test_a_replay_makes_no_call(tmp_path: Path) -> None:
-    """What is kept is answered with no server there; what is not is an error."""
+    """Stored replies need no server; a missing reply is an error."""
     with FakeModelServer() as server, Calls(CallLog(tmp_path / "log")) as calls:
         first = list(calls.ask(endpoint(server), questions(3)))
     with Calls(CallLog(tmp_path / "log"), replay_only=True) as calls:
@@ -290,30 +290,30 @@ def test_a_replay_makes_no_call(tmp_path: Path) -> None:
 
 
 def test_offline_refuses_every_other_machine(tmp_path: Path) -> None:
-    """Offline, a model elsewhere is refused before a name is looked up; one here is asked."""
+    """Offline, a remote model is refused before a name is resolved; a local one is called."""
     with (
         FakeModelServer() as server,
-        Calls(CallLog(tmp_path / "log"), patience=QUICK, offline=True) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=QUICK, offline=True) as calls,
     ):
-        elsewhere = Endpoint("big", ("https://models.example/v1",))
+        remote = Endpoint("big", ("https://models.example/v1",))
         with pytest.raises(CallError, match="offline: big at"):
-            list(calls.ask(elsewhere, questions(1)))
+            list(calls.ask(remote, questions(1)))
         assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
 
 
 def test_the_key_appears_nowhere(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key is sent, and neither the log nor an error nor a repr holds it."""
+    """The API key is sent, and neither the log nor an error nor a repr contains it."""
     secret = "sk-very-secret-0123456789"  # noqa: S105 - made up
     monkeypatch.setenv("FAKE_KEY", secret)
-    heard: list[str] = []
+    received: list[str] = []
 
     def echo(_messages: object) -> str:
-        heard.append("asked")
+        received.append("request")
         return f"your key is {secret}"
 
     with FakeModelServer(answer=echo, api_key=secret) as server:
         (reply,) = calls.ask(endpoint(server, api_key_env="FAKE_KEY"), questions(1))
-        assert heard
+        assert received
         assert isinstance(reply, Reply)
         assert reply.text == "your key is ***"
         monkeypatch.setenv("FAKE_KEY", "sk-wrong-secret-987654321")
@@ -321,15 +321,15 @@ def test_the_key_appears_nowhere(calls: Calls, monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(CallError, match="the value of FAKE_KEY is wrong") as caught:
             list(calls.ask(wrong, questions(1)))
     calls.log.close()
-    written = b"".join(p.read_bytes() for p in calls.log.path.parent.iterdir())
+    stored = b"".join(p.read_bytes() for p in calls.log.path.parent.iterdir())
     for hidden in (secret, "sk-wrong-secret-987654321"):
-        assert hidden.encode() not in written
+        assert hidden.encode() not in stored
         assert hidden not in str(caught.value)
         assert hidden not in repr(calls.__dict__)
 
 
 def test_an_unset_key_is_a_config_error(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the variable, before any request leaves."""
+    """The error names the variable, before any request is sent."""
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with FakeModelServer() as server:
         with pytest.raises(ConfigError, match="export NO_SUCH_KEY"):
@@ -339,25 +339,25 @@ def test_an_unset_key_is_a_config_error(calls: Calls, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "https://me:pw@host/v1", ""])
 def test_a_base_url_must_be_an_address_without_secrets(url: str) -> None:
-    """A wrong address is told when the endpoint is named, without repeating a password."""
+    """A wrong address is an error when the endpoint is created; no password is repeated."""
     with pytest.raises(ConfigError, match="base_url") as caught:
         Endpoint("fake", (url,))
     assert "pw" not in str(caught.value)
 
 
 def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
-    """Nobody listens: the reason names the address and asks whether the server runs."""
-    patience = RetryPolicy(attempts=2, first_wait=0.01, give_up_after=3)
-    nobody = Endpoint("fake", ("http://127.0.0.1:9/v1",))
+    """If the connection is refused, the reason names the address."""
+    policy = RetryPolicy(attempts=2, first_wait=0.01, give_up_after=3)
+    unreachable = Endpoint("fake", ("http://127.0.0.1:9/v1",))
     with (
-        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy) as calls,
         pytest.raises(CallError, match=r"cannot connect to http://127\.0\.0\.1:9/v1"),
     ):
-        list(calls.ask(nobody, questions(30)))
+        list(calls.ask(unreachable, questions(30)))
 
 
-def test_servers_of_this_machine_start_only_when_a_reply_is_missing(calls: Calls) -> None:
-    """What is kept needs no server; the pool is asked for when something is not."""
+def test_local_servers_start_only_when_a_reply_is_missing(calls: Calls) -> None:
+    """Stored replies need no server; the pool starts with the first missing reply."""
     started: list[str] = []
     with FakeModelServer() as server:
 
@@ -379,25 +379,25 @@ def test_servers_of_this_machine_start_only_when_a_reply_is_missing(calls: Calls
 
 
 def served_here(*servers: FakeModelServer) -> Endpoint:
-    """Return an endpoint whose servers belong to this machine."""
+    """Return an endpoint with local servers."""
 
     class Pool:
         urls = tuple(server.url for server in servers)
         api_key = ""
 
         def close(self) -> None:
-            """Leave them to the test."""
+            """Do nothing: the test stops the servers."""
 
     return Endpoint("here", identity="gguf:1", serve=Pool)
 
 
-def test_a_slow_model_of_this_machine_is_waited_for(tmp_path: Path) -> None:
-    """Calls that take longer than the time-out are made once, and none ends for want of time."""
-    patience = RetryPolicy(timeout=0.05, deadline=60.0, attempts=2, first_wait=0.01)
+def test_a_slow_local_model_gets_the_whole_deadline(tmp_path: Path) -> None:
+    """Calls that take longer than the time-out are made once, and none fails."""
+    policy = RetryPolicy(timeout=0.05, deadline=60.0, attempts=2, first_wait=0.01)
     with (
         FakeModelServer(delay=0.15) as one,
         FakeModelServer(delay=0.15) as two,
-        Calls(CallLog(tmp_path / "log"), patience=patience) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy) as calls,
     ):
         outcomes = list(calls.ask(served_here(one, two), questions(6)))
         assert [outcome.attempts for outcome in outcomes if isinstance(outcome, Reply)] == [1] * 6
@@ -405,13 +405,13 @@ def test_a_slow_model_of_this_machine_is_waited_for(tmp_path: Path) -> None:
         assert one.peak == two.peak == 1
 
 
-def test_a_server_that_let_a_call_run_out_of_time_is_not_asked_next(tmp_path: Path) -> None:
-    """Of a pool whose first server is silent, the second one gets the next attempt."""
-    patience = RetryPolicy(timeout=0.3, deadline=60.0, attempts=2, first_wait=0.01)
+def test_the_attempt_after_a_time_out_goes_to_another_server(tmp_path: Path) -> None:
+    """If the first server of a pool is silent, the second one gets the next attempt."""
+    policy = RetryPolicy(timeout=0.3, deadline=60.0, attempts=2, first_wait=0.01)
     with (
         FakeModelServer(faults={"hang": 1.0}) as silent,
         FakeModelServer() as lively,
-        Calls(CallLog(tmp_path / "log"), patience=patience, max_concurrency=1) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy, max_concurrency=1) as calls,
     ):
         pool = Endpoint("fake", (silent.url, lively.url))
         assert None not in texts(calls.ask(pool, questions(4)))
@@ -420,36 +420,36 @@ def test_a_server_that_let_a_call_run_out_of_time_is_not_asked_next(tmp_path: Pa
 
 @pytest.mark.parametrize("seed", range(4))
 def test_many_small_batches_under_faults_all_end(tmp_path: Path, seed: int) -> None:
-    """As a live conversation asks them: batch after batch, whatever the servers do meanwhile."""
-    patience = RetryPolicy(
+    """Batch after batch, as a live conversation makes them, while the servers fail at random."""
+    policy = RetryPolicy(
         timeout=0.2, deadline=60.0, attempts=40, first_wait=0.005, longest_wait=0.02
     )
     faults = {"503": 0.1, "429": 0.1, "cut": 0.1, "slow": 0.05, "hang": 0.02, "cut-body": 0.05}
     with (
         FakeModelServer(faults=faults, seed=seed, slow_seconds=0.05) as one,
         FakeModelServer(faults=faults, seed=seed + 9, slow_seconds=0.05) as two,
-        Calls(CallLog(tmp_path / "log"), patience=patience, max_concurrency=4) as calls,
+        Calls(CallLog(tmp_path / "log"), retry_policy=policy, max_concurrency=4) as calls,
     ):
         pool = Endpoint("fake", (one.url, two.url))
         for turn in range(30):
-            asked = [chat(f"turn {turn} of {talk}") for talk in range(1 + turn % 5)]
-            assert texts(calls.ask(pool, asked)) == [expected(request) for request in asked]
+            requests = [chat(f"turn {turn} of {talk}") for talk in range(1 + turn % 5)]
+            assert texts(calls.ask(pool, requests)) == [expected(r) for r in requests]
         pace = calls._client(pool).pace
         assert pace.limit >= 1
-        settled = time.monotonic() + 10.0
-        while pace.active and time.monotonic() < settled:
+        deadline = time.monotonic() + 10.0
+        while pace.active and time.monotonic() < deadline:
             time.sleep(0.01)
         assert pace.active == 0
 
 
 def test_a_display_that_breaks_stops_the_run_instead_of_hanging_it(calls: Calls) -> None:
-    """Whoever waits for an outcome learns that it could not be counted."""
+    """The caller receives an error if an outcome cannot be counted."""
 
     class BrokenBar(SilentBar):
-        """A bar on a terminal that is gone."""
+        """A bar on a closed terminal."""
 
         def advance(self, count: int = 1) -> None:
-            """Fail as a closed pipe does."""
+            """Raise the error of a closed pipe."""
             raise BrokenPipeError(32, "Broken pipe")
 
     with (
@@ -460,11 +460,11 @@ def test_a_display_that_breaks_stops_the_run_instead_of_hanging_it(calls: Calls)
         list(calls.ask(endpoint(server), questions(3)))
 
 
-def test_an_anthropic_style_server_is_spoken_to(calls: Calls) -> None:
-    """The system text travels apart, and the blocks of the reply become one text."""
+def test_an_anthropic_style_server_is_supported(calls: Calls) -> None:
+    """The system text is sent separately, and the blocks of the reply become one text."""
     with FakeModelServer() as server:
-        there = Endpoint("fake", (server.url,), protocol="anthropic")
-        (reply,) = calls.ask(there, [chat("who?", system="Be brief.", stop=("x",))])
+        anthropic = Endpoint("fake", (server.url,), protocol="anthropic")
+        (reply,) = calls.ask(anthropic, [chat("who?", system="Be brief.", stop=("x",))])
         assert isinstance(reply, Reply)
         assert reply.text.startswith("answer ")
         assert reply.finish_reason == "end_turn"
@@ -473,8 +473,8 @@ def test_an_anthropic_style_server_is_spoken_to(calls: Calls) -> None:
         assert body["stop_sequences"] == ["x"]
 
 
-def test_what_is_asked_reaches_the_server_as_written(calls: Calls) -> None:
-    """Sampling parameters stand in the body under the protocol's names; None is left out."""
+def test_sampling_parameters_reach_the_server(calls: Calls) -> None:
+    """The body contains sampling parameters by the protocol's names; None is left out."""
     schema = {"type": "object"}
     request = chat("q", seed=7, top_p=0.9, logprobs=2, json_schema=schema, extra={"x": 1})
     with FakeModelServer() as server:
@@ -487,8 +487,8 @@ def test_what_is_asked_reaches_the_server_as_written(calls: Calls) -> None:
     assert "stop" not in body
 
 
-def test_a_full_disk_or_a_foreign_file_is_a_store_error(tmp_path: Path) -> None:
-    """A log that cannot be used is told with its path and the way out."""
+def test_a_file_of_another_kind_is_a_store_error(tmp_path: Path) -> None:
+    """The error names the unusable file and the remedy."""
     path = tmp_path / "calls.sqlite"
     path.write_bytes(b"not a database, but long enough to be taken for one" * 100)
     with (
@@ -510,7 +510,7 @@ def test_a_log_that_cannot_be_written_is_a_store_error(tmp_path: Path, obstacle:
     }[obstacle]
     with (
         FakeModelServer() as server,
-        Calls(CallLog(path), patience=QUICK) as calls,
+        Calls(CallLog(path), retry_policy=QUICK) as calls,
         pytest.raises(StoreError, match="store=PATH"),
     ):
         list(calls.ask(endpoint(server), questions(1)))

@@ -1,4 +1,4 @@
-"""The call log: durable before counted, whatever kills the process, and shared by processes."""
+"""The call log: durable before counted, safe against `kill -9`, and shared by processes."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ with Calls.at(Path(sys.argv[1]), max_concurrency=16) as calls:
 
 
 class Listener:
-    """A receiver that remembers what it is told."""
+    """A listener that records its calls."""
 
     def __init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.error: StoreError | None = None
 
-    def kept(self, outcomes: Sequence[Outcome]) -> None:
-        """Remember outcomes."""
+    def committed(self, outcomes: Sequence[Outcome]) -> None:
+        """Record outcomes."""
         self.outcomes += outcomes
 
     def fail(self, error: StoreError) -> None:
-        """Remember the error."""
+        """Record the error."""
         self.error = error
 
 
 def keep(path: Path, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Have outcomes kept and return what the receiver was told."""
+    """Store outcomes, and return the outcomes that the listener received."""
     listener = Listener()
     with CallLog(path) as log:
         for outcome in outcomes:
@@ -56,14 +56,14 @@ def keep(path: Path, outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def start_asking(path: Path, url: str, count: int) -> subprocess.Popen[str]:
-    """Start another process that asks `count` questions."""
+    """Start another process that makes `count` calls."""
     return subprocess.Popen(
         [sys.executable, "-c", ASKER, str(path), url, str(count)], stdout=subprocess.PIPE, text=True
     )
 
 
 def test_a_reply_comes_back_equal_in_every_field(tmp_path: Path) -> None:
-    """What is kept is the whole reply, log-probabilities and odd characters too."""
+    """The whole reply is stored, with log-probabilities and control characters."""
     reply = Reply(
         "a\x00b \N{SNOWMAN}\n",
         finish_reason="stop",
@@ -82,15 +82,15 @@ def test_a_reply_comes_back_equal_in_every_field(tmp_path: Path) -> None:
         assert log.replies(["k1", "k2"]) == {"k1": reply}
 
 
-def test_the_first_reply_stays_and_later_ones_are_told(tmp_path: Path) -> None:
-    """A second reply, or a failure, takes no reply's place; whoever had it gets the first."""
+def test_the_first_reply_stays_and_later_callers_receive_it(tmp_path: Path) -> None:
+    """A second reply or a failure does not replace a reply; its caller receives the first."""
     first = Reply("first", key="k")
     keep(tmp_path / "log", [first])
     assert keep(tmp_path / "log", [Reply("second", key="k"), Failure("no", key="k")]) == [first] * 2
 
 
-def test_a_reply_takes_the_place_of_a_failure(tmp_path: Path) -> None:
-    """A failure is no reply; the reply that comes later is kept."""
+def test_a_reply_replaces_a_failure(tmp_path: Path) -> None:
+    """A failure does not count as a reply; a later reply is stored."""
     keep(tmp_path / "log", [Failure("no", key="k")])
     with CallLog(tmp_path / "log") as log:
         assert log.replies(["k"]) == {}
@@ -100,7 +100,7 @@ def test_a_reply_takes_the_place_of_a_failure(tmp_path: Path) -> None:
 
 
 def test_many_calls_are_kept_in_groups_without_loss(tmp_path: Path) -> None:
-    """Groups of every size are inserted whole."""
+    """Groups of every size are inserted completely."""
     for count in (1, 7, 8, 9, 63, 64, 65, 200):
         replies = [Reply(str(n), key=f"{count}-{n}") for n in range(count)]
         assert keep(tmp_path / "log", replies) == replies
@@ -109,7 +109,7 @@ def test_many_calls_are_kept_in_groups_without_loss(tmp_path: Path) -> None:
 
 
 def test_nothing_counted_is_lost_by_kill_9(tmp_path: Path) -> None:
-    """A process killed while it asks: every reply that it had yielded is in the log."""
+    """After a kill, every reply that the process had yielded is in the log."""
     path = tmp_path / "calls.sqlite"
     with FakeModelServer(delay=0.005) as server:
         counted: dict[str, str] = {}
@@ -129,8 +129,8 @@ def test_nothing_counted_is_lost_by_kill_9(tmp_path: Path) -> None:
         assert before
 
 
-def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
-    """The second run asks only what the first one had not kept."""
+def test_a_killed_run_resumes_without_repeated_calls(tmp_path: Path) -> None:
+    """The second run makes only the calls that are not in the log."""
     path, requests = tmp_path / "calls.sqlite", [chat(f"question {n}") for n in range(300)]
     with FakeModelServer(delay=0.005) as server:
         process = start_asking(path, server.url, 300)
@@ -142,7 +142,7 @@ def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
         time.sleep(0.05)
         with Calls.at(path) as calls:
             endpoint = Endpoint("fake", (server.url,))
-            kept = calls.kept(endpoint, requests)
+            kept = calls.count_kept(endpoint, requests)
             asked = sum(server.asked.values())
             assert all(isinstance(o, Reply) for o in calls.ask(endpoint, requests))
         assert 0 < kept < 300
@@ -150,7 +150,7 @@ def test_a_killed_run_goes_on_without_asking_again(tmp_path: Path) -> None:
 
 
 def test_two_processes_share_a_log(tmp_path: Path) -> None:
-    """Both finish, both see the same replies, and the log holds each call once."""
+    """Both finish with the same replies, and the log contains each call once."""
     path = tmp_path / "calls.sqlite"
     with FakeModelServer(delay=0.002) as server:
         both = [start_asking(path, server.url, 200) for _ in range(2)]
@@ -165,7 +165,7 @@ def test_two_processes_share_a_log(tmp_path: Path) -> None:
 
 
 def test_two_processes_end_with_the_same_reply_even_from_a_fickle_model(tmp_path: Path) -> None:
-    """Where both asked the same and got two answers, both go on with the one that was kept."""
+    """If a model gives two processes different answers, both continue with the stored one."""
     path = tmp_path / "calls.sqlite"
     answers = iter(range(10**6))
     with FakeModelServer(answer=lambda _: f"{next(answers)}", delay=0.01) as server:
@@ -174,14 +174,14 @@ def test_two_processes_end_with_the_same_reply_even_from_a_fickle_model(tmp_path
     assert printed[0] == printed[1]
 
 
-def test_a_call_that_cannot_be_written_is_told_and_the_next_is_kept(tmp_path: Path) -> None:
-    """A text that no database takes is an error for who waits, not the end of the writer."""
+def test_a_call_that_cannot_be_stored_is_reported_and_the_next_is_stored(tmp_path: Path) -> None:
+    """An invalid text is an error for its caller, and the writer continues."""
     broken = Reply("\ud800", key="odd")
     with CallLog(tmp_path / "log") as log:
         odd, fine = Listener(), Listener()
         log.put(Entry("odd", "model", "model", chat("odd"), broken), odd)
-        waited_until = time.monotonic() + 10.0
-        while odd.error is None and time.monotonic() < waited_until:
+        deadline = time.monotonic() + 10.0
+        while odd.error is None and time.monotonic() < deadline:
             time.sleep(0.01)
         log.put(Entry("fine", "model", "model", chat("fine"), Reply("yes", key="fine")), fine)
     assert "UnicodeEncodeError" in str(odd.error)
@@ -189,7 +189,7 @@ def test_a_call_that_cannot_be_written_is_told_and_the_next_is_kept(tmp_path: Pa
 
 
 def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    """A layout that this version does not know is not guessed at."""
+    """A newer version of the schema is an error."""
     connection = connect(tmp_path / "log")
     connection.execute("PRAGMA user_version=99")
     connection.close()
@@ -198,7 +198,7 @@ def test_a_log_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_commits_are_synced_to_the_disk(tmp_path: Path) -> None:
-    """The policy stated in the docs: a write-ahead log, synced at every commit."""
+    """As documented: a write-ahead log, synced at every commit."""
     connection = connect(tmp_path / "log")
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -206,12 +206,12 @@ def test_commits_are_synced_to_the_disk(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fills_up_stops_the_run_and_keeps_the_rest(tmp_path: Path) -> None:
-    """When the log can grow no more, the error says so, and what was kept stays readable."""
+    """A full disk is an error with a remedy, and the stored replies stay readable."""
     path = tmp_path / "calls.sqlite"
     requests = [chat(f"question {n} " + "long " * 400) for n in range(600)]
 
     class SmallLog(CallLog):
-        """A log on a disk with room for few pages."""
+        """A log on a disk with space for few pages."""
 
     with FakeModelServer() as server, pytest.MonkeyPatch.context() as patch:
         endpoint = Endpoint("fake", (server.url,))
@@ -223,13 +223,13 @@ def test_a_disk_that_fills_up_stops_the_run_and_keeps_the_rest(tmp_path: Path) -
 
         patch.setattr("ragstone.calls.log.connect", small)
         with (
-            Calls(SmallLog(path), patience=RetryPolicy()) as calls,
-            pytest.raises(StoreError, match="make room"),
+            Calls(SmallLog(path), retry_policy=RetryPolicy()) as calls,
+            pytest.raises(StoreError, match="free disk space"),
         ):
             list(calls.ask(endpoint, requests))
         assert calls.usage.asked < 600
         patch.undo()
         with Calls(CallLog(path)) as calls:
-            kept = calls.kept(endpoint, requests)
+            kept = calls.count_kept(endpoint, requests)
             assert 0 < kept < 600
             assert len(list(calls.ask(endpoint, requests))) == 600

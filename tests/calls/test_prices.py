@@ -1,4 +1,4 @@
-"""Prices, budgets and estimates: what was spent, what may be spent, what will be."""
+"""Prices, budgets and estimates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRICES = Prices({"fake": Price(input=1000.0, output=10_000.0), "cheap-*": Price(
 
 
 def questions(count: int) -> list[Request]:
-    """Return requests whose lengths differ."""
+    """Return requests of different lengths."""
     return [chat(f"question {n} " + "word " * (n % 7), max_tokens=50) for n in range(count)]
 
 
@@ -38,16 +38,16 @@ def table(path: Path, text: str) -> Path:
 
 
 def test_a_price_table_is_read_and_matched_by_name_then_pattern(tmp_path: Path) -> None:
-    """An exact name comes before a pattern; a model served here costs nothing."""
+    """An exact name precedes a pattern; a local model costs nothing."""
     text = "models:\n  a: {input: 1, output: 2}\n  'a*': {input: 3, output: 4}\ncurrency: EUR\n"
     prices = Prices.read(table(tmp_path / "prices.yaml", text))
-    there = ("http://localhost/v1",)
+    urls = ("http://localhost/v1",)
     assert prices.currency == "EUR"
-    assert prices.find(Endpoint("a", there)) == Price(1, 2)
-    assert prices.find(Endpoint("ab", there)) == Price(3, 4)
-    assert prices.find(Endpoint("b", there)) is None
-    here = Endpoint("b", identity="gguf:1", serve=lambda: None)  # type: ignore[arg-type,return-value]
-    assert prices.find(here) == Price(0, 0)
+    assert prices.find(Endpoint("a", urls)) == Price(1, 2)
+    assert prices.find(Endpoint("ab", urls)) == Price(3, 4)
+    assert prices.find(Endpoint("b", urls)) is None
+    local = Endpoint("b", identity="gguf:1", serve=lambda: None)  # type: ignore[arg-type,return-value]
+    assert prices.find(local) == Price(0, 0)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_wrong_price_table_is_a_config_error(tmp_path: Path, text: str, messag
 
 
 def test_each_answer_has_its_cost(tmp_path: Path) -> None:
-    """Tokens times price, and the sum in the usage; unknown prices give no cost."""
+    """Tokens times price, with the sum in the usage; an unknown price gives no cost."""
     tasks = [Task(Query("q", "Who?"), Context("q", "none"))]
     with FakeModelServer() as server:
         with Calls.at(tmp_path / "log", prices=PRICES) as calls:
@@ -84,7 +84,7 @@ def test_each_answer_has_its_cost(tmp_path: Path) -> None:
 
 
 def test_a_budget_stops_cleanly_at_its_amount(tmp_path: Path) -> None:
-    """Met to within a twentieth, everything kept; a higher one goes on."""
+    """The cost ends within 5 % of the budget; a higher budget resumes with every reply kept."""
     requests = questions(400)
     with FakeModelServer(answer=wordy, delay=0.002) as server:
         endpoint = Endpoint("fake", (server.url,))
@@ -98,68 +98,68 @@ def test_a_budget_stops_cleanly_at_its_amount(tmp_path: Path) -> None:
         assert budget.spent == pytest.approx(calls.usage.cost)
         asked = sum(server.asked.values())
         with Calls(CallLog(tmp_path / "log"), budget=Budget(1000.0, PRICES)) as calls:
-            assert calls.kept(endpoint, requests) == asked
+            assert calls.count_kept(endpoint, requests) == asked
             assert all(isinstance(o, Reply) for o in calls.ask(endpoint, requests))
         assert sum(server.asked.values()) == 400
 
 
 def test_a_budget_needs_the_price(tmp_path: Path) -> None:
-    """An unknown price is told before any call, with the line to add."""
+    """An unknown price is an error before any call, with the line to add."""
     with (
         FakeModelServer() as server,
         Calls(CallLog(tmp_path / "log"), budget=Budget(1.0, Prices())) as calls,
     ):
-        with pytest.raises(ConfigError, match="add to the price table: fake"):
+        with pytest.raises(ConfigError, match="Add to the price table: fake"):
             list(calls.ask(Endpoint("fake", (server.url,)), questions(1)))
         assert not server.asked
 
 
 @pytest.mark.parametrize("amount", [0.0, -1.0, float("nan")])
 def test_a_budget_is_a_number_above_zero(amount: float) -> None:
-    """Nothing can be bought for less."""
+    """Zero, negative amounts and NaN are errors."""
     with pytest.raises(ConfigError, match="budget"):
         Budget(amount, PRICES)
 
 
 def test_an_estimate_from_a_sample_comes_within_a_tenth(tmp_path: Path) -> None:
-    """Of the tokens and the money then spent; the sample's calls are not made twice."""
+    """Tokens and cost are within 10 % of the actual ones; the sample's calls are not repeated."""
     requests = questions(300)
     with (
         FakeModelServer(answer=wordy) as server,
         Calls.at(tmp_path / "log", prices=PRICES) as calls,
     ):
         endpoint = Endpoint("fake", (server.url,))
-        made = calls.estimate(endpoint, requests, sample=30)
-        assert (made.calls, made.kept, made.sampled) == (270, 30, 30)
+        estimate = calls.estimate(endpoint, requests, sample=30)
+        assert (estimate.calls, estimate.kept, estimate.sampled) == (270, 30, 30)
         before = calls.usage
         list(calls.ask(endpoint, requests))
         spent = calls.usage - before
         assert spent.asked == 270
-        assert made.tokens_in == pytest.approx(spent.tokens_in, rel=0.1)
-        assert made.tokens_out == pytest.approx(spent.tokens_out, rel=0.1)
-        assert made.cost == pytest.approx(spent.cost, rel=0.1)
+        assert estimate.tokens_in == pytest.approx(spent.tokens_in, rel=0.1)
+        assert estimate.tokens_out == pytest.approx(spent.tokens_out, rel=0.1)
+        assert estimate.cost == pytest.approx(spent.cost, rel=0.1)
         assert calls.estimate(endpoint, requests).calls == 0
 
 
-def test_an_estimate_without_any_reply_is_an_upper_guess(tmp_path: Path) -> None:
-    """Nothing is asked, tokens out are the most that may come, the time is not known."""
+def test_an_estimate_without_any_reply_is_an_upper_bound(tmp_path: Path) -> None:
+    """Without calls, tokens out are the maximum and the time is unknown."""
     with FakeModelServer() as server, Calls.at(tmp_path / "log", prices=PRICES) as calls:
-        made = calls.estimate(Endpoint("fake", (server.url,)), questions(10) * 2)
+        estimate = calls.estimate(Endpoint("fake", (server.url,)), questions(10) * 2)
         assert not server.asked
-    assert (made.calls, made.sampled, made.tokens_out) == (10, 0, 500.0)
-    assert made.seconds is None
-    assert (made + Estimate(calls=1, seconds=2.0)).seconds is None
+    assert (estimate.calls, estimate.sampled, estimate.tokens_out) == (10, 0, 500.0)
+    assert estimate.seconds is None
+    assert (estimate + Estimate(calls=1, seconds=2.0)).seconds is None
 
 
-def test_an_estimate_learns_from_what_the_model_was_asked_elsewhere(tmp_path: Path) -> None:
-    """Replies of other experiments tell tokens and latency."""
+def test_an_estimate_uses_replies_of_other_experiments(tmp_path: Path) -> None:
+    """Replies of other experiments determine tokens and latency."""
     with (
         FakeModelServer(answer=wordy) as server,
         Calls.at(tmp_path / "log", prices=PRICES) as calls,
     ):
         endpoint = Endpoint("fake", (server.url,))
         list(calls.ask(endpoint, questions(40)))
-        made = calls.estimate(endpoint, [chat(f"another question {n}") for n in range(10)])
-    assert (made.calls, made.sampled) == (10, 40)
-    assert 30 < made.tokens_out < 70
-    assert made.seconds is not None
+        estimate = calls.estimate(endpoint, [chat(f"another question {n}") for n in range(10)])
+    assert (estimate.calls, estimate.sampled) == (10, 40)
+    assert 30 < estimate.tokens_out < 70
+    assert estimate.seconds is not None

@@ -1,4 +1,4 @@
-"""Pacing: how many calls at once, and the pauses that servers ask for."""
+"""Adaptive concurrency, and the pauses that servers request."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.calls.rate_control import ConcurrencyLimiter, pause_wanted
+from ragstone.calls.rate_control import ConcurrencyLimiter, requested_pause
 
 NOW = dt.datetime(2030, 1, 1, 12, 0, 0, tzinfo=dt.UTC)
 
 
-def test_the_bound_doubles_every_round_while_latency_holds() -> None:
-    """Each reply allows one more call, up to the bound."""
-    pace = ConcurrencyLimiter(most=64)
+def test_the_limit_doubles_every_round_while_latency_is_stable() -> None:
+    """Each reply allows one more call, up to the maximum."""
+    pace = ConcurrencyLimiter(64)
     for _ in range(8):
         pace.succeeded(0.05)
     assert pace.limit == 16
@@ -25,8 +25,8 @@ def test_the_bound_doubles_every_round_while_latency_holds() -> None:
 
 
 def test_overload_halves_once_for_calls_in_flight_together() -> None:
-    """Ten refusals of one moment are one sign; a refusal of a later call is another."""
-    pace = ConcurrencyLimiter(most=64, limit=64)
+    """Ten refusals at one time count once; the refusal of a later call counts again."""
+    pace = ConcurrencyLimiter(64, limit=64)
     for _ in range(10):
         pace.overloaded(started=1.0, now=2.0)
     assert pace.limit == 32
@@ -34,35 +34,35 @@ def test_overload_halves_once_for_calls_in_flight_together() -> None:
     assert pace.limit == 16
 
 
-def test_after_an_overload_the_bound_grows_by_one_a_round() -> None:
+def test_after_an_overload_the_limit_grows_by_one_per_round() -> None:
     """Additive increase, multiplicative decrease."""
-    pace = ConcurrencyLimiter(most=64, limit=20)
+    pace = ConcurrencyLimiter(64, limit=20)
     pace.overloaded(started=1.0, now=2.0)
     for _ in range(10):
         pace.succeeded(0.05)
     assert pace.limit == 11
 
 
-def test_a_queue_at_the_server_is_no_reason_to_grow() -> None:
-    """Where more calls at once only take longer, the bound stands still."""
-    pace = ConcurrencyLimiter(most=1000, limit=8)
+def test_the_limit_stays_if_calls_only_queue_at_the_server() -> None:
+    """If concurrent calls only take longer, the limit stops growing."""
+    pace = ConcurrencyLimiter(1000, limit=8)
     for _ in range(400):
         pace.succeeded(0.01 * pace.limit)
     assert pace.limit < 100
 
 
-def test_models_of_this_machine_are_never_kept_idle() -> None:
-    """With a floor, overload takes the bound no lower."""
-    pace = ConcurrencyLimiter(most=2, limit=2, least=2)
+def test_local_models_are_never_idle() -> None:
+    """Overload does not lower the limit below the minimum."""
+    pace = ConcurrencyLimiter(2, limit=2, minimum=2)
     for clock in range(5):
         pace.overloaded(started=clock, now=clock + 0.5)
     assert pace.limit == 2
 
 
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 10))))
-def test_the_bound_stays_within_one_and_the_most(events: list[tuple[bool, float]]) -> None:
-    """Whatever happens, at least one call may be made and never more than the bound."""
-    pace = ConcurrencyLimiter(most=7)
+def test_the_limit_stays_between_one_and_the_maximum(events: list[tuple[bool, float]]) -> None:
+    """After any sequence of events the limit is from 1 to the maximum."""
+    pace = ConcurrencyLimiter(7)
     for clock, (fine, seconds) in enumerate(events):
         if fine:
             pace.succeeded(seconds)
@@ -93,6 +93,6 @@ def test_the_bound_stays_within_one_and_the_most(events: list[tuple[bool, float]
         ),
     ],
 )
-def test_pauses_are_read_in_every_spelling(headers: dict[str, str], seconds: float | None) -> None:
-    """Seconds, dates, durations; a limit that is not used up asks for nothing."""
-    assert pause_wanted(headers, NOW) == seconds
+def test_pauses_are_parsed_in_every_format(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, dates, durations; a rate limit that is not exhausted requests no pause."""
+    assert requested_pause(headers, NOW) == seconds

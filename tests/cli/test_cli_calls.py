@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> Path:
     """A store with three replies and one failure."""
     with (
         FakeModelServer(script=["400", "ok", "ok", "ok"]) as server,
-        Calls.at(tmp_path / "calls.sqlite", patience=RetryPolicy(), max_concurrency=1) as calls,
+        Calls.at(tmp_path / "calls.sqlite", retry_policy=RetryPolicy(), max_concurrency=1) as calls,
     ):
         endpoint = Endpoint("fake", (server.url,))
         list(calls.ask(endpoint, [chat(f"question {n}") for n in range(4)]))
@@ -57,7 +57,7 @@ def test_show_finds_a_call_by_the_start_of_its_key(store: Path) -> None:
     shown = run("show", store, call["key"][:10]).output
     assert "question 1" in shown
     assert call["text"] in shown
-    assert "no call whose key" in str(run("show", store, "zzz").exception)
+    assert "no call with a key" in str(run("show", store, "zzz").exception)
 
 
 def test_prune_removes_what_is_named_and_nothing_else(store: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.core.limits import SPEC_CHARACTERS
+from ragstone.core.limits import MAX_SPEC_CHARACTERS
 from ragstone.core.spec import Spec, parse_spec, split_specs
 from ragstone.errors import ConfigError
 
@@ -105,7 +105,7 @@ def test_an_error_shows_the_position(text: str, problem: str, position: int) -> 
 def test_a_spec_has_a_maximum_length() -> None:
     """The message has the limit, the length and the way out."""
     with pytest.raises(ConfigError, match="at most 20,000 characters, found 20,003; write it as"):
-        parse_spec("f(" + "a" * (SPEC_CHARACTERS) + ")", where="x")
+        parse_spec("f(" + "a" * MAX_SPEC_CHARACTERS + ")", where="x")
 
 
 def test_a_list_of_specs_is_split_at_its_own_commas() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from arro3.core import Table
 
-from ragstone.core import fingerprint
+from ragstone.core import fingerprint, limits
 from ragstone.core.fingerprint import digest_table
 from ragstone.core.schemas import (
     CONTEXTS,
@@ -70,8 +70,8 @@ MANY = [Passage(f"p{n}", f"text {n} äöü", "T" * (n % 3), labels={"n": n}) for
 
 def _in_pieces(monkeypatch: pytest.MonkeyPatch, rows: int, most: int) -> Corpus:
     """Return MANY in batches of some rows, joined up to some bytes."""
-    monkeypatch.setattr(tables, "BATCH_ROWS", rows)
-    monkeypatch.setattr(tables, "PIECE_BYTES", most)
+    monkeypatch.setattr(limits, "TABLE_BATCH_ROWS", rows)
+    monkeypatch.setattr(limits, "TABLE_PIECE_BYTES", most)
     builder = tables.passages()
     whole = passages_to_table(MANY)
     for row in zip(*columns(whole).values(), strict=True):
@@ -96,7 +96,7 @@ def test_a_corpus_beyond_one_column_is_held_in_pieces(monkeypatch: pytest.Monkey
 
 def test_a_row_of_much_text_ends_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole books are not collected by the thousand before they become Arrow."""
-    monkeypatch.setattr(tables, "BATCH_CHARACTERS", 40)
+    monkeypatch.setattr(limits, "TABLE_BATCH_CHARACTERS", 40)
     corpus = _in_pieces(monkeypatch, 1_000, 0)
     assert max(piece.num_rows for piece in corpus.table.to_batches()) <= 3
     assert list(corpus) == MANY

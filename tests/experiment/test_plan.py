@@ -104,7 +104,7 @@ def test_a_budget_needs_prices(tmp_path: Path, server: FakeModelServer) -> None:
 
     with (
         experiment.open_calls(budget=1.0) as calls,
-        pytest.raises(ConfigError, match="price of 'dear' is not known"),
+        pytest.raises(ConfigError, match="price of 'dear' is unknown"),
     ):
         experiment.run(calls)
 

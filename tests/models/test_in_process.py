@@ -47,7 +47,7 @@ class Echo:
 
 
 def ask(
-    model: Echo, texts: Sequence[str], tmp_path: Path, batch_size: int, patience: RetryPolicy | None
+    model: Echo, texts: Sequence[str], tmp_path: Path, batch_size: int, policy: RetryPolicy | None
 ) -> list[Outcome]:
     """Return the outcomes of one question per text."""
     endpoint = Endpoint(
@@ -56,7 +56,7 @@ def ask(
         client=lambda endpoint, pace: in_process(endpoint, pace, lambda: model, batch_size),
         concurrency=2 * batch_size,
     )
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as calls:
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as calls:
         return list(calls.ask(endpoint, [chat(text) for text in texts]))
 
 
@@ -117,8 +117,8 @@ def test_a_long_queue_does_not_run_out_of_time(tmp_path: Path) -> None:
         identity="echo",
         client=lambda endpoint, pace: in_process(endpoint, pace, lambda: model, 2),
     )
-    patience = RetryPolicy(timeout=1.0, deadline=60.0, attempts=1)
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as calls:
+    policy = RetryPolicy(timeout=1.0, deadline=60.0, attempts=1)
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as calls:
         outcomes = list(calls.ask(endpoint, [chat(f"text {n}") for n in range(20)]))
 
     assert all(isinstance(outcome, Reply) for outcome in outcomes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ragstone.core import limits
 from ragstone.results.leaderboards import Lead
-from ragstone.results.sentences import MOST_GAINS, gain_sentences, lead_sentence
+from ragstone.results.sentences import gain_sentences, lead_sentence
 from ragstone.statistics.summary import Summary
 from ragstone.testing.fake_results import made_results
 
@@ -50,4 +51,4 @@ def test_many_systems_do_not_flood_the_summary(tmp_path: Path) -> None:
     """At most a few systems' gains are told."""
     results = made_results(tmp_path, systems=[f"s{n}" for n in range(9)])
 
-    assert len(gain_sentences(results)) == MOST_GAINS
+    assert len(gain_sentences(results)) == limits.MAX_GAIN_SENTENCES

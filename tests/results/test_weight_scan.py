@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from ragstone.cli.show import command
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.results.charts.render import write_chart
 from ragstone.results.charts.weight_scan import drawn, scan_chart
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
@@ -165,6 +167,17 @@ def test_without_a_sweep_it_is_said_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="text_weight:"):
         asked_tables(results)
     assert 'id="text-weight"' not in render_report(results)
+
+
+def test_a_scan_is_drawn_with_rings(results: Results, tmp_path: Path) -> None:
+    """Each line has a ring at its best weight."""
+    (table,) = scan_tables(results, "domain")
+
+    write_chart(scan_chart(table), tmp_path / "scan.svg")
+    groups = ET.parse(tmp_path / "scan.svg").iter("{http://www.w3.org/2000/svg}g")  # noqa: S314 - ours
+    rings = next(group for group in groups if "layer_3_marks" in group.get("class", ""))
+
+    assert len(rings) == len(drawn(table))
 
 
 def test_the_report_has_a_page_of_scans(results: Results) -> None:

@@ -135,7 +135,7 @@ def test_a_label_outside_the_taxonomy_is_none() -> None:
     [
         ("name: x\ntask: t\nlabels: {a: b}\n", "at least 2 items"),
         ("name: x\nlabels: {a: b, c: d}\n", "task: field required"),
-        ("name: [\n", "cannot be read as YAML"),
+        ("name: [\n", "cannot read the taxonomy"),
     ],
 )
 def test_a_malformed_taxonomy_is_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -184,6 +184,27 @@ def test_the_commands_show_composition_and_agreement(tmp_path: Path) -> None:
     assert "accuracy 1.000" in agreed.output
     assert len(out.read_text().splitlines()) == 4
     assert json.loads(machine.output)["set_aside"] == ["2"]
+
+
+@pytest.mark.parametrize("option", ["--chart", "--svg"])
+def test_the_composition_is_drawn(option: str, tmp_path: Path) -> None:
+    """The option's former name still works, and is not listed."""
+    file = tmp_path / "composition.svg"
+
+    done = CliRunner().invoke(command, ["labels", "sample", option, str(file)])
+    listed = CliRunner().invoke(command, ["labels", "--help"])
+
+    assert done.exit_code == 0, done.output
+    assert {"reasoning", "sample"} <= set(re.findall(r">([^<]+)</text>", file.read_text()))
+    assert "--chart FILE" in listed.output
+    assert not re.search(r"--svg +FILE", listed.output)
+
+
+def test_a_picture_is_checked_before_the_data(tmp_path: Path) -> None:
+    """An unknown suffix is refused although the data set does not exist."""
+    done = CliRunner().invoke(command, ["labels", "absent", "--chart", str(tmp_path / "a.gif")])
+
+    assert isinstance(done.exception, ConfigError)
 
 
 def test_a_query_may_have_several_labels_of_several_taxonomies(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from ragstone.cli.judge import command
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.experiment.experiment import load_experiment
-from ragstone.statistics.metric_correlations import correlations, heat_map, inverse_frequency
+from ragstone.results.charts.heat_map import correlation_chart
+from ragstone.statistics.metric_correlations import correlations, inverse_frequency
 from ragstone.testing.fake_model_server import FakeModelServer
 
 SharedData: TypeAlias = Callable[[str], Path]
@@ -53,11 +54,11 @@ def test_every_cell_of_the_heat_map_shows_its_number() -> None:
     """Colour is not the only carrier, and what is not defined is a dash."""
     rows = correlations({"F1": [1, 2, 4], "EM": [1, 1, 1]}, {"judge": [1, 2, 3]}, resamples=20)
 
-    spec = heat_map(rows)
+    spec = correlation_chart(rows)
 
     json.dumps(spec)
     assert [value["shown"] for value in spec["data"]["values"]] == ["1.00", "-"]
-    assert spec["spec"]["layer"][1]["encoding"]["text"] == {"field": "shown", "type": "nominal"}
+    assert spec["layer"][2]["encoding"]["text"] == {"field": "shown", "type": "nominal"}
 
 
 def test_people_are_what_stored_metrics_are_held_against(
@@ -73,7 +74,7 @@ def test_people_are_what_stored_metrics_are_held_against(
     assert plain.exit_code == 0, plain.output
     assert "one rater with the others" in plain.output
     assert {"all", "gpt-4o"} <= {
-        v["items"] for v in json.loads(chart.read_text())["data"]["values"]
+        v["column"] for v in json.loads(chart.read_text())["data"]["values"]
     }
     rows = {row["metric"]: row["correlation"] for row in json.loads(balanced.output)["rows"]}
     assert rows["RB_llm"]["n"] == 477

@@ -12,6 +12,7 @@ from ragstone.building.reply_parsing import Rejected, check_whole
 from ragstone.calls.types import Failure, Outcome, Request
 from ragstone.components.judges.verdict import Cost
 from ragstone.components.llm import LlmBackend
+from ragstone.core import limits
 from ragstone.protocols import Services
 from ragstone.types import Passage, Query
 
@@ -132,7 +133,7 @@ class Writer:
     model: LlmBackend
     services: Services
     prompts: Prompts = field(default_factory=Prompts)
-    max_tokens: int = 300
+    max_tokens: int = limits.WRITER_TOKENS
     """Maximum length of a reply; some steps need one line and have a lower limit."""
 
     def step(

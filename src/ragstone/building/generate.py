@@ -19,6 +19,7 @@ from ragstone.building.draft import Draft, Writer
 from ragstone.building.passages import Usable, usable
 from ragstone.building.strategies import STRATEGIES, Strategy, Unit
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
+from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
 from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.errors import ConfigError, did_you_mean
@@ -53,10 +54,10 @@ class Plan:
     count: int = 30
     mix: Mapping[str, float] = field(default_factory=dict)
     seed: int = 0
-    rounds: int = 3
+    rounds: int = limits.GENERATION_ROUNDS
     per_passage: int = 1
-    least_words: int = 20
-    most_characters: int = 10_000
+    least_words: int = limits.MIN_PASSAGE_WORDS
+    most_characters: int = limits.MAX_PASSAGE_CHARACTERS
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,7 +119,8 @@ class Generated:
                 continue
             tried = [draft for draft in self.drafts if draft.asked == label]
             why = Counter(filter(None, map(rejection, tried)))
-            most = ", ".join(f"{reason} ({n})" for reason, n in why.most_common(4))
+            shown = why.most_common(limits.MAX_SHORTFALL_REASONS)
+            most = ", ".join(f"{reason} ({n})" for reason, n in shown)
             left = "" if self.passages.passages else "no passage is usable; "
             found[label] = (
                 f"{kept[label]} of {wanted}: {left}{len(tried)} were tried"

@@ -141,10 +141,15 @@ def _label_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
     return _tabled(path) if path.name.endswith((".csv", ".tsv")) else json_rows(path)
 
 
-def _tabled(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
+def _tabled(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     text = read_bytes(path).decode("utf-8", "replace")
-    sign = "\t" if path.name.endswith(".tsv") else ","
-    return enumerate(csv.DictReader(text.splitlines(), delimiter=sign), start=2)
+    rows = csv.DictReader(text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ",")
+    try:
+        yield from enumerate(rows, start=2)
+    except csv.Error as error:
+        raise DatasetError(
+            f"{path}, line {rows.line_num + 1}: {error}; shorten the field, or write JSON lines"
+        ) from error
 
 
 def written(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:

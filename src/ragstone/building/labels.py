@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ragstone.building.label_files import SEPARATOR
@@ -22,6 +21,8 @@ from ragstone.components.judges.list_schemas import Numbered
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.core import limits
+from ragstone.core.parsing import read_yaml
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -68,9 +69,7 @@ def load_taxonomy(written: str) -> TaxonomyFile:
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
         raise ConfigError(f"no taxonomy {written!r}: name a YAML file, or one of: {known}")
     try:
-        return TaxonomyFile.model_validate(yaml.safe_load(path.read_text()))
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML ({error})") from error
+        return TaxonomyFile.model_validate(read_yaml(path, "taxonomy"))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "the file"
@@ -142,7 +141,7 @@ def _template(file: TaxonomyFile) -> str:
     return user_template(task, **shown)
 
 
-def gold_items(dataset: Dataset, most: int = 3) -> list[Item]:
+def gold_items(dataset: Dataset, most: int = limits.MAX_GOLD_PASSAGES) -> list[Item]:
     """Return each query with its gold passages, best grade first, at most `most` of them."""
     found = []
     for query in dataset.queries:

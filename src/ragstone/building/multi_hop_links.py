@@ -14,7 +14,8 @@ from ragstone.types import Passage
 _NAME: Final = re.compile(
     r"\b[^\W\d_a-z][\w'\u2019-]+(?:\s+(?:of|de|van)?\s*[^\W\d_a-z][\w'\u2019-]+)*"
 )
-_MOST_PASSAGES: Final = 4
+_RARE: Final = 4
+"""Passages that contain a rare name, at most; a frequent name does not link two passages."""
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n]\s*[\"'“(]*)$")
 
 
@@ -45,7 +46,7 @@ def linked(passages: Sequence[Passage]) -> list[Link]:
             holders.setdefault(name, []).append(place)
     found: dict[tuple[int, int], str] = {}
     for name, places in holders.items():
-        if 1 < len(places) <= _MOST_PASSAGES:
+        if 1 < len(places) <= _RARE:
             for pair in combinations(places, 2):
                 if _apart(passages[pair[0]], passages[pair[1]]):
                     found[pair] = max(found.get(pair, ""), name, key=len)

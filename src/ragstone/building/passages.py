@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
 from ragstone.text.language import language
 from ragstone.text.normalise import pieces
@@ -38,7 +39,11 @@ class Usable:
 
 
 def usable(
-    corpus: Corpus, *, in_language: str, least_words: int = 20, most_characters: int = 10_000
+    corpus: Corpus,
+    *,
+    in_language: str,
+    least_words: int = limits.MIN_PASSAGE_WORDS,
+    most_characters: int = limits.MAX_PASSAGE_CHARACTERS,
 ) -> Usable:
     """Divide the passages of a corpus into usable and refused ones.
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from ragstone.building.few_shot import REPLY, Example, examples
+from ragstone.core.parsing import read_yaml
 from ragstone.core.prompts import Template
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.types import ChatMessage
@@ -154,10 +153,7 @@ def load_prompts(path: Path | None) -> Prompts:
     """
     if path is None:
         return Prompts()
-    try:
-        document: Any = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML ({error})") from error
+    document = read_yaml(path, "prompts")
     known = [f.name for f in fields(Prompts)]
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: expected names of prompts with their texts: {', '.join(known)}")

@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 
 from ragstone.components.metrics.refusal import refusal
+from ragstone.core import limits
 from ragstone.text.normalise import ENGLISH, contains, pieces
 
 _MARKER: Final = re.compile(r"^\s*(?:[-*•>–—]+|\(?\d{1,2}[.):])\s*")  # noqa: RUF001 - dashes
@@ -43,7 +44,6 @@ _LOOSE_PAIR: Final = re.compile(rf'"question"\s*:\s*{_TEXT}\s*,\s*"answer"\s*:\s
 _THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _WORDS: Final = re.compile(r"\w+")
 _ECHO_WORDS: Final = 8
-_MOST_WORDS: Final = 60
 _LOOP_WORDS: Final = 4
 _LOOPS_IN_ANSWER: Final = 3
 _LEAST_STATEMENT: Final = 3
@@ -127,8 +127,8 @@ def checked_question(question: str, prompt: str) -> str:
         raise Rejected("the model refused")
     if not (_QUESTION_END.search(question) or _QUESTION_WORD.match(question)):
         raise Rejected("it is not a question")
-    if len(question.split()) > _MOST_WORDS:
-        raise Rejected(f"the question has more than {_MOST_WORDS} words")
+    if len(question.split()) > limits.MAX_QUESTION_WORDS:
+        raise Rejected(f"the question has more than {limits.MAX_QUESTION_WORDS} words")
     if _OF_THE_PASSAGE.search(question):
         raise Rejected("the question mentions the passage")
     if _loops(question, 2):

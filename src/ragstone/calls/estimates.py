@@ -1,10 +1,9 @@
-"""What calls are likely to take, before they are made: tokens, money, time."""
+"""Estimates of tokens, cost and time, before calls are made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from ragstone.calls.prices import PromptSize, TokenEstimator
@@ -17,23 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What some requests are likely to take; add two for what both take."""
+    """Expected tokens, cost and time of some requests; estimates can be added."""
 
     calls: int = 0
-    """Calls to be made: requests without a reply in the log, equal ones once."""
+    """Distinct requests without a reply in the log."""
     kept: int = 0
-    """Different requests whose reply is in the log."""
+    """Distinct requests with a reply in the log."""
     sampled: int = 0
-    """Replies that the guess is made from; with 0 it is a rule of thumb, and high."""
+    """Replies behind the estimate; if 0, the estimate is an upper bound by rule of thumb."""
     tokens_in: float = 0.0
     tokens_out: float = 0.0
     cost: float | None = 0.0
-    """None where the price is not known."""
+    """None if the price is unknown."""
     seconds: float | None = 0.0
-    """From the first call to the last; None where no reply tells how long one takes."""
+    """Total time of the calls; None if no reply gives a latency."""
 
     def __add__(self, other: Estimate) -> Estimate:
-        """Return the sum; what is not known of one is not known of both."""
+        """Return the sum; a value unknown in one is unknown in the sum."""
         return Estimate(
             calls=self.calls + other.calls,
             kept=self.kept + other.kept,
@@ -46,41 +45,35 @@ class Estimate:
 
 
 def estimate(
-    endpoint: Endpoint, requests: Sequence[Request], log: CallLog, prices: Prices, at_once: int
+    endpoint: Endpoint, requests: Sequence[Request], log: CallLog, prices: Prices, concurrency: int
 ) -> Estimate:
-    """Return the tokens, the cost and the time that the requests are likely to take.
+    """Return the expected tokens, cost and time of the requests.
 
-    Tokens and latency are those of the replies in the log; `at_once` calls run in parallel.
+    Tokens and latency come from the replies in the log; `concurrency` calls run in parallel.
     """
     by_key = {request.key(endpoint.identity): request for request in requests}
-    known = log.replies(list(by_key))
-    missing = [request for key, request in by_key.items() if key not in known]
-    guess = TokenEstimator()
-    for key, reply in known.items():
-        guess.learn(len(by_key[key].rendered), reply)
-    if not known:
-        _learn_from_others(log, endpoint, guess)
-    tokens_in, tokens_out = guess.tokens(
-        reduce(PromptSize.plus, map(PromptSize.of, missing), PromptSize())
-    )
-    price = prices.find(endpoint)
-    at_once = min(at_once, max(len(missing), 1))
+    stored = log.replies(list(by_key))
+    missing = [request for key, request in by_key.items() if key not in stored]
+    estimator = TokenEstimator()
+    for key, reply in stored.items():
+        estimator.learn(len(by_key[key].rendered), reply)
+    if not stored:
+        # Replies of the same model in other experiments are the next best sample.
+        for prompt_bytes, usage in log.sample(endpoint.identity):
+            estimator.learn(prompt_bytes, Reply("", "", *usage))
+    tokens_in, tokens_out = estimator.tokens(sum(map(PromptSize.of, missing), PromptSize()))
+    price, replies = prices.find(endpoint), estimator.replies
+    rounds = len(missing) / min(concurrency, max(len(missing), 1))
     return Estimate(
         calls=len(missing),
-        kept=len(known),
-        sampled=guess.replies,
+        kept=len(stored),
+        sampled=replies,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        cost=None if price is None else price.of(tokens_in, tokens_out),
-        seconds=guess.seconds / guess.replies * len(missing) / at_once if guess.replies else None,
+        cost=None if price is None else price.cost(tokens_in, tokens_out),
+        seconds=estimator.seconds / replies * rounds if replies else None,
     )
 
 
-def _learn_from_others(log: CallLog, endpoint: Endpoint, guess: TokenEstimator) -> None:
-    """Learn from what the same model was asked in other experiments."""
-    for characters, reply in log.sample(endpoint.identity):
-        guess.learn(characters, Reply("", "", *reply))
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second

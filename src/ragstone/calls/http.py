@@ -1,4 +1,4 @@
-"""One attempt at one call over HTTP, and what each thing that can go wrong with it means."""
+"""One attempt at one call over HTTP, and the cause of each possible failure."""
 
 from __future__ import annotations
 
@@ -14,50 +14,47 @@ from urllib.request import getproxies
 
 import orjson
 
-from ragstone.calls.rate_control import ConcurrencyLimiter, pause_wanted
+from ragstone.calls.rate_control import ConcurrencyLimiter, requested_pause
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerAddresses, shown_url
 from ragstone.calls.wire_formats import format_for
+from ragstone.core import limits
 from ragstone.core.offline import is_loopback
 from ragstone.errors import CallError
 
 if TYPE_CHECKING:
     import aiohttp
 
-LARGEST_REPLY: Final = 32 * 2**20
-"""Bytes of a reply's body at most."""
-
 _OVERLOADED: Final = {429, 503, 529}
-_PASSING: Final = {408, 409, 425, 500, 502, 504, 520, 521, 522, 523, 524} | _OVERLOADED
-_NO_MONEY: Final = ("insufficient_quota", "billing", "credit balance")
-_TOO_LONG: Final = re.compile(
+_TRANSIENT: Final = {408, 409, 425, 500, 502, 504, 520, 521, 522, 523, 524} | _OVERLOADED
+_NO_CREDIT: Final = ("insufficient_quota", "billing", "credit balance")
+_PROMPT_TOO_LONG: Final = re.compile(
     r"context.{0,20}(length|size|window)|exceed_context|too many tokens|prompt is too long"
     r"|maximum.{0,20}tokens|too long",
     re.IGNORECASE,
 )
 _LIMIT_HEADERS: Final = ("x-ratelimit-remaining-requests", "anthropic-ratelimit-requests-remaining")
-_REST_SECONDS: Final = 5.0
-_LONGEST_REST_SECONDS: Final = 300.0
-_REACH_SECONDS: Final = 10.0
 
 
 @dataclass
 class _Server:
     url: Any
-    shown: str
-    busy: int = 0
-    missed: int = 0
-    """Calls in a row that got no reply."""
-    resting_until: float = 0.0
+    address: str
+    active: int = 0
+    """Calls in flight."""
+    failures: int = 0
+    """Consecutive calls without a response."""
+    avoid_until: float = 0.0
 
-    def rest(self, now: float) -> None:
-        """Stand back behind other servers, longer each time."""
-        self.resting_until = now + min(_REST_SECONDS * 2**self.missed, _LONGEST_REST_SECONDS)
-        self.missed = min(self.missed + 1, 30)
+    def failed(self, now: float) -> None:
+        """Prefer other servers for a while, longer after each failure."""
+        seconds = limits.SERVER_REST_SECONDS * 2.0**self.failures
+        self.avoid_until = now + min(seconds, limits.MAX_SERVER_REST_SECONDS)
+        self.failures = min(self.failures + 1, limits.MAX_DOUBLINGS)
 
 
 @dataclass
 class ChatClient:
-    """Sends requests to the least busy server of an endpoint. Lives in one event loop."""
+    """Sends requests to the least busy server of an endpoint. Bound to one event loop."""
 
     endpoint: Endpoint
     servers: ServerAddresses
@@ -66,17 +63,17 @@ class ChatClient:
     _session: aiohttp.ClientSession | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Prepare what is the same for all requests."""
+        """Prepare the URLs and headers of all requests."""
         from yarl import URL
 
-        self._wire = format_for(self.endpoint)
+        self._format = format_for(self.endpoint)
         self._pool = [
-            _Server(URL(self._wire.url(url), encoded=True), shown_url(url))
+            _Server(URL(self._format.url(url), encoded=True), shown_url(url))
             for url in self.servers.urls
         ]
         self._headers = {
             "Content-Type": "application/json",
-            **self._wire.headers(self.servers.api_key),
+            **self._format.headers(self.servers.api_key),
         }
 
     async def close(self) -> None:
@@ -85,156 +82,156 @@ class ChatClient:
             await self._session.close()
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `AttemptError`."""
+        """Return the reply to one request, or raise `AttemptError`."""
         import aiohttp
 
         try:
-            body = self._wire.body(self.endpoint.model, request)
+            body = self._format.body(self.endpoint.model, request)
         except TypeError as error:
-            raise AttemptError(f"the prompt cannot be sent: {error}") from error
+            raise AttemptError(f"the prompt cannot be encoded as JSON: {error}") from error
         server = self._least_busy()
-        server.busy += 1
+        server.active += 1
         try:
-            async with self._opened().post(
+            async with self._open_session().post(
                 server.url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
                 raw = await _read(response)
-                server.missed = 0
-                return self._understood(server, response, raw)
+                server.failures = 0
+                return self._parse(server, response, raw)
         except asyncio.CancelledError:
-            # Out of time: the next attempt is not to wait for the same silent server.
-            server.rest(asyncio.get_running_loop().time())
+            # After a time-out the next attempt should try another server.
+            server.failed(asyncio.get_running_loop().time())
             raise
         except aiohttp.ClientError as error:
-            server.rest(asyncio.get_running_loop().time())
-            raise self._unconnected(server, error) from error
+            server.failed(asyncio.get_running_loop().time())
+            raise self._connection_error(server, error) from error
         finally:
-            server.busy -= 1
+            server.active -= 1
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             import aiohttp
 
             self._session = aiohttp.ClientSession(
-                # How many calls are made at once is decided by the pace alone.
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=30),
-                # Proxies of the environment are for the world outside, not for this machine.
+                # Only the scheduler limits concurrency and total time.
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=limits.DNS_CACHE_SECONDS),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, sock_connect=limits.CONNECT_TIMEOUT_SECONDS
+                ),
+                # A proxy from the environment cannot reach this machine's loopback address.
                 trust_env=not all(is_loopback(s.url.host or "") for s in self._pool),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
 
     def _least_busy(self) -> _Server:
-        """Return the server with the fewest calls; one that just failed only if all did."""
+        """Return the server with the fewest calls; avoid servers that just failed."""
         if len(self._pool) == 1:
             return self._pool[0]
         now = asyncio.get_running_loop().time()
-        return min(self._pool, key=lambda server: (server.resting_until > now, server.busy))
+        return min(self._pool, key=lambda server: (server.avoid_until > now, server.active))
 
-    def _understood(self, server: _Server, response: aiohttp.ClientResponse, raw: bytes) -> Reply:
+    def _parse(self, server: _Server, response: aiohttp.ClientResponse, raw: bytes) -> Reply:
         if self.servers.api_key:
-            # A server that echoes our key must not carry it into the log or into an error.
+            # A server may echo the API key; neither the log nor an error may contain it.
             raw = raw.replace(self.servers.api_key.encode(), b"***")
-        if response.status != 200:  # noqa: PLR2004 - the one status that means a reply
-            raise self._refused(server, response, raw)
+        if response.status != 200:  # noqa: PLR2004 - the only status of a reply
+            raise self._refusal(server, response, raw)
         try:
-            payload = self._wire.decode(raw)
+            payload = self._format.decode(raw)
         except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
             raise AttemptError(
-                f"{server.shown} answered with {kind} that is not JSON "
-                f"({_start(raw)}); is this the base_url of a model server?",
+                f"{server.address} returned {kind} instead of JSON "
+                f"({_excerpt(raw)}); is this the base_url of a model server?",
                 status=200,
                 retryable=True,
             ) from error
         if isinstance(payload, dict) and payload.get("error"):
             message, _ = _error_text(raw)
-            raise AttemptError(f"{server.shown} reports: {message}", status=200, retryable=True)
+            raise AttemptError(f"{server.address} reports: {message}", status=200, retryable=True)
         try:
-            reply = self._wire.reply(payload)
+            reply = self._format.reply(payload)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise AttemptError(
-                f"{server.shown} answered in an unexpected shape: {error} ({_start(raw)})",
+                f"{server.address} returned unexpected JSON: {error} ({_excerpt(raw)})",
                 status=200,
                 retryable=True,
             ) from error
         if any(name in response.headers for name in _LIMIT_HEADERS):
-            pause = pause_wanted(response.headers, dt.datetime.now(dt.UTC))
-            self.pace.hold(pause or 0.0, asyncio.get_running_loop().time())
+            pause = requested_pause(response.headers, dt.datetime.now(dt.UTC))
+            self.pace.pause(pause or 0.0, asyncio.get_running_loop().time())
         return reply
 
-    def _refused(
+    def _refusal(
         self, server: _Server, response: aiohttp.ClientResponse, raw: bytes
     ) -> AttemptError:
         status = response.status
         message, code = _error_text(raw)
-        unpaid = status == 429 and any(word in f"{code} {message}" for word in _NO_MONEY)  # noqa: PLR2004
-        cause = _cause(status, message, self.endpoint, response.headers, unpaid=unpaid)
+        no_credit = status == 429 and any(word in f"{code} {message}" for word in _NO_CREDIT)  # noqa: PLR2004
+        advice = _advice(status, message, self.endpoint, response.headers, no_credit=no_credit)
         return AttemptError(
-            f"{server.shown} refused with {status}: {message or response.reason}{cause}",
+            f"{server.address} refused with {status}: {message or response.reason}{advice}",
             status=status,
-            retryable=status in _PASSING and not unpaid,
-            overload=status in _OVERLOADED and not unpaid,
-            fatal=status in {401, 404, 405} or unpaid,
-            pause=pause_wanted(response.headers, dt.datetime.now(dt.UTC))
-            if status in _PASSING
+            retryable=status in _TRANSIENT and not no_credit,
+            overload=status in _OVERLOADED and not no_credit,
+            fatal=status in {401, 404, 405} or no_credit,
+            pause=requested_pause(response.headers, dt.datetime.now(dt.UTC))
+            if status in _TRANSIENT
             else None,
         )
 
-    def _unconnected(self, server: _Server, error: Exception) -> AttemptError:
+    def _connection_error(self, server: _Server, error: Exception) -> AttemptError:
         import aiohttp
 
         if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-            return AttemptError(f"{server.shown} has no certificate that can be trusted: {error}")
+            return AttemptError(f"{server.address} has an untrusted certificate: {error}")
         if isinstance(error, aiohttp.InvalidURL):
-            return AttemptError(f"{server.shown} is not an address", fatal=True)
+            return AttemptError(f"{server.address} is not a valid URL", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
-            why = error.strerror or str(error.os_error)
+            cause = error.strerror or str(error.os_error)
             return AttemptError(
-                f"cannot connect to {server.shown} ({why}); is the server running there?",
+                f"cannot connect to {server.address} ({cause}); is the server running there?",
                 retryable=True,
             )
-        what = str(error) or type(error).__name__
-        return AttemptError(f"{server.shown} cut the connection: {what}", retryable=True)
+        cause = str(error) or type(error).__name__
+        return AttemptError(f"{server.address} closed the connection: {cause}", retryable=True)
 
 
 def check_reachable(endpoint: Endpoint) -> None:
-    """Raise `CallError` unless somebody listens at one of an endpoint's addresses.
+    """Raise `CallError` if no address of the endpoint accepts a connection.
 
-    Behind a proxy only the proxy could be reached from here: then nothing is checked.
+    Checks nothing behind a proxy, because only the proxy can be reached directly.
     """
-    refused = []
+    errors = []
     for url in endpoint.base_urls:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         if not is_loopback(host) and getproxies().get(parts.scheme):
             return
         try:
-            socket.create_connection((host, port), timeout=_REACH_SECONDS).close()
+            socket.create_connection((host, port), timeout=limits.CHECK_TIMEOUT_SECONDS).close()
         except OSError as error:
-            refused.append(f"cannot connect to {shown_url(url)} ({error.strerror or error})")
+            errors.append(f"cannot connect to {shown_url(url)} ({error.strerror or error})")
         else:
             return
-    raise CallError(f"{'; '.join(refused)}; is the server of {endpoint.model!r} running there?")
+    raise CallError(f"{'; '.join(errors)}; is the server of {endpoint.model!r} running there?")
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """Return the body, or raise a `AttemptError` before more than `LARGEST_REPLY` is taken in."""
+    """Return the body; raise `AttemptError` once it exceeds the maximum response size."""
     length = response.content_length
-    if (
-        length is not None
-        and length <= LARGEST_REPLY
-        and "Content-Encoding" not in response.headers
-    ):
+    maximum = limits.MAX_RESPONSE_BYTES
+    if length is not None and length <= maximum and "Content-Encoding" not in response.headers:
         return await response.read()
-    parts, taken = [], 0
+    parts, received = [], 0
     async for part in response.content.iter_any():
-        taken += len(part)
-        if taken > LARGEST_REPLY:
+        received += len(part)
+        if received > maximum:
             response.close()
             raise AttemptError(
-                f"the reply is larger than {LARGEST_REPLY // 2**20} MiB",
+                f"the response of {shown_url(str(response.url))} exceeds the maximum response "
+                f"size of {maximum:,} bytes; lower max_tokens, or check base_url",
                 status=response.status,
                 retryable=True,
             )
@@ -243,7 +240,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _error_text(raw: bytes) -> tuple[str, str]:
-    """Return the message and the code that an error's body holds.
+    """Return the message and the code of an error response.
 
     >>> _error_text(b'{"error": {"message": "no such model", "code": "model_not_found"}}')
     ('no such model', 'model_not_found')
@@ -251,35 +248,40 @@ def _error_text(raw: bytes) -> tuple[str, str]:
     try:
         payload = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return _start(raw), ""
+        return _excerpt(raw), ""
     if not isinstance(payload, dict):
-        return _start(raw), ""
+        return _excerpt(raw), ""
     error = payload.get("error", payload)
     if isinstance(error, dict):
-        text = error.get("message") or error.get("detail") or _start(raw)
-        return " ".join(str(text).split())[:500], str(error.get("code") or error.get("type") or "")
-    return " ".join(str(error).split())[:500], ""
+        text = error.get("message") or error.get("detail") or _excerpt(raw)
+        return _one_line(text), str(error.get("code") or error.get("type") or "")
+    return _one_line(error), ""
 
 
-def _start(raw: bytes) -> str:
-    """Return how a body begins, on one line."""
-    text = " ".join(raw[:400].decode("utf-8", "replace").split())
-    return f"{text[:117]}..." if len(text) > 120 else text or "an empty body"  # noqa: PLR2004
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())[: limits.MAX_SERVER_ERROR_CHARACTERS]
 
 
-def _cause(
-    status: int, message: str, endpoint: Endpoint, headers: Mapping[str, str], *, unpaid: bool
+def _excerpt(raw: bytes) -> str:
+    """Return the start of a body, on one line."""
+    maximum = limits.MAX_EXCERPT_CHARACTERS
+    text = " ".join(raw[: 4 * maximum].decode("utf-8", "replace").split())
+    return f"{text[: maximum - 3]}..." if len(text) > maximum else text or "an empty body"
+
+
+def _advice(
+    status: int, message: str, endpoint: Endpoint, headers: Mapping[str, str], *, no_credit: bool
 ) -> str:
-    """Return the tail of a reason that names the likely cause and the way out."""
+    """Return the end of an error message: the likely cause and the remedy."""
     variable = endpoint.api_key_env
-    if unpaid:
+    if no_credit:
         return "; the account has no credit left"
     if status == 401:  # noqa: PLR2004
-        way = f"the value of {variable} is wrong" if variable else "name it with api_key_env"
-        return f"; the server wants an API key: {way}"
+        remedy = f"the value of {variable} is wrong" if variable else "name it with api_key_env"
+        return f"; the server requires an API key: {remedy}"
     if status == 404:  # noqa: PLR2004
         return f"; check base_url (it usually ends in /v1) and the model name {endpoint.model!r}"
-    if status in {400, 413, 422} and _TOO_LONG.search(message):
+    if status in {400, 413, 422} and _PROMPT_TOO_LONG.search(message):
         return (
             "; the prompt is longer than the model's context: give fewer or shorter passages, or "
             "serve the model with a longer context"

@@ -1,18 +1,19 @@
-"""The call log: every model call that ended, kept in one SQLite file.
+"""The call log: every finished model call, in one SQLite file.
 
-What "kept" means: a reply counts only after the transaction that holds it is committed with
-`synchronous=FULL`, which syncs the write-ahead log to the disk. Replies that arrive together share
-one transaction, so the price of a sync is paid a few hundred times a second at most. `kill -9` at
-any moment, and power loss on a disk that honours a sync, lose no reply that was counted.
+A reply counts only after its transaction is committed with `synchronous=FULL`, which syncs the
+write-ahead log to the disk. Replies that arrive together share a transaction, which limits syncs to
+a few hundred per second. No counted reply is lost by `kill -9`, or by power loss on a disk that
+honours syncs.
 
-Several processes may use one log at once: the first reply to a call stays, and a process that got
-another reply to the same call is handed the one that stayed. The file must lie on a local disk:
-SQLite's write-ahead log does not work over a network file system.
+Several processes may share a log. The first reply to a call is stored, and every process returns
+the stored reply. The file must be on a local disk: SQLite's write-ahead log does not work over a
+network file system.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 import threading
 import time
@@ -26,31 +27,12 @@ from typing import Any, Final, Protocol, Self
 import orjson
 
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
+from ragstone.core import limits
 from ragstone.errors import StoreError
 
-LAYOUT: Final = 1
-"""Version of the table's columns, kept in the file."""
+SCHEMA_VERSION: Final = 1
+"""Version of the table's columns, stored in the file."""
 
-_COLUMNS: Final = (
-    "key",
-    "identity",
-    "model",
-    "prompt_hash",
-    "messages",
-    "sampling",
-    "sample",
-    "replied",
-    "text",
-    "reason",
-    "status",
-    "finish_reason",
-    "tokens_in",
-    "tokens_out",
-    "seconds",
-    "attempts",
-    "details",
-    "made_at",
-)
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS calls (
   key TEXT PRIMARY KEY, identity TEXT NOT NULL, model TEXT NOT NULL, prompt_hash TEXT NOT NULL,
@@ -59,23 +41,23 @@ CREATE TABLE IF NOT EXISTS calls (
   finish_reason TEXT NOT NULL, tokens_in INTEGER, tokens_out INTEGER, seconds REAL,
   attempts INTEGER NOT NULL, details TEXT NOT NULL, made_at REAL NOT NULL
 )"""
+_COLUMNS: Final = re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _CREATE)
 _REPLY_COLUMNS: Final = (
     "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details"
 )
 _SAMPLE: Final = """
 SELECT length(CAST(messages AS BLOB)), tokens_in, tokens_out, seconds FROM calls
-WHERE rowid > (SELECT max(rowid) FROM calls) - 20000 AND identity = ? AND replied
+WHERE rowid > (SELECT max(rowid) FROM calls) - ? AND identity = ? AND replied
 ORDER BY rowid DESC LIMIT ?"""
-_BLOCKS: Final = (64, 8, 1)
-"""Rows a statement. One long statement runs without Python's lock, many short ones fight for it."""
-_GATHER_SECONDS: Final = 0.004
-_LOOKUP: Final = 500
-_BUSY_SECONDS: Final = 60.0
+_INSERT_SIZES: Final = (64, 8, 1)
+"""Rows per INSERT. One long statement releases the GIL; many short ones contend for it."""
+_GROUP_SECONDS: Final = 0.004
+"""Seconds in which arriving replies join one transaction, and so share one sync."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One call that ended, about to be kept."""
+    """One finished call, to be stored."""
 
     key: str
     identity: str
@@ -84,20 +66,20 @@ class Entry:
     outcome: Outcome
 
 
-class Receiver(Protocol):
-    """Who wants to know that calls are kept; told from the writer's thread."""
+class CommitListener(Protocol):
+    """Listener, called on the writer thread when calls are committed."""
 
-    def kept(self, outcomes: Sequence[Outcome]) -> None:
-        """Take outcomes that are now durable."""
+    def committed(self, outcomes: Sequence[Outcome]) -> None:
+        """Handle committed outcomes."""
         ...
 
     def fail(self, error: StoreError) -> None:
-        """Take the reason why nothing more can be kept."""
+        """Handle the error that prevents further commits."""
         ...
 
 
 class CallLog:
-    """The calls of a store, in the SQLite file `path`; made when the first call is kept.
+    """A call log in the SQLite file `path`, created with the first call.
 
     Use it as a context manager, or call `close`.
     """
@@ -106,11 +88,11 @@ class CallLog:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._reader: sqlite3.Connection | None = None
-        self._queue: SimpleQueue[tuple[Entry, Receiver] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Entry, CommitListener] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        """Return the log itself."""
+        """Return the log."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -118,7 +100,7 @@ class CallLog:
         self.close()
 
     def close(self) -> None:
-        """Keep what is waiting to be kept, and close the file."""
+        """Store the pending calls, and close the file."""
         with self._lock:
             writer, self._writer = self._writer, None
         if writer is not None:
@@ -130,13 +112,13 @@ class CallLog:
                 self._reader = None
 
     @property
-    def waiting(self) -> int:
-        """How many calls are not yet durable."""
+    def pending(self) -> int:
+        """Number of calls that wait for a commit."""
         return self._queue.qsize()
 
-    def put(self, entry: Entry, receiver: Receiver) -> None:
-        """Have a call kept; the receiver is told once it is durable."""
-        self._queue.put((entry, receiver))
+    def put(self, entry: Entry, listener: CommitListener) -> None:
+        """Queue a call for storage. The listener is called after its commit."""
+        self._queue.put((entry, listener))
         if self._writer is None:
             with self._lock:
                 if self._writer is None:
@@ -146,22 +128,23 @@ class CallLog:
                     self._writer.start()
 
     def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
-        """Return the replies that are kept under these keys; failures are not among them."""
+        """Return key -> reply for the keys with a stored reply; failures are left out."""
         if not self.path.exists():
             return {}
         found: dict[str, Reply] = {}
         with self._reading() as connection:
-            for start in range(0, len(keys), _LOOKUP):
-                found |= _find(connection, keys[start : start + _LOOKUP])
+            for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
+                found |= _find(connection, keys[start : start + limits.MAX_KEYS_PER_QUERY])
         return found
 
-    def sample(self, identity: str, limit: int = 200) -> list[tuple[int, tuple[Any, ...]]]:
-        """Return the latest replies of a model: characters asked, (tokens in, out, seconds)."""
+    def sample(self, identity: str) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return a model's latest replies: prompt bytes, (tokens in, tokens out, seconds)."""
         if not self.path.exists():
             return []
         with self._reading() as connection:
-            rows = connection.execute(_SAMPLE, (identity, limit)).fetchall()
-        return [(characters, tuple(rest)) for characters, *rest in rows]
+            values = (limits.MAX_SAMPLED_ROWS, identity, limits.MAX_SAMPLED_REPLIES)
+            rows = connection.execute(_SAMPLE, values).fetchall()
+        return [(size, tuple(usage)) for size, *usage in rows]
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -171,13 +154,13 @@ class CallLog:
             yield self._reader
 
     def _write(self) -> None:
-        """Keep calls in groups until told to stop: the writer thread."""
+        """Commit calls in groups until `close`: the writer thread."""
         connection: sqlite3.Connection | None = None
         stopping = False
         while not stopping:
             group = [self._queue.get()]
             if group[0] is not None:
-                time.sleep(_GATHER_SECONDS)
+                time.sleep(_GROUP_SECONDS)
             while not self._queue.empty():
                 group.append(self._queue.get())
             stopping = None in group
@@ -185,38 +168,37 @@ class CallLog:
             try:
                 with sqlite_errors(self.path):
                     connection = connection or connect(self.path)
-                    kept = _keep(connection, [entry for entry, _ in items])
-                _tell(items, kept)
-            except Exception as error:  # noqa: BLE001 - were this thread to end, all would wait
-                told = error if isinstance(error, StoreError) else _unexpected(self.path, error)
-                for receiver in {id(r): r for _, r in items}.values():
-                    receiver.fail(told)
+                    outcomes = _commit(connection, [entry for entry, _ in items])
+                _notify(items, outcomes)
+            except Exception as error:  # noqa: BLE001 - if this thread ended, every caller would hang
+                failure = error if isinstance(error, StoreError) else _unexpected(self.path, error)
+                for listener in {id(x): x for _, x in items}.values():
+                    listener.fail(failure)
         if connection is not None:
             connection.close()
 
 
 def _unexpected(path: Path, error: Exception) -> StoreError:
     return StoreError(
-        f"calls could not be kept in {path}, or be counted: {type(error).__name__}: {error}. What "
-        "was kept before is safe: run the same command again"
+        f"cannot store or count calls in {path}: {type(error).__name__}: {error}. Every reply "
+        "stored before is safe: run the same command again to resume"
     )
 
 
-def _tell(items: Sequence[tuple[Entry, Receiver]], kept: Sequence[Outcome]) -> None:
-    """Hand each receiver its outcomes, all at once."""
-    receivers = {id(receiver): receiver for _, receiver in items}
-    theirs: dict[int, list[Outcome]] = {mark: [] for mark in receivers}
-    for (_, receiver), outcome in zip(items, kept, strict=True):
-        theirs[id(receiver)].append(outcome)
-    for mark, outcomes in theirs.items():
-        receivers[mark].kept(outcomes)
+def _notify(items: Sequence[tuple[Entry, CommitListener]], outcomes: Sequence[Outcome]) -> None:
+    """Pass each listener its outcomes, in one call per listener."""
+    grouped: dict[int, tuple[CommitListener, list[Outcome]]] = {}
+    for (_, listener), outcome in zip(items, outcomes, strict=True):
+        grouped.setdefault(id(listener), (listener, []))[1].append(outcome)
+    for listener, group in grouped.values():
+        listener.committed(group)
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a log, making its table where there is none; a newer layout is a `StoreError`."""
+    """Open a log, creating its table if needed; raise `StoreError` for a newer version."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(
-        path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        path, timeout=limits.LOG_LOCK_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
         _prepare(connection, path)
@@ -227,29 +209,29 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    _become_wal(connection)
+    _enable_wal(connection)
     connection.execute("PRAGMA synchronous=FULL")
-    (layout,) = connection.execute("PRAGMA user_version").fetchone()
-    if layout > LAYOUT:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
         raise StoreError(
-            f"{path} was written by a newer Ragstone (layout {layout}, this one reads {LAYOUT}); "
-            "upgrade with: pip install -U ragstone"
+            f"{path} was written by a newer Ragstone (version {version} of the call log, this one "
+            f"reads up to {SCHEMA_VERSION}); upgrade with: pip install -U ragstone"
         )
-    if layout < LAYOUT:
+    if version < SCHEMA_VERSION:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(_CREATE)
-        connection.execute(f"PRAGMA user_version={LAYOUT}")
+        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
         connection.execute("COMMIT")
 
 
-def _become_wal(connection: sqlite3.Connection) -> None:
+def _enable_wal(connection: sqlite3.Connection) -> None:
     """Switch to the write-ahead log, waiting for another process that does the same."""
-    give_up = time.monotonic() + _BUSY_SECONDS
+    deadline = time.monotonic() + limits.LOG_LOCK_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > give_up:
+            if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
         else:
@@ -257,8 +239,8 @@ def _become_wal(connection: sqlite3.Connection) -> None:
 
 
 def _find(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Reply]:
-    marks = ",".join("?" * len(keys))
-    query = f"SELECT {_REPLY_COLUMNS} FROM calls WHERE replied AND key IN ({marks})"  # noqa: S608 - only question marks
+    places = ",".join("?" * len(keys))
+    query = f"SELECT {_REPLY_COLUMNS} FROM calls WHERE replied AND key IN ({places})"  # noqa: S608 - only question marks
     return {row[0]: _reply(row) for row in connection.execute(query, keys)}
 
 
@@ -285,8 +267,8 @@ def _reply(row: Sequence[Any]) -> Reply:
     )
 
 
-def _keep(connection: sqlite3.Connection, entries: Sequence[Entry]) -> list[Outcome]:
-    """Commit some calls and return how each of them stands in the log now."""
+def _commit(connection: sqlite3.Connection, entries: Sequence[Entry]) -> list[Outcome]:
+    """Commit some calls, and return the outcome that the log contains for each of them."""
     if not entries:
         return []
     now = time.time()
@@ -296,9 +278,9 @@ def _keep(connection: sqlite3.Connection, entries: Sequence[Entry]) -> list[Outc
         changed = _insert(connection, rows)
         outcomes: list[Outcome] = [entry.outcome for entry in entries]
         if changed < len(rows):
-            # Another process had a reply first: its reply is the one that counts.
-            standing = _find(connection, [entry.key for entry in entries])
-            outcomes = [standing.get(e.key, e.outcome) for e in entries]
+            # Another process stored a reply first: that reply counts.
+            stored = _find(connection, [entry.key for entry in entries])
+            outcomes = [stored.get(e.key, e.outcome) for e in entries]
         connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
@@ -308,10 +290,10 @@ def _keep(connection: sqlite3.Connection, entries: Sequence[Entry]) -> list[Outc
 
 
 def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> int:
-    """Insert rows block by block and return how many took their place."""
+    """Insert rows in groups, and return the number of rows inserted or updated."""
     changed = start = 0
     while start < len(rows):
-        size = next(block for block in _BLOCKS if block <= len(rows) - start)
+        size = next(size for size in _INSERT_SIZES if size <= len(rows) - start)
         values = [value for row in rows[start : start + size] for value in row]
         changed += connection.execute(_insert_statement(size), values).rowcount
         start += size
@@ -320,17 +302,17 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> 
 
 @cache
 def _insert_statement(size: int) -> str:
-    one = f"({','.join('?' * len(_COLUMNS))})"
+    row = f"({','.join('?' * len(_COLUMNS))})"
     updates = ", ".join(f"{name}=excluded.{name}" for name in _COLUMNS[1:])
     return (
-        f"INSERT INTO calls ({', '.join(_COLUMNS)}) VALUES {','.join([one] * size)} "  # noqa: S608 - only our own names
+        f"INSERT INTO calls ({', '.join(_COLUMNS)}) VALUES {','.join([row] * size)} "  # noqa: S608 - only our own names
         f"ON CONFLICT(key) DO UPDATE SET {updates} WHERE NOT calls.replied"
     )
 
 
 def _row(entry: Entry, now: float) -> tuple[Any, ...]:
     request, outcome = entry.request, entry.outcome
-    asked = (
+    call = (
         entry.key,
         entry.identity,
         entry.model,
@@ -340,9 +322,10 @@ def _row(entry: Entry, now: float) -> tuple[Any, ...]:
         request.sample,
     )
     if isinstance(outcome, Failure):
-        ended: tuple[Any, ...] = (0, "", _printable(outcome.reason), outcome.status, "", None, None)
-        return (*asked, *ended, outcome.seconds, outcome.attempts, "", now)
-    ended = (
+        reason = _encodable(outcome.reason)
+        result: tuple[Any, ...] = (0, "", reason, outcome.status, "", None, None)
+        return (*call, *result, outcome.seconds, outcome.attempts, "", now)
+    result = (
         1,
         outcome.text,
         "",
@@ -351,11 +334,11 @@ def _row(entry: Entry, now: float) -> tuple[Any, ...]:
         outcome.tokens_in,
         outcome.tokens_out,
     )
-    return (*asked, *ended, outcome.seconds, outcome.attempts, _details(outcome), now)
+    return (*call, *result, outcome.seconds, outcome.attempts, _details(outcome), now)
 
 
 def _details(reply: Reply) -> str:
-    """Return what only some replies have, as JSON; the empty text where there is nothing."""
+    """Return the optional fields of a reply as JSON; empty text if none is set."""
     more: dict[str, Any] = {}
     if reply.logprobs:
         more["logprobs"] = [(t.token, t.logprob, t.top) for t in reply.logprobs]
@@ -370,25 +353,27 @@ def _details(reply: Reply) -> str:
     return orjson.dumps(more).decode() if more else ""
 
 
-def _printable(text: str) -> str:
+def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
 @contextlib.contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into a `StoreError` that says what is kept and what to do."""
+    """Turn SQLite's errors into a `StoreError` with the remedy."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         if "not a database" in str(error) or "malformed" in str(error):
-            way_out = "move the file away to start a new log, or restore it from a copy"
+            remedy = "move the file away to start a new log, or restore it from a copy"
         else:
-            way_out = "make room, or give another folder with store=PATH, and run the command again"
+            remedy = (
+                "free disk space or set another folder with store=PATH, and run the command again"
+            )
         raise StoreError(
-            f"cannot use the call log {path}: {error}. Every reply kept before is safe; {way_out}"
+            f"cannot use the call log {path}: {error}. Every reply stored before is safe; {remedy}"
         ) from error
     except OSError as error:
         raise StoreError(
-            f"cannot make the call log {path}: {error.strerror or error}; "
-            "give a folder that can be written with store=PATH"
+            f"cannot create the call log {path}: {error.strerror or error}; "
+            "set a writable folder with store=PATH"
         ) from error

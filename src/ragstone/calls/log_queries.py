@@ -1,4 +1,4 @@
-"""Looking at a call log and tidying it: what `ragstone calls` does."""
+"""Queries on a call log, and its pruning: the functions behind `ragstone calls`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from ragstone.calls.log import connect, sqlite_errors
 from ragstone.errors import ConfigError
 
 _SUMMARY: Final = """
-SELECT identity, model, sum(replied), sum(NOT replied), total(tokens_in), total(tokens_out),
-  total(seconds), sum(length(messages) + length(text) + length(details)), min(made_at), max(made_at)
+SELECT identity, model, sum(replied), sum(NOT replied), CAST(total(tokens_in) AS INTEGER),
+  CAST(total(tokens_out) AS INTEGER), round(total(seconds), 1),
+  sum(length(messages) + length(text) + length(details)), min(made_at), max(made_at)
 FROM calls GROUP BY identity, model ORDER BY model, identity"""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which calls are meant; what is not given excludes nothing."""
+    """Selects calls; an empty filter selects all."""
 
     model: str = ""
-    """The model's name or its identity."""
+    """The model's name or identity."""
     failures: bool = False
     """Only calls that failed."""
     before: dt.datetime | None = None
     """Only calls made before this moment."""
 
     @property
-    def where(self) -> tuple[str, list[Any]]:
+    def condition(self) -> tuple[str, list[Any]]:
         """The SQL condition and its values."""
         parts: list[str] = []
         values: list[Any] = []
@@ -50,7 +51,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class ModelCalls:
-    """What a log holds of one model."""
+    """Totals over the calls of one model."""
 
     identity: str
     model: str
@@ -60,17 +61,17 @@ class ModelCalls:
     tokens_out: int
     seconds: float
     characters: int
-    """Of prompts, replies and details."""
+    """Length of prompts, replies and details."""
     first: str
     last: str
-    """Moments of the first and the last call, in UTC."""
+    """Times of the first and the last call, in UTC."""
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise ConfigError(
-            f"no call log {path}; name the store's folder or the file: ragstone calls store/"
+            f"no call log {path}; name the folder of the store or the file: ragstone calls store/"
         )
     with sqlite_errors(path):
         connection = connect(path)
@@ -81,44 +82,18 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def summary(path: Path) -> list[ModelCalls]:
-    """Return what the log holds, one record a model."""
+    """Return one record per model in the log."""
     with _opened(path) as connection:
-        found = connection.execute(_SUMMARY).fetchall()
-    return [_model_calls(*row) for row in found]
+        rows = connection.execute(_SUMMARY).fetchall()
+    return [ModelCalls(*(*totals, _utc(first), _utc(last))) for *totals, first, last in rows]
 
 
-def _model_calls(  # noqa: PLR0917 - one parameter a column
-    identity: str,
-    model: str,
-    replies: int,
-    failures: int,
-    tokens_in: float,
-    tokens_out: float,
-    seconds: float,
-    characters: int,
-    first: float,
-    last: float,
-) -> ModelCalls:
-    return ModelCalls(
-        identity=identity,
-        model=model,
-        replies=replies,
-        failures=failures,
-        tokens_in=int(tokens_in),
-        tokens_out=int(tokens_out),
-        seconds=round(seconds, 1),
-        characters=characters,
-        first=_utc(first),
-        last=_utc(last),
-    )
-
-
-def export(path: Path, chosen: Filter) -> Iterator[dict[str, Any]]:
-    """Yield the calls that a filter means, in the order first kept, as plain data."""
-    where, values = chosen.where
+def export(path: Path, selection: Filter) -> Iterator[dict[str, Any]]:
+    """Yield the selected calls as plain data, oldest first."""
+    condition, values = selection.condition
     with _opened(path) as connection:
         cursor = connection.execute(
-            f"SELECT * FROM calls WHERE {where} ORDER BY rowid",  # noqa: S608 - our own text
+            f"SELECT * FROM calls WHERE {condition} ORDER BY rowid",  # noqa: S608 - our own text
             values,
         )
         names = [column[0] for column in cursor.description]
@@ -127,7 +102,7 @@ def export(path: Path, chosen: Filter) -> Iterator[dict[str, Any]]:
 
 
 def find(path: Path, key: str) -> dict[str, Any]:
-    """Return the call whose key begins so; none or several is a `ConfigError`."""
+    """Return the call whose key starts with `key`; raise `ConfigError` if none or several do."""
     with _opened(path) as connection:
         cursor = connection.execute(
             "SELECT * FROM calls WHERE key >= ? AND key < ? LIMIT 2", (key, key + "g")
@@ -135,25 +110,25 @@ def find(path: Path, key: str) -> dict[str, Any]:
         names = [column[0] for column in cursor.description]
         rows = cursor.fetchall()
     if len(rows) != 1:
-        found = "no call" if not rows else "more than one call"
-        raise ConfigError(f"{path}: {found} whose key begins with {key!r}")
+        matches = "no call" if not rows else "more than one call"
+        raise ConfigError(f"{path}: {matches} with a key that starts with {key!r}")
     return _plain(dict(zip(names, rows[0], strict=True)))
 
 
-def count(path: Path, chosen: Filter) -> int:
-    """Return how many calls a filter means."""
-    where, values = chosen.where
+def count(path: Path, selection: Filter) -> int:
+    """Return the number of selected calls."""
+    condition, values = selection.condition
     with _opened(path) as connection:
-        query = f"SELECT count(*) FROM calls WHERE {where}"  # noqa: S608 - our own text
-        (found,) = connection.execute(query, values).fetchone()
-    return int(found)
+        query = f"SELECT count(*) FROM calls WHERE {condition}"  # noqa: S608 - our own text
+        (number,) = connection.execute(query, values).fetchone()
+    return int(number)
 
 
-def prune(path: Path, chosen: Filter) -> int:
-    """Remove the calls that a filter means, give their room back, and return how many."""
-    where, values = chosen.where
+def prune(path: Path, selection: Filter) -> int:
+    """Remove the selected calls, free their disk space, and return their number."""
+    condition, values = selection.condition
     with _opened(path) as connection:
-        query = f"DELETE FROM calls WHERE {where}"  # noqa: S608 - our own text
+        query = f"DELETE FROM calls WHERE {condition}"  # noqa: S608 - our own text
         removed = connection.execute(query, values).rowcount
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -161,21 +136,21 @@ def prune(path: Path, chosen: Filter) -> int:
 
 
 def size(path: Path) -> int:
-    """Return the bytes of the log on the disk, its write-ahead log included."""
-    parts: Sequence[Path] = (path, path.with_name(f"{path.name}-wal"))
-    return sum(part.stat().st_size for part in parts if part.is_file())
+    """Return the size of the log on disk in bytes, including its write-ahead log."""
+    files: Sequence[Path] = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with its JSON columns read, and without what is empty."""
-    read = {name: row[name] for name in row if row[name] not in (None, "")}
+    """Return a row with parsed JSON columns and without empty ones."""
+    call = {name: row[name] for name in row if row[name] not in (None, "")}
     for name in ("messages", "sampling", "details"):
-        if name in read:
-            read[name] = orjson.loads(read[name])
-    read["replied"] = bool(read["replied"])
-    read["made_at"] = _utc(read["made_at"])
-    return read
+        if name in call:
+            call[name] = orjson.loads(call[name])
+    call["replied"] = bool(call["replied"])
+    call["made_at"] = _utc(call["made_at"])
+    return call
 
 
-def _utc(moment: float) -> str:
-    return dt.datetime.fromtimestamp(moment, dt.UTC).isoformat(timespec="seconds")
+def _utc(timestamp: float) -> str:
+    return dt.datetime.fromtimestamp(timestamp, dt.UTC).isoformat(timespec="seconds")

@@ -1,12 +1,12 @@
-"""What calls cost: a price table that the user writes, and a budget that is not overrun.
+"""The cost of calls: a price table written by the user, and a budget that limits new calls.
 
     currency: USD
     models:                       # per million tokens
       small-model: {input: 0.15, output: 0.60}
       "big-*": {input: 2.50, output: 10.00}
 
-No prices are built in: they change, and a wrong price is worse than none. A model served on this
-machine costs nothing.
+No prices are built in: they change, and a wrong price is worse than none. A local model costs
+nothing.
 """
 
 from __future__ import annotations
@@ -20,30 +20,33 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.calls.types import Endpoint, Outcome, Reply, Request
+from ragstone.core.parsing import read_yaml
 from ragstone.errors import CallError, ConfigError, did_you_mean
 
 _MILLION: Final = 1_000_000
-_USUAL_CHARACTERS_PER_TOKEN: Final = 4.0
-_USUAL_TOKENS_OUT: Final = 512
-_ENOUGH: Final = 20
-"""Replies from which their mean is a better guess than the bound."""
+_DEFAULT_BYTES_PER_TOKEN: Final = 4.0
+"""A rule of thumb for English, until the log contains replies."""
+_DEFAULT_TOKENS_OUT: Final = 512
+"""Tokens per reply if the request sets no maximum."""
+_ENOUGH_REPLIES: Final = 20
+"""With fewer replies their mean is a worse estimate than `max_tokens`."""
 
 
 class BudgetReached(CallError):
-    """The next call could cost more than is left; everything answered before is kept."""
+    """The next call could exceed the budget; all earlier replies are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of one model, per million tokens."""
+    """Price of one model, per million tokens."""
 
     input: float
     output: float
 
-    def of(self, tokens_in: float, tokens_out: float) -> float:
-        """Return the cost of so many tokens.
+    def cost(self, tokens_in: float, tokens_out: float) -> float:
+        """Return the cost of tokens read and written.
 
-        >>> Price(input=0.5, output=2.0).of(1_000_000, 500_000)
+        >>> Price(input=0.5, output=2.0).cost(1_000_000, 500_000)
         1.5
         """
         return (tokens_in * self.input + tokens_out * self.output) / _MILLION
@@ -51,20 +54,15 @@ class Price:
 
 @dataclass(frozen=True)
 class Prices:
-    """A price table: model name, or a pattern with `*`, to price."""
+    """A price table: prices by model name or by a pattern with `*`."""
 
     models: Mapping[str, Price] = field(default_factory=dict)
     currency: str = "USD"
 
     @classmethod
     def read(cls, path: Path) -> Prices:
-        """Read a table from a YAML file; anything unexpected in it is a `ConfigError`."""
-        import yaml
-
-        try:
-            document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise ConfigError(f"cannot read the price table {path}: {error}") from error
+        """Read a table from a YAML file; raise `ConfigError` if it is malformed."""
+        document = read_yaml(path, "price table")
         if not isinstance(document, dict) or not isinstance(document.get("models"), dict):
             raise ConfigError(f"{path}: expected the keys 'models' and, if not USD, 'currency'")
         for key in document.keys() - {"models", "currency"}:
@@ -75,110 +73,116 @@ class Prices:
         return cls(models, str(document.get("currency", "USD")))
 
     def find(self, endpoint: Endpoint) -> Price | None:
-        """Return an endpoint's price: by name, by identity, by the first pattern; or None."""
+        """Return an endpoint's price by name, identity or the first matching pattern, or None."""
         for name in (endpoint.model, endpoint.identity):
             if name in self.models:
                 return self.models[name]
         if endpoint.serve is not None:
             return Price(0.0, 0.0)
-        matching = (p for pattern, p in self.models.items() if fnmatchcase(endpoint.model, pattern))
-        return next(matching, None)
+        matches = (p for pattern, p in self.models.items() if fnmatchcase(endpoint.model, pattern))
+        return next(matches, None)
 
-    def need(self, endpoint: Endpoint) -> Price:
-        """Return an endpoint's price; an unknown one is a `ConfigError` with the way out."""
+    def require(self, endpoint: Endpoint) -> Price:
+        """Return an endpoint's price; raise `ConfigError` if it is unknown."""
         price = self.find(endpoint)
         if price is None:
             known = ", ".join(self.models) or "none"
             raise ConfigError(
-                f"the price of {endpoint.model!r} is not known (known: {known}), so no budget can "
-                f"be held; add to the price table: {endpoint.model}: {{input: ..., output: ...}}"
+                f"the price of {endpoint.model!r} is unknown (known: {known}); a budget "
+                f"needs it. Add to the price table: {endpoint.model}: {{input: ..., output: ...}}"
             )
         return price
 
     def cost(self, endpoint: Endpoint, reply: Reply) -> float | None:
-        """Return what a reply cost; None where its price or its tokens are not known."""
+        """Return the cost of a reply; None if its price or its tokens are unknown."""
         price = self.find(endpoint)
         if price is None or reply.tokens_in is None or reply.tokens_out is None:
             return None
-        return price.of(reply.tokens_in, reply.tokens_out)
+        return price.cost(reply.tokens_in, reply.tokens_out)
 
 
-def _price(written: Any, where: str) -> Price:
-    if not isinstance(written, dict) or set(written) != {"input", "output"}:
+def _price(entry: Any, place: str) -> Price:
+    if not isinstance(entry, dict) or set(entry) != {"input", "output"}:
         raise ConfigError(
-            f"{where}: expected {{input: ..., output: ...}} per million tokens, found {written!r}"
+            f"{place}: expected {{input: ..., output: ...}} per million tokens, found {entry!r}"
         )
-    for name, value in written.items():
+    for name, value in entry.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            raise ConfigError(f"{where}: {name!r} must be a number from 0 on, found {value!r}")
-    return Price(float(written["input"]), float(written["output"]))
+            raise ConfigError(f"{place}: {name!r} must be a number of 0 or more, found {value!r}")
+    return Price(float(entry["input"]), float(entry["output"]))
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSize:
-    """Some calls that are not answered yet."""
+    """The size of some calls before their replies are known."""
 
     calls: int = 0
-    characters: int = 0
-    most_out: int = 0
-    """Tokens that may come out at most."""
+    prompt_bytes: int = 0
+    max_tokens_out: int = 0
 
     @classmethod
     def of(cls, request: Request) -> PromptSize:
-        """Return one request's load."""
-        most = request.sampling.max_tokens
-        return cls(1, len(request.rendered), _USUAL_TOKENS_OUT if most is None else most)
+        """Return the size of one request."""
+        maximum = request.sampling.max_tokens
+        tokens = _DEFAULT_TOKENS_OUT if maximum is None else maximum
+        return cls(1, len(request.rendered), tokens)
 
-    def plus(self, other: PromptSize, sign: int = 1) -> PromptSize:
-        """Return both together, or with sign -1 what is left without the other."""
+    def __add__(self, other: PromptSize) -> PromptSize:
+        """Return the size of both."""
         return PromptSize(
-            self.calls + sign * other.calls,
-            self.characters + sign * other.characters,
-            self.most_out + sign * other.most_out,
+            self.calls + other.calls,
+            self.prompt_bytes + other.prompt_bytes,
+            self.max_tokens_out + other.max_tokens_out,
         )
+
+    def __sub__(self, other: PromptSize) -> PromptSize:
+        """Return the size without the other calls."""
+        return self + PromptSize(-other.calls, -other.prompt_bytes, -other.max_tokens_out)
 
 
 @dataclass
 class TokenEstimator:
-    """What calls to one endpoint are likely to use, learned from the replies so far."""
+    """Estimates the tokens of calls to one endpoint from the replies so far."""
 
-    characters: int = 0
+    prompt_bytes: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     replies: int = 0
     seconds: float = 0.0
-    squares: int = 0
-    """Of the tokens out of each reply, added up."""
+    squared_tokens_out: int = 0
+    """Sum of squares, for the variance of the tokens per reply."""
 
-    def learn(self, characters: int, reply: Reply) -> None:
-        """Take a reply to a prompt of so many characters into account."""
+    def learn(self, prompt_bytes: int, reply: Reply) -> None:
+        """Add a reply to a prompt of `prompt_bytes`."""
         if reply.tokens_in is not None and reply.tokens_out is not None:
-            self.characters += characters
+            self.prompt_bytes += prompt_bytes
             self.tokens_in += reply.tokens_in
             self.tokens_out += reply.tokens_out
             self.seconds += reply.seconds or 0.0
             self.replies += 1
-            self.squares += reply.tokens_out**2
+            self.squared_tokens_out += reply.tokens_out**2
 
-    def tokens(self, load: PromptSize) -> tuple[float, float]:
-        """Return tokens in and out; until enough is known, out is the most that may come."""
+    def tokens(self, size: PromptSize) -> tuple[float, float]:
+        """Return expected tokens in and out; the latter is the maximum until enough replies."""
         known = self.tokens_in > 0
-        per_token = self.characters / self.tokens_in if known else _USUAL_CHARACTERS_PER_TOKEN
-        if self.replies < _ENOUGH:
-            return load.characters / per_token, float(load.most_out)
-        return load.characters / per_token, load.calls * self.tokens_out / self.replies
+        per_token = self.prompt_bytes / self.tokens_in if known else _DEFAULT_BYTES_PER_TOKEN
+        if self.replies < _ENOUGH_REPLIES:
+            return size.prompt_bytes / per_token, float(size.max_tokens_out)
+        return size.prompt_bytes / per_token, size.calls * self.tokens_out / self.replies
 
-    def tokens_at_most(self, load: PromptSize) -> tuple[float, float]:
+    def upper_bound(self, size: PromptSize) -> tuple[float, float]:
         """Return tokens in and out that are exceeded about once in forty times.
 
-        Two standard deviations above the guess: those of the calls' own lengths and of the mean.
+        The bound is two standard deviations above the estimate. The variance is the sum of the
+        variance of the calls' lengths and that of the mean.
         """
-        tokens_in, tokens_out = self.tokens(load)
-        if self.replies < _ENOUGH:
+        tokens_in, tokens_out = self.tokens(size)
+        if self.replies < _ENOUGH_REPLIES:
             return tokens_in, tokens_out
-        variance = max(0.0, self.squares / self.replies - (self.tokens_out / self.replies) ** 2)
-        spread = math.sqrt(variance * (load.calls + load.calls**2 / self.replies))
-        return tokens_in, min(tokens_out + 2 * spread, float(load.most_out))
+        mean = self.tokens_out / self.replies
+        variance = max(0.0, self.squared_tokens_out / self.replies - mean**2)
+        spread = math.sqrt(variance * (size.calls + size.calls**2 / self.replies))
+        return tokens_in, min(tokens_out + 2 * spread, float(size.max_tokens_out))
 
 
 @dataclass
@@ -186,21 +190,21 @@ class _Account:
     """One endpoint's share of a budget."""
 
     price: Price
-    guess: TokenEstimator = field(default_factory=TokenEstimator)
+    estimator: TokenEstimator = field(default_factory=TokenEstimator)
     in_flight: PromptSize = field(default_factory=PromptSize)
-    loads: dict[str, PromptSize] = field(default_factory=dict)
+    reserved: dict[str, PromptSize] = field(default_factory=dict)
     spent: float = 0.0
 
-    def with_one_more(self, load: PromptSize) -> float:
-        """Return what was spent, and will have been when all in flight and one more are done."""
-        return self.spent + self.price.of(*self.guess.tokens_at_most(self.in_flight.plus(load)))
+    def cost_with(self, size: PromptSize) -> float:
+        """Return the cost so far plus the upper bound for the calls in flight and `size`."""
+        return self.spent + self.price.cost(*self.estimator.upper_bound(self.in_flight + size))
 
 
 class Budget:
-    """An amount of money for the calls that are made from now on, in the price table's currency.
+    """A maximum cost of the calls made from now on, in the currency of the price table.
 
-    A call is not made if what was spent and what that call and those in flight may well cost come
-    to more than the amount.
+    A call is refused if the cost so far plus the upper bound for that call and those in flight
+    exceeds the amount.
     """
 
     def __init__(self, amount: float, prices: Prices) -> None:
@@ -212,42 +216,43 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """What the calls made so far have cost."""
+        """The cost of the calls so far."""
         with self._lock:
             return sum(account.spent for account in self._accounts.values())
 
-    def set_aside(self, endpoint: Endpoint, key: str, request: Request) -> BudgetReached | None:
-        """Set a call's likely cost aside, or return why it cannot be made."""
-        load = PromptSize.of(request)
+    def reserve(self, endpoint: Endpoint, key: str, request: Request) -> BudgetReached | None:
+        """Reserve the cost of a call, or return the reason for refusing it."""
+        size = PromptSize.of(request)
         with self._lock:
             account = self._accounts.get(endpoint.identity)
             if account is None:
-                account = self._accounts[endpoint.identity] = _Account(self.prices.need(endpoint))
+                price = self.prices.require(endpoint)
+                account = self._accounts[endpoint.identity] = _Account(price)
             others = sum(
-                a.with_one_more(PromptSize()) for a in self._accounts.values() if a is not account
+                a.cost_with(PromptSize()) for a in self._accounts.values() if a is not account
             )
-            if others + account.with_one_more(load) > self.amount:
-                return self._reached()
-            account.loads[key] = load
-            account.in_flight = account.in_flight.plus(load)
+            if others + account.cost_with(size) > self.amount:
+                return self._budget_reached()
+            account.reserved[key] = size
+            account.in_flight += size
         return None
 
     def settle(self, endpoint: Endpoint, outcome: Outcome) -> None:
-        """Count what a call cost in place of what was set aside for it."""
+        """Replace the reserved cost of a call by its actual cost."""
         with self._lock:
             account = self._accounts[endpoint.identity]
-            load = account.loads.pop(outcome.key, PromptSize())
-            account.in_flight = account.in_flight.plus(load, -1)
+            size = account.reserved.pop(outcome.key, PromptSize())
+            account.in_flight -= size
             if not isinstance(outcome, Reply):
                 return
-            account.guess.learn(load.characters, outcome)
+            account.estimator.learn(size.prompt_bytes, outcome)
             cost = self.prices.cost(endpoint, outcome)
-            likely = account.price.of(*account.guess.tokens(load))
-            account.spent += likely if cost is None else cost
+            estimated = account.price.cost(*account.estimator.tokens(size))
+            account.spent += estimated if cost is None else cost
 
-    def _reached(self) -> BudgetReached:
+    def _budget_reached(self) -> BudgetReached:
         spent = sum(account.spent for account in self._accounts.values())
         return BudgetReached(
             f"the budget of {self.amount:.2f} {self.prices.currency} is reached: {spent:.4f} spent."
-            " Every reply is kept: the same command with a higher budget goes on"
+            " Every reply is kept: run the same command with a higher budget to resume"
         )

@@ -1,4 +1,4 @@
-"""How many calls to make at once, and when to make none: found out from what the server does."""
+"""Adaptive concurrency and pauses between calls, derived from the server's responses."""
 
 from __future__ import annotations
 
@@ -9,75 +9,76 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from ragstone.core import limits
+
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)?")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "": 1.0}
-_CROWDED: Final = 2.0
-"""A round this many times slower than the best: more at once would only wait in a queue."""
-_ROUND: Final = 8
-"""Calls from which a mean latency means something."""
+_CROWDED_RATIO: Final = 2.0
+"""Mean latency of a round, relative to the best round, above which calls only queue."""
+_MIN_ROUND_CALLS: Final = 8
+"""Fewer calls give no reliable mean latency."""
 
 
 @dataclass
 class ConcurrencyLimiter:
-    """The bound on calls in flight to one endpoint.
+    """The limit on concurrent calls to one endpoint.
 
-    Starts low and doubles every round while latency holds (each reply allows one more call); from
-    the first sign of crowding on it grows by one a round. Overload (429, 503, a time-out) halves
-    it, once for all calls that were in flight together. A pause that the server asked for holds
-    every call.
+    Starts low and doubles every round while latency is stable (each reply allows one more call).
+    After the first round of high latency it grows by one per round. Overload (429, 503, a time-out)
+    halves it, once for all calls in flight at that time. A requested pause delays every call.
     """
 
-    most: int
-    limit: int = 8
-    least: int = 1
-    """Never fewer at once: of models on this machine none is to idle because another was slow."""
+    maximum: int
+    limit: int = limits.INITIAL_CONCURRENT_CALLS
+    minimum: int = 1
+    """Lower bound of the limit. For local models it equals the maximum: none becomes idle."""
     active: int = 0
     not_before: float = 0.0
-    """No call starts before this moment of the event loop's clock."""
+    """Time on the event loop's clock before which no call starts."""
     _doubling: bool = True
     _halved_at: float = field(default=-1.0, repr=False)
-    _best: float = field(default=float("inf"), repr=False)
+    _best_latency: float = field(default=float("inf"), repr=False)
     _round_seconds: float = field(default=0.0, repr=False)
     _round_calls: int = field(default=0, repr=False)
     _round_size: int = field(default=0, repr=False)
     _crowded: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Start no higher than the bound."""
-        self.least = max(1, min(self.least, self.most))
-        self.limit = self._round_size = max(self.least, min(self.limit, self.most))
+        """Move the limit between minimum and maximum."""
+        self.minimum = max(1, min(self.minimum, self.maximum))
+        self.limit = self._round_size = max(self.minimum, min(self.limit, self.maximum))
 
     def succeeded(self, seconds: float) -> None:
-        """Count a reply that took so long, and grow if the server keeps up."""
+        """Record a reply's latency, and raise the limit if the server keeps up."""
         self._round_calls += 1
         self._round_seconds += seconds
-        if self._doubling and not self._crowded and self.limit < self.most:
+        if self._doubling and not self._crowded and self.limit < self.maximum:
             self.limit += 1
-        if self._round_calls >= max(self._round_size, _ROUND):
+        if self._round_calls >= max(self._round_size, _MIN_ROUND_CALLS):
             self._end_round()
 
-    def hold(self, pause: float, now: float) -> None:
-        """Let no call start for so many seconds."""
-        if pause > 0:
-            self.not_before = max(self.not_before, now + pause)
+    def pause(self, seconds: float, now: float) -> None:
+        """Start no call for `seconds`."""
+        if seconds > 0:
+            self.not_before = max(self.not_before, now + seconds)
 
     def overloaded(self, started: float, now: float, pause: float | None = None) -> None:
-        """Halve the bound, unless the call started before the last halving; hold if told to."""
-        self.hold(pause or 0.0, now)
+        """Halve the limit, unless the call started before the last halving; pause if requested."""
+        self.pause(pause or 0.0, now)
         if started <= self._halved_at:
             return
-        self.limit = max(self.least, self.limit // 2)
+        self.limit = max(self.minimum, self.limit // 2)
         self._doubling = False
         self._halved_at = now
         self._begin_round()
 
     def _end_round(self) -> None:
         mean = self._round_seconds / self._round_calls
-        self._best = min(self._best, mean)
-        self._crowded = mean > _CROWDED * self._best
+        self._best_latency = min(self._best_latency, mean)
+        self._crowded = mean > _CROWDED_RATIO * self._best_latency
         if self._crowded:
             self._doubling = False
-        elif not self._doubling and self.limit < self.most:
+        elif not self._doubling and self.limit < self.maximum:
             self.limit += 1
         self._begin_round()
 
@@ -85,37 +86,37 @@ class ConcurrencyLimiter:
         self._round_size, self._round_calls, self._round_seconds = self.limit, 0, 0.0
 
 
-def pause_wanted(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Return for how many seconds a server asks to be left alone, or None.
+def requested_pause(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """Return the pause in seconds that a server requests, or None.
 
-    Reads `Retry-After` (seconds or a date, RFC 9110 section 10.2.3), its millisecond variant, and
-    where a rate limit is used up the time until it is reset (OpenAI's and Anthropic's headers).
+    Reads `Retry-After` (seconds or a date, RFC 9110 section 10.2.3) and its millisecond variant. If
+    a rate limit is exhausted, reads the time until its reset (OpenAI's and Anthropic's headers).
 
-    >>> pause_wanted({"Retry-After": "1.5"}, dt.datetime.now(dt.UTC))
+    >>> requested_pause({"Retry-After": "1.5"}, dt.datetime.now(dt.UTC))
     1.5
-    >>> used_up = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s"}
-    >>> pause_wanted(used_up, dt.datetime.now(dt.UTC))
+    >>> exhausted = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s"}
+    >>> requested_pause(exhausted, dt.datetime.now(dt.UTC))
     62.0
     """
     milliseconds = headers.get("retry-after-ms") or headers.get("Retry-After-Ms")
     if milliseconds is not None:
-        found = _seconds(f"{milliseconds}ms", now)
-        if found is not None:
-            return found
+        pause = _seconds(f"{milliseconds}ms", now)
+        if pause is not None:
+            return pause
     after = headers.get("Retry-After") or headers.get("retry-after")
     if after is not None:
         return _seconds(after, now)
-    waits = [
-        _seconds(headers.get(f"{stem}-reset-{what}", headers.get(f"{stem}-{what}-reset", "")), now)
+    resets = [
+        _seconds(headers.get(f"{stem}-reset-{unit}", headers.get(f"{stem}-{unit}-reset", "")), now)
         for stem in ("x-ratelimit", "anthropic-ratelimit")
-        for what in ("requests", "tokens")
-        if "0" in (headers.get(f"{stem}-remaining-{what}"), headers.get(f"{stem}-{what}-remaining"))
+        for unit in ("requests", "tokens")
+        if "0" in (headers.get(f"{stem}-remaining-{unit}"), headers.get(f"{stem}-{unit}-remaining"))
     ]
-    return max((wait for wait in waits if wait is not None), default=None)
+    return max((seconds for seconds in resets if seconds is not None), default=None)
 
 
 def _seconds(text: str, now: dt.datetime) -> float | None:
-    """Read `12`, `1m30s`, an HTTP date or an ISO date as seconds from now.
+    """Parse `12`, `1m30s`, an HTTP date or an ISO date as seconds from now.
 
     >>> _seconds("1m30s", dt.datetime.now(dt.UTC))
     90.0
@@ -124,12 +125,12 @@ def _seconds(text: str, now: dt.datetime) -> float | None:
     parts = _DURATION.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    for read in (parsedate_to_datetime, dt.datetime.fromisoformat):
+    for parse in (parsedate_to_datetime, dt.datetime.fromisoformat):
         try:
-            moment = read(text)
+            time = parse(text)
         except ValueError:
             continue
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=dt.UTC)
-        return max(0.0, (moment - now).total_seconds())
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=dt.UTC)
+        return max(0.0, (time - now).total_seconds())
     return None

@@ -1,4 +1,4 @@
-"""The event loop behind `Calls`, in a thread of its own: workers that empty a batch of calls."""
+"""The event loop behind `Calls`: a thread with workers that make the calls of each batch."""
 
 from __future__ import annotations
 
@@ -13,89 +13,89 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ragstone.calls.log import Entry
 from ragstone.calls.types import AttemptError, Failure, Outcome
+from ragstone.core import limits
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
     from ragstone.calls.log import CallLog
     from ragstone.calls.types import CallClient, Request
 
-_STALLED_SECONDS: Final = 300.0
-_SETTLING_SECONDS: Final = 0.005
-_BACKLOG: Final = 4096
-"""Replies that may wait to be kept before no further call is made."""
+_POLL_SECONDS: Final = 0.005
+"""Seconds between two checks for results of the log's thread."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long a call is waited for, and how often it is tried again."""
+    """Time-outs and retries of a call."""
 
-    timeout: float = 120.0
-    """Seconds for one attempt at a server elsewhere. One of this machine has until the deadline: it
-    is at work as long as it lives, and to begin anew would take the slow machine's time twice."""
-    deadline: float = 900.0
+    timeout: float = limits.ATTEMPT_TIMEOUT_SECONDS
+    """Timeout of one attempt at a remote server, in seconds. A local server gets the whole
+    deadline: a retry would only restart slow work."""
+    deadline: float = limits.CALL_DEADLINE_SECONDS
     """Seconds for a call with all its attempts and the waits between them."""
-    attempts: int = 6
-    """Attempts at most; being told to come back later (429, 503) does not count as one."""
-    first_wait: float = 0.5
-    """Seconds before the second attempt; each further wait is twice as long, less some chance."""
-    longest_wait: float = 30.0
-    give_up_after: int = 25
-    """A run is stopped when so many calls in a row fail for good."""
+    attempts: int = limits.MAX_ATTEMPTS
+    """Maximum number of attempts. A response of 429 or 503 does not count as an attempt."""
+    first_wait: float = limits.FIRST_RETRY_SECONDS
+    """Seconds before the second attempt. Each further wait doubles, with random jitter."""
+    longest_wait: float = limits.MAX_RETRY_SECONDS
+    """Maximum seconds between two attempts."""
+    give_up_after: int = limits.MAX_CONSECUTIVE_FAILURES
+    """Number of consecutive failed calls that stops the run."""
 
-    def wait(self, faults: int, chance: float) -> float:
-        """Return the seconds to wait after that many faults, `chance` being from 0 to 1."""
-        longest: float = min(self.longest_wait, self.first_wait * 2 ** min(faults - 1, 30))
-        return longest * (0.5 + 0.5 * chance)
+    def wait(self, failures: int, jitter: float) -> float:
+        """Return the seconds to wait after a number of failures; `jitter` is from 0 to 1."""
+        doubled = self.first_wait * 2.0 ** min(failures - 1, limits.MAX_DOUBLINGS)
+        return min(self.longest_wait, doubled) * (0.5 + 0.5 * jitter)
 
 
 @dataclass
 class Batch:
-    """The calls of one `ask` that are not kept yet, and their outcomes as they become durable."""
+    """The missing calls of one `ask`, and their outcomes once the log has committed them."""
 
     client: CallClient
     log: CallLog
-    jobs: deque[tuple[str, Request]]
-    on_kept: Callable[[Sequence[Outcome]], None]
-    may_call: Callable[[str, Request], RagstoneError | None]
-    """Asked before each call; an error stops the batch once the calls in flight are kept."""
+    pending: deque[tuple[str, Request]]
+    on_committed: Callable[[Sequence[Outcome]], None]
+    reserve: Callable[[str, Request], RagstoneError | None]
+    """Runs before each call. An error stops the batch after the calls in flight."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     error: RagstoneError | None = None
     abort_error: CallError | None = None
     submitted: int = 0
     delivered: int = 0
     workers: set[asyncio.Task[None]] = field(default_factory=set)
-    failed_in_a_row: int = 0
+    consecutive_failures: int = 0
     abandoned: bool = False
     ready: threading.Condition = field(default_factory=threading.Condition)
 
-    def kept(self, outcomes: Sequence[Outcome]) -> None:
-        """Take outcomes that are now durable (from the log's thread)."""
-        self.on_kept(outcomes)
+    def committed(self, outcomes: Sequence[Outcome]) -> None:
+        """Record outcomes that the log has committed (called on the log's thread)."""
+        self.on_committed(outcomes)
         with self.ready:
             self.delivered += len(outcomes)
             self.outcomes.update((outcome.key, outcome) for outcome in outcomes)
             self.ready.notify_all()
 
     def fail(self, error: RagstoneError) -> None:
-        """Stop for good: nothing more can be made or kept."""
+        """Stop the batch and abandon the calls in flight."""
         self.stop(error, abandon=True)
 
     def stop(self, error: RagstoneError, *, abandon: bool = False) -> None:
-        """Make no further call; calls in flight are finished unless they are abandoned."""
+        """Make no further call. Calls in flight finish unless `abandon` is true."""
         with self.ready:
-            self.jobs.clear()
+            self.pending.clear()
             self.error = self.error or error
             self.abandoned = self.abandoned or abandon
             self.ready.notify_all()
 
-    def dismiss(self, worker: asyncio.Task[None]) -> None:
-        """Count a worker out, once (in the loop's thread)."""
+    def remove_worker(self, worker: asyncio.Task[None]) -> None:
+        """Remove a worker, once (called on the loop's thread)."""
         if worker in self.workers:
             self.workers.discard(worker)
             self.client.pace.active -= 1
 
     def wait(self, key: str, engine: Engine) -> Outcome:
-        """Return a call's outcome once it is durable; raise what stopped the batch."""
+        """Return a call's outcome once it is committed; raise the error that stopped the batch."""
         with self.ready:
             while key not in self.outcomes:
                 if self.error is not None and (self.abandoned or self.delivered == self.submitted):
@@ -106,48 +106,50 @@ class Batch:
 
 
 class Engine:
-    """An event loop in a thread; started by the first batch."""
+    """An event loop in its own thread, started by the first batch."""
 
-    def __init__(self, patience: RetryPolicy) -> None:
-        self.patience = patience
+    def __init__(self, retry_policy: RetryPolicy) -> None:
+        self.retry_policy = retry_policy
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._beat = time.monotonic()
-        self._chance = random.Random()  # noqa: S311 - spreads retries in time, nothing more
+        self._last_heartbeat = time.monotonic()
+        self._jitter = random.Random()  # noqa: S311 - only spreads retries in time
 
     def start(self, batch: Batch) -> None:
-        """Begin to make a batch's calls."""
-        self._running().call_soon_threadsafe(self._staff, batch)
+        """Start the calls of a batch."""
+        self._running_loop().call_soon_threadsafe(self._add_workers, batch)
 
     def abandon(self, batch: Batch) -> None:
-        """Make no further call of a batch and let go of those in flight."""
-        batch.jobs.clear()
+        """Make no further call of a batch, and cancel those in flight."""
+        batch.pending.clear()
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_cancel, batch)
 
     def close(self, clients: Sequence[CallClient]) -> None:
-        """Close the connections and end the thread."""
+        """Close the connections and stop the thread."""
         if self._loop is None or self._thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_close(clients), self._loop).result(timeout=30)
+        asyncio.run_coroutine_threadsafe(_close(clients), self._loop).result(
+            timeout=limits.CLOSE_TIMEOUT_SECONDS
+        )
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=30)
+        self._thread.join(timeout=limits.CLOSE_TIMEOUT_SECONDS)
         self._loop.close()
         self._loop = self._thread = None
 
     def check_alive(self) -> None:
-        """Raise `CallError` if the loop has stood still: the watchdog of whoever waits."""
-        silent = time.monotonic() - self._beat
-        if silent > _STALLED_SECONDS:
+        """Raise `CallError` if the event loop has stopped responding."""
+        silent = time.monotonic() - self._last_heartbeat
+        if silent > limits.STALLED_LOOP_SECONDS:
             raise CallError(
-                f"the calls have stood still for {silent:.0f} s; what was answered is kept: "
-                "run the same command again"
+                f"model calls made no progress for {silent:.0f} s; every reply so far is kept: "
+                "run the same command again to resume"
             )
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            self._beat = time.monotonic()
+            self._last_heartbeat = time.monotonic()
             self._loop.call_soon(self._heartbeat)
             self._thread = threading.Thread(
                 target=self._loop.run_forever, name="ragstone-calls", daemon=True
@@ -156,39 +158,39 @@ class Engine:
         return self._loop
 
     def _heartbeat(self) -> None:
-        self._beat = time.monotonic()
+        self._last_heartbeat = time.monotonic()
         asyncio.get_running_loop().call_later(1.0, self._heartbeat)
 
-    def _staff(self, batch: Batch) -> None:
-        """Start as many workers as the pace allows and the work needs, one at the least."""
+    def _add_workers(self, batch: Batch) -> None:
+        """Start workers up to the concurrency limit, and at least one while calls are pending."""
         pace = batch.client.pace
-        wanted = min(pace.limit - pace.active, len(batch.jobs))
-        if not batch.workers and batch.jobs:
-            wanted = max(wanted, 1)
-        for _ in range(wanted):
+        missing = min(pace.limit - pace.active, len(batch.pending))
+        if not batch.workers and batch.pending:
+            missing = max(missing, 1)
+        for _ in range(missing):
             pace.active += 1
             worker = asyncio.get_running_loop().create_task(self._work(batch))
             batch.workers.add(worker)
-            # A worker cancelled before its first step never reaches its own end.
-            worker.add_done_callback(batch.dismiss)
+            # A worker cancelled before its first step never runs its `finally` block.
+            worker.add_done_callback(batch.remove_worker)
 
     async def _work(self, batch: Batch) -> None:
-        """Make calls until none is left or the pace has fallen below the number of workers."""
+        """Make calls until none is pending or the limit is below the number of workers."""
         pace = batch.client.pace
         try:
-            while batch.jobs and (pace.active <= pace.limit or len(batch.workers) == 1):
-                key, request = batch.jobs[0]
-                stop = batch.may_call(key, request)
-                if stop is not None:
-                    # Calls under way may leave room for this one: the last worker waits for them.
+            while batch.pending and (pace.active <= pace.limit or len(batch.workers) == 1):
+                key, request = batch.pending[0]
+                refusal = batch.reserve(key, request)
+                if refusal is not None:
+                    # Calls in flight may cost less than reserved: the last worker waits for them.
                     if len(batch.workers) > 1:
                         return
                     if batch.delivered < batch.submitted:
-                        await asyncio.sleep(_SETTLING_SECONDS)
+                        await asyncio.sleep(_POLL_SECONDS)
                         continue
-                    batch.stop(stop)
+                    batch.stop(refusal)
                     return
-                batch.jobs.popleft()
+                batch.pending.popleft()
                 batch.submitted += 1
                 outcome = await self._call(batch, key, request)
                 endpoint = batch.client.endpoint
@@ -197,84 +199,85 @@ class Engine:
                 )
                 if batch.abort_error is not None:
                     batch.stop(batch.abort_error, abandon=True)
-                while batch.log.waiting > _BACKLOG:  # noqa: ASYNC110 - the queue is a thread's
-                    await asyncio.sleep(0.01)
-                self._staff(batch)
-        except Exception as error:  # noqa: BLE001 - a worker's thread has nobody else to tell
+                while batch.log.pending > limits.MAX_UNCOMMITTED_REPLIES:  # noqa: ASYNC110 - another thread empties the queue
+                    await asyncio.sleep(_POLL_SECONDS)
+                self._add_workers(batch)
+        except Exception as error:  # noqa: BLE001 - the waiting thread must receive every error
             batch.fail(error if isinstance(error, RagstoneError) else _unexpected(error))
         finally:
-            batch.dismiss(cast("asyncio.Task[None]", asyncio.current_task()))
+            batch.remove_worker(cast("asyncio.Task[None]", asyncio.current_task()))
 
     async def _call(self, batch: Batch, key: str, request: Request) -> Outcome:
-        """Return how a call ended: the reply of some attempt, or the last one's reason."""
+        """Return the reply of the first successful attempt, or the failure of the last one."""
         clock = asyncio.get_running_loop().time
-        pace, patience = batch.client.pace, self.patience
-        started, faults, attempts = clock(), 0, 0
-        ends = started + patience.deadline
-        here = batch.client.endpoint.serve is not None
-        allowed = patience.deadline if here else patience.timeout
+        pace, policy = batch.client.pace, self.retry_policy
+        started, failures, attempts = clock(), 0, 0
+        deadline = started + policy.deadline
+        is_local = batch.client.endpoint.serve is not None
+        timeout = policy.deadline if is_local else policy.timeout
         while True:
-            await _until(pace.not_before, clock)
+            await _sleep_until(pace.not_before, clock)
             attempts, began = attempts + 1, clock()
             try:
-                async with asyncio.timeout_at(min(began + allowed, ends)):
+                async with asyncio.timeout_at(min(began + timeout, deadline)):
                     reply = await batch.client.attempt(request)
             except AttemptError as caught:
-                fault = caught
+                error = caught
             except TimeoutError:
-                fault = AttemptError(
+                error = AttemptError(
                     f"no reply from {batch.client.endpoint.name} within {clock() - began:.0f} s",
                     retryable=True,
                     overload=True,
                 )
-                faults += 1
+                failures += 1
             else:
-                took = clock() - began
-                pace.succeeded(took)
-                batch.failed_in_a_row = 0
-                return replace(reply, seconds=took, attempts=attempts, key=key)
-            if fault.overload or fault.pause:
-                pace.overloaded(began, clock(), fault.pause)
-            if fault.retryable and not fault.overload:
-                faults += 1
-            wait = patience.wait(max(faults, 1), self._chance.random())
-            resumes = max(clock() + wait, pace.not_before)
-            if not fault.retryable or faults >= patience.attempts or resumes >= ends:
+                latency = clock() - began
+                pace.succeeded(latency)
+                batch.consecutive_failures = 0
+                return replace(reply, seconds=latency, attempts=attempts, key=key)
+            if error.overload or error.pause:
+                pace.overloaded(began, clock(), error.pause)
+            if error.retryable and not error.overload:
+                failures += 1
+            wait = policy.wait(max(failures, 1), self._jitter.random())
+            next_attempt = max(clock() + wait, pace.not_before)
+            if not error.retryable or failures >= policy.attempts or next_attempt >= deadline:
                 return self._failed(
                     batch,
-                    fault,
-                    Failure(fault.reason, fault.status, clock() - started, attempts, key),
+                    error,
+                    Failure(error.reason, error.status, clock() - started, attempts, key),
                 )
             await asyncio.sleep(wait)
 
-    def _failed(self, batch: Batch, fault: AttemptError, failure: Failure) -> Failure:
-        """Return a call's failure, and doom the batch where others would end the same way."""
-        batch.failed_in_a_row += 1
-        if fault.fatal:
-            batch.abort_error = CallError(fault.reason)
-        elif batch.failed_in_a_row >= self.patience.give_up_after:
+    def _failed(self, batch: Batch, error: AttemptError, failure: Failure) -> Failure:
+        """Return a call's failure, and abort the batch if other calls would fail the same way."""
+        batch.consecutive_failures += 1
+        if error.fatal:
+            batch.abort_error = CallError(error.reason)
+        elif batch.consecutive_failures >= self.retry_policy.give_up_after:
             batch.abort_error = CallError(
-                f"{batch.failed_in_a_row} calls in a row failed, the last because {fault.reason}. "
-                "The run is stopped; what was answered is kept: run the same command again"
+                f"{batch.consecutive_failures} calls in a row failed; the last reason: "
+                f"{error.reason}. The run was stopped, and every reply so far is kept: run the "
+                "same command again to resume"
             )
         if failure.attempts == 1:
             return failure
         return replace(
             failure,
-            reason=f"{fault.reason} ({failure.attempts} attempts in {failure.seconds:.0f} s)",
+            reason=f"{error.reason} ({failure.attempts} attempts in {failure.seconds:.0f} s)",
         )
 
 
-async def _until(moment: float, clock: Callable[[], float]) -> None:
-    if moment > clock():
-        await asyncio.sleep(moment - clock())
+async def _sleep_until(time: float, clock: Callable[[], float]) -> None:
+    if time > clock():
+        await asyncio.sleep(time - clock())
 
 
 async def _close(clients: Sequence[CallClient]) -> None:
-    left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in left:
+    tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
     for client in clients:
         await client.close()
 

@@ -1,4 +1,4 @@
-"""The nouns of a model call: what is asked, of whom, and how it ends."""
+"""The types of a model call: request, sampling parameters, endpoint, reply and failure."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.types import ChatMessage
 
@@ -26,49 +27,49 @@ _KEY_VERSION: Final = 1
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a reply is drawn; all of it is part of a call's key. None leaves it to the server."""
+    """Sampling parameters. All are part of a call's key; None leaves a value to the server."""
 
     temperature: float | None = 0.0
-    max_tokens: int | None = 512
+    max_tokens: int | None = limits.REPLY_TOKENS
     top_p: float | None = None
     seed: int | None = None
     stop: tuple[str, ...] = ()
     logprobs: int | None = None
-    """How many alternatives to report beside each token; 0 reports the chosen token alone."""
+    """Alternatives to report per token; 0 reports the chosen token only."""
     json_schema: Mapping[str, Any] | None = None
-    """The reply must be JSON of this schema, where the server can enforce it."""
+    """JSON schema of the reply, if the server can enforce one."""
     grammar: str = ""
-    """A GBNF grammar for the reply (llama.cpp)."""
+    """GBNF grammar of the reply (llama.cpp)."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of the request's body, as the server names them."""
+    """Further fields of the request body, by the server's names."""
 
     @cached_property
     def canonical(self) -> bytes:
         """The parameters as JSON with sorted keys: equal for equal parameters."""
-        given = {
+        set_values = {
             name: value for name, value in vars(self).items() if value not in (None, (), "", {})
         }
-        return orjson.dumps(given, option=orjson.OPT_SORT_KEYS)
+        return orjson.dumps(set_values, option=orjson.OPT_SORT_KEYS)
 
 
 @dataclass(frozen=True)
 class Request:
-    """One call: the messages as the model is to see them, and how its reply is drawn."""
+    """One call: the chat messages and the sampling parameters."""
 
     messages: tuple[ChatMessage, ...]
     sampling: Sampling = field(default_factory=Sampling)
     sample: int = 0
-    """Tells apart repeated draws with the same prompt and parameters."""
+    """Number of the sample, for repeated calls with the same prompt and parameters."""
 
     @cached_property
     def rendered(self) -> bytes:
-        """The messages as JSON: what `prompt_hash` is made of."""
+        """The messages as JSON, the input of `prompt_hash`."""
         try:
             return orjson.dumps(self.messages)
         except TypeError:
-            # Lone surrogates: no server can be sent them, but the call still needs a key.
-            readable = [(role, text.encode("utf-8", "replace")) for role, text in self.messages]
-            return orjson.dumps([(role, text.decode()) for role, text in readable])
+            # Lone surrogates cannot be sent to a server, but the call still needs a key.
+            encoded = [(role, text.encode("utf-8", "replace")) for role, text in self.messages]
+            return orjson.dumps([(role, text.decode()) for role, text in encoded])
 
     @cached_property
     def prompt_hash(self) -> str:
@@ -76,24 +77,24 @@ class Request:
         return hashlib.sha256(self.rendered).hexdigest()
 
     def key(self, identity: str) -> str:
-        """Return the call's key: the model's identity, the prompt, the parameters, the sample."""
-        made_of = f"{_KEY_VERSION}\n{identity}\n{self.prompt_hash}\n{self.sample}\n"
-        return hashlib.sha256(made_of.encode() + self.sampling.canonical).hexdigest()
+        """Return the SHA-256 of the model's identity, the prompt, the parameters and the sample."""
+        head = f"{_KEY_VERSION}\n{identity}\n{self.prompt_hash}\n{self.sample}\n"
+        return hashlib.sha256(head.encode() + self.sampling.canonical).hexdigest()
 
 
 def chat(user: str, system: str = "", **sampling: Any) -> Request:
-    """Return a request with one user message, and a system message where one is given.
+    """Return a request with one user message, and a system message if one is given.
 
     >>> chat("Who?", system="Be brief.", max_tokens=8).messages
     (('system', 'Be brief.'), ('user', 'Who?'))
     """
-    before = (("system", system),) if system else ()
-    return Request((*before, ("user", user)), Sampling(**sampling))
+    first = (("system", system),) if system else ()
+    return Request((*first, ("user", user)), Sampling(**sampling))
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """One token of a reply: its natural log-probability, and the likeliest alternatives."""
+    """One token of a reply: its natural log-probability and the most likely alternatives."""
 
     token: str
     logprob: float
@@ -102,39 +103,39 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered."""
+    """A model's answer."""
 
     text: str
     finish_reason: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
     seconds: float | None = None
-    """Latency of the attempt that succeeded, when it was made."""
+    """Latency of the successful attempt."""
     logprobs: tuple[TokenLogprob, ...] = ()
     reasoning: str = ""
-    """What a reasoning model thought before, where the server reports it."""
+    """Reasoning text, if the server reports it."""
     passage_ids: tuple[str, ...] | None = None
-    """What a system under test says it retrieved."""
+    """Ids of the passages that a system under test reports as retrieved, or None."""
     served_by: str = ""
-    """The model's name as the server reports it."""
+    """Model name as reported by the server."""
     attempts: int = 1
     key: str = ""
     rendered: str = ""
-    """The prompt as the chat template wrote it, where a model of this process answered."""
+    """The prompt after the chat template, if the model runs in this process."""
 
     @property
     def rendered_hash(self) -> str:
-        """SHA-256 of the rendered prompt; empty where it is not known."""
+        """SHA-256 of the rendered prompt; empty if the prompt is unknown."""
         return hashlib.sha256(self.rendered.encode()).hexdigest() if self.rendered else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call has no reply; it is asked again on the next run."""
+    """The reason why a call has no reply. The next run makes the call again."""
 
     reason: str
     status: int | None = None
-    """The HTTP status, where there was one."""
+    """HTTP status of the last attempt, or None."""
     seconds: float | None = None
     attempts: int = 1
     key: str = ""
@@ -145,14 +146,14 @@ Outcome: TypeAlias = Reply | Failure
 
 @dataclass(frozen=True, slots=True)
 class ServerAddresses:
-    """Where an endpoint can be reached now."""
+    """Current base URLs of an endpoint, and the API key."""
 
     urls: tuple[str, ...]
     api_key: str = field(default="", repr=False)
 
 
 class ServerPool(Protocol):
-    """What a pool of model servers on this machine says about itself."""
+    """Running model servers on this machine."""
 
     @property
     def urls(self) -> Sequence[str]:
@@ -161,7 +162,7 @@ class ServerPool(Protocol):
 
     @property
     def api_key(self) -> str:
-        """What the servers want to be sent."""
+        """The API key that the servers require."""
         ...
 
     def close(self) -> None:
@@ -170,53 +171,53 @@ class ServerPool(Protocol):
 
 
 class WireFormat(Protocol):
-    """How requests and replies are written on the way to one kind of server."""
+    """The encoding of requests and replies for one kind of server."""
 
     def url(self, base_url: str) -> str:
-        """Return where a request is posted."""
+        """Return the URL for POST requests."""
         ...
 
     def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key."""
+        """Return the headers with the API key."""
         ...
 
     def body(self, model: str, request: Request) -> bytes:
-        """Return the request's body."""
+        """Return the request body."""
         ...
 
     def decode(self, raw: bytes) -> Any:
-        """Read a reply's body; raise `ValueError` where it is not what it should be."""
+        """Parse a response body; raise `ValueError` if it is malformed."""
         ...
 
     def reply(self, payload: Any) -> Reply:
-        """Return the reply that a body holds; raise `ValueError` saying what is missing."""
+        """Return the reply of a parsed body; raise `ValueError` naming a missing field."""
         ...
 
 
 class CallClient(Protocol):
-    """What makes the attempts at calls to one endpoint, in the engine's event loop."""
+    """Makes the attempts at calls to one endpoint, in the engine's event loop."""
 
     @property
     def endpoint(self) -> Endpoint:
-        """Whom it asks."""
+        """The endpoint that the client calls."""
         ...
 
     @property
     def pace(self) -> ConcurrencyLimiter:
-        """How many calls it bears at once."""
+        """Limit on concurrent calls."""
         ...
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `AttemptError`; may be cancelled."""
+        """Return the reply to one request, or raise `AttemptError`; may be cancelled."""
         ...
 
     async def close(self) -> None:
-        """Let go of what it holds."""
+        """Close the connections."""
         ...
 
 
 class AttemptError(Exception):
-    """Why an attempt gave no reply, and what may be done about it."""
+    """A failed attempt: the reason, and how the scheduler should react."""
 
     def __init__(
         self,
@@ -231,75 +232,75 @@ class AttemptError(Exception):
         super().__init__(reason)
         self.reason, self.status = reason, status
         self.retryable = retryable
-        """Another attempt may end otherwise."""
+        """Whether another attempt may succeed."""
         self.overload = overload
-        """The server has too much to do."""
+        """Whether the server is overloaded."""
         self.fatal = fatal
-        """Every other call to this endpoint would end the same way."""
+        """Whether every other call to this endpoint would fail the same way."""
         self.pause = pause
-        """Seconds for which the server asks to be left alone."""
+        """Seconds to wait before the next call, as requested by the server."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model behind a protocol, on one server or on several equal ones.
+    """A model behind a protocol, on one server or on several equal servers.
 
-    The key of a call holds `identity`, not the address: by default model and host without the
-    port, so that a server may move to another port. Give an identity of your own (a checksum of
-    the weights, say) where replies should outlive a move to another host, or where two models of
-    the same name are served on one host.
+    A call's key contains `identity` instead of the address. The default identity is protocol,
+    model and host without the port, so a server may move to another port. Set `identity` (to a
+    checksum of the weights, for example) to keep replies valid on another host, or to separate
+    two models of the same name on one host.
     """
 
     model: str
     base_urls: tuple[str, ...] = ()
     api_key_env: str = ""
-    """The environment variable that holds the key; the key itself is never written anywhere."""
+    """Environment variable with the API key. The key itself is never stored or shown."""
     protocol: str = "openai"
-    """`openai` or `anthropic`, or what `wire` speaks."""
+    """`openai` or `anthropic`; ignored if `wire` is set."""
     identity: str = ""
     wire: WireFormat | None = field(default=None, compare=False)
     serve: Callable[[], ServerPool] | None = field(default=None, compare=False)
-    """Returns running servers on this machine, started when the first reply is wanted that is not
-    kept; asked before every batch of calls, so that servers that died are replaced."""
+    """Returns running local servers. Called before each batch of calls that are not in the log, so
+    that servers start late and dead ones are replaced."""
     client: Callable[[Endpoint, ConcurrencyLimiter], CallClient] | None = field(
         default=None, compare=False
     )
-    """Makes the client of an endpoint that is no model server: a function, a command."""
+    """Makes the client of an endpoint that is not a model server, such as a function."""
     concurrency: int | None = None
-    """Calls at once at most, where it differs from the default of `Calls`."""
+    """Maximum concurrent calls, or None for the default of `Calls`."""
 
     def __post_init__(self) -> None:
-        """Check the URLs, and make the identity where none is given."""
+        """Check the URLs, and set the default identity if none is given."""
         for url in self.base_urls:
             _check_url(url)
         if not self.base_urls and self.serve is None and self.client is None:
             raise ConfigError(f"the endpoint of model {self.model!r} has no base_url")
         if not self.identity:
             hosts = sorted({urlsplit(url).hostname or "" for url in self.base_urls})
-            made = f"{self.protocol}:{self.model}@{','.join(hosts)}"
-            object.__setattr__(self, "identity", made)
+            identity = f"{self.protocol}:{self.model}@{','.join(hosts)}"
+            object.__setattr__(self, "identity", identity)
 
     @property
     def name(self) -> str:
-        """The model and where it is, for messages."""
-        where = ", ".join(shown_url(url) for url in self.base_urls) or "this machine"
-        return f"{self.model} at {where}"
+        """Model and addresses, for messages."""
+        addresses = ", ".join(shown_url(url) for url in self.base_urls) or "this machine"
+        return f"{self.model} at {addresses}"
 
     def api_key(self) -> str:
-        """Return the key from the environment; a `ConfigError` says if it is unset."""
+        """Return the API key from the environment; raise `ConfigError` if it is not set."""
         if not self.api_key_env:
             return ""
         key = os.environ.get(self.api_key_env, "").strip()
         if not key:
             raise ConfigError(
-                f"the key for {self.name} is looked for in the environment variable "
-                f"{self.api_key_env!r}, which is not set; set it: export {self.api_key_env}=..."
+                f"the API key of {self.name} is read from the environment variable "
+                f"{self.api_key_env!r}, which is not set; run: export {self.api_key_env}=..."
             )
         return key
 
 
 def shown_url(url: str) -> str:
-    """Return a URL as it may be shown: without its query, which can hold secrets.
+    """Return a URL without its query, which may contain secrets.
 
     >>> shown_url("https://models.example/v1?sig=abc")
     'https://models.example/v1'
@@ -311,11 +312,11 @@ def _check_url(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigError(
-            f"base_url {shown_url(url)!r} is not an address of a server; "
+            f"base_url {shown_url(url)!r} is not a server address; "
             "write it as http://host:port/v1 or https://host/v1"
         )
     if parts.username or parts.password:
         raise ConfigError(
-            f"base_url on host {parts.hostname!r} holds a user name or password; "
+            f"base_url on host {parts.hostname!r} contains a user name or password; "
             "put the key in an environment variable and name it with api_key_env"
         )

@@ -1,4 +1,4 @@
-"""How requests and replies are written for OpenAI-style and Anthropic-style servers."""
+"""Request and reply formats of OpenAI-style and Anthropic-style servers."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from typing import Any, Final
 import orjson
 
 from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, WireFormat
+from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 
 
 @dataclass(frozen=True)
-class OpenAIWire:
-    """Chat completions as OpenAI, vLLM, llama.cpp, Ollama and many hosted services speak them."""
+class OpenAIFormat:
+    """Chat completions of OpenAI, vLLM, llama.cpp, Ollama and many hosted services."""
 
     def url(self, base_url: str) -> str:
-        """Return where a request is posted; the base URL may end in `/v1` or not hold it."""
+        """Return the URL for POST requests; the base URL may end in `/v1` or not."""
         return join_url(base_url, "chat/completions")
 
     def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key."""
+        """Return the headers with the API key."""
         return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def body(self, model: str, request: Request) -> bytes:
-        """Return the request's body."""
+        """Return the request body."""
         sampling = request.sampling
         body: dict[str, Any] = {
             "model": model,
@@ -49,11 +50,11 @@ class OpenAIWire:
         return orjson.dumps(body | dict(sampling.extra))
 
     def decode(self, raw: bytes) -> Any:
-        """Read a reply's body."""
+        """Parse a response body."""
         return orjson.loads(raw)
 
     def reply(self, payload: Any) -> Reply:
-        """Read a chat completion; raise `ValueError` saying what is missing."""
+        """Return the reply of a chat completion; raise `ValueError` naming a missing field."""
         choices = _get(payload, "choices", list)
         if not choices:
             raise ValueError("the list of choices is empty")
@@ -62,7 +63,7 @@ class OpenAIWire:
         if text is None:
             text = ""
         if not isinstance(text, str):
-            raise ValueError(f"the content is {type(text).__name__}")  # noqa: TRY004 - see _get
+            raise ValueError(f"the content is of type {type(text).__name__}")  # noqa: TRY004 - see _get
         usage = payload.get("usage") or {}
         return Reply(
             text=text,
@@ -76,30 +77,30 @@ class OpenAIWire:
 
 
 @dataclass(frozen=True)
-class AnthropicWire:
-    """Messages as Anthropic speaks them: the system text apart, blocks of content back."""
+class AnthropicFormat:
+    """Anthropic's messages: a separate system text, and replies as content blocks."""
 
     api_version: str = "2023-06-01"
 
     def url(self, base_url: str) -> str:
-        """Return where a request is posted."""
+        """Return the URL for POST requests."""
         return join_url(base_url, "messages")
 
     def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key."""
+        """Return the headers with the API key."""
         return {"x-api-key": api_key, "anthropic-version": self.api_version}
 
     def body(self, model: str, request: Request) -> bytes:
-        """Return the request's body; log-probabilities, seed and grammar do not exist here."""
+        """Return the request body without the seed; raise `ConfigError` if unsupported."""
         sampling = request.sampling
         if sampling.logprobs is not None or sampling.grammar or sampling.json_schema is not None:
             raise ConfigError(
-                f"model {model!r}: Anthropic-style servers give no log-probabilities and take "
-                "no grammar or JSON schema; leave them out, or use an OpenAI-style server"
+                f"model {model!r}: Anthropic-style servers support no log-probabilities, "
+                "grammar or JSON schema; leave them out, or use an OpenAI-style server"
             )
         body: dict[str, Any] = {
             "model": model,
-            "max_tokens": sampling.max_tokens or 1024,
+            "max_tokens": sampling.max_tokens or limits.ANTHROPIC_REPLY_TOKENS,
             "messages": [
                 {"role": role, "content": text}
                 for role, text in request.messages
@@ -117,11 +118,11 @@ class AnthropicWire:
         return orjson.dumps(body | dict(sampling.extra))
 
     def decode(self, raw: bytes) -> Any:
-        """Read a reply's body."""
+        """Parse a response body."""
         return orjson.loads(raw)
 
     def reply(self, payload: Any) -> Reply:
-        """Read a message; raise `ValueError` saying what is missing."""
+        """Return the reply of a message; raise `ValueError` naming a missing field."""
         blocks = _get(payload, "content", list)
         usage = payload.get("usage") or {}
         return Reply(
@@ -136,22 +137,25 @@ class AnthropicWire:
         )
 
 
-WIRES: Final[Mapping[str, WireFormat]] = {"openai": OpenAIWire(), "anthropic": AnthropicWire()}
+FORMATS: Final[Mapping[str, WireFormat]] = {
+    "openai": OpenAIFormat(),
+    "anthropic": AnthropicFormat(),
+}
 
 
 def format_for(endpoint: Endpoint) -> WireFormat:
-    """Return the protocol that an endpoint speaks."""
+    """Return the wire format of an endpoint; raise `ConfigError` for an unknown protocol."""
     if endpoint.wire is not None:
         return endpoint.wire
-    if endpoint.protocol not in WIRES:
+    if endpoint.protocol not in FORMATS:
         raise ConfigError(
-            f"unknown protocol {endpoint.protocol!r}{did_you_mean(endpoint.protocol, WIRES)}"
+            f"unknown protocol {endpoint.protocol!r}{did_you_mean(endpoint.protocol, FORMATS)}"
         )
-    return WIRES[endpoint.protocol]
+    return FORMATS[endpoint.protocol]
 
 
 def join_url(base_url: str, path: str) -> str:
-    """Append a path to a base URL that may have a query (as Azure's have).
+    """Append a path to a base URL that may have a query (Azure's do).
 
     >>> join_url("http://localhost:8000/v1/", "messages")
     'http://localhost:8000/v1/messages'
@@ -160,11 +164,11 @@ def join_url(base_url: str, path: str) -> str:
     return f"{address.rstrip('/')}/{path}{mark}{query}"
 
 
-def _get(holder: Any, name: str, kind: type) -> Any:
-    found = holder.get(name) if isinstance(holder, dict) else None
-    if not isinstance(found, kind):
+def _get(payload: Any, name: str, kind: type) -> Any:
+    value = payload.get(name) if isinstance(payload, dict) else None
+    if not isinstance(value, kind):
         raise ValueError(f"the reply has no {name!r}")  # noqa: TRY004 - the text is wrong, not code
-    return found
+    return value
 
 
 def _count(usage: Any, name: str) -> int | None:
@@ -172,8 +176,8 @@ def _count(usage: Any, name: str) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _logprobs(reported: Any) -> tuple[TokenLogprob, ...]:
-    if not isinstance(reported, dict) or not isinstance(reported.get("content"), list):
+def _logprobs(payload: Any) -> tuple[TokenLogprob, ...]:
+    if not isinstance(payload, dict) or not isinstance(payload.get("content"), list):
         return ()
     return tuple(
         TokenLogprob(
@@ -181,5 +185,5 @@ def _logprobs(reported: Any) -> tuple[TokenLogprob, ...]:
             float(entry["logprob"]),
             tuple((str(t["token"]), float(t["logprob"])) for t in entry.get("top_logprobs") or ()),
         )
-        for entry in reported["content"]
+        for entry in payload["content"]
     )

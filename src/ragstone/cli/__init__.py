@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from ragstone.core import limits
 from ragstone.errors import RagstoneError
 from ragstone.version import __version__
 
@@ -52,7 +53,10 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": limits.HELP_COLUMNS,
+    },
 )
 @click.version_option(__version__, prog_name="ragstone")
 def root() -> None:

@@ -12,7 +12,7 @@ from typing import Final
 import click
 import orjson
 
-from ragstone.calls import log_queries as call_shelf
+from ragstone.calls import log_queries
 from ragstone.calls.log_queries import Filter
 from ragstone.errors import ConfigError
 
@@ -48,11 +48,11 @@ def list_command(store: Path, *, as_json: bool) -> None:
       ragstone calls list store
     """
     path = _log(store)
-    models = call_shelf.summary(path)
+    models = log_queries.summary(path)
     if as_json:
         document = {
             "path": str(path),
-            "bytes": call_shelf.size(path),
+            "bytes": log_queries.size(path),
             "models": [dataclasses.asdict(model) for model in models],
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
@@ -65,7 +65,7 @@ def list_command(store: Path, *, as_json: bool) -> None:
         for m in models
     ]
     click.echo(tabulate(rows, headers=columns))
-    click.echo(f"\n{path}: {call_shelf.size(path) / 1e6:.1f} MB")
+    click.echo(f"\n{path}: {log_queries.size(path) / 1e6:.1f} MB")
 
 
 @command.command("show")
@@ -81,7 +81,7 @@ def show_command(store: Path, key: str, *, as_json: bool) -> None:
     Example:
       ragstone calls show store 3f9a
     """
-    call = call_shelf.find(_log(store), key)
+    call = log_queries.find(_log(store), key)
     if as_json:
         click.echo(json.dumps(call, indent=1, ensure_ascii=False))
         return
@@ -105,7 +105,7 @@ def export_command(store: Path, model: str, *, failures: bool) -> None:
     Example:
       ragstone calls export store --model smollm2-135m-instruct > calls.jsonl
     """
-    for call in call_shelf.export(_log(store), Filter(model=model, failures=failures)):
+    for call in log_queries.export(_log(store), Filter(model=model, failures=failures)):
         sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
 
 
@@ -139,14 +139,14 @@ def prune_command(  # noqa: PLR0917 - one parameter an option
             "prune: say which calls: --failures, --model NAME, --older-than DAYS, or --all"
         )
     path = _log(store)
-    found = call_shelf.count(path, chosen)
+    found = log_queries.count(path, chosen)
     if found and not yes and not failures:
         click.confirm(f"Remove {found} calls, which cost calls to get again?", abort=True)
-    removed = call_shelf.prune(path, chosen) if found else 0
+    removed = log_queries.prune(path, chosen) if found else 0
     if as_json:
-        click.echo(json.dumps({"removed": removed, "bytes": call_shelf.size(path)}))
+        click.echo(json.dumps({"removed": removed, "bytes": log_queries.size(path)}))
     else:
-        click.echo(f"removed {removed} calls; {call_shelf.size(path) / 1e6:.1f} MB are left")
+        click.echo(f"removed {removed} calls; {log_queries.size(path) / 1e6:.1f} MB are left")
 
 
 def _log(store: Path) -> Path:

@@ -16,14 +16,13 @@ from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import generate_command, generated_command
 from ragstone.cli.data_labels import label_command, labels_command, worth_command
 from ragstone.cli.options import json_option, print_json
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.data.describe import Description
     from ragstone.data_quality.finding import Finding
 
 SEVERITY: Final = ("error", "warning", "note")
-_VALUES_SHOWN, _FEW_SHOWN, _MANY_VALUES = 8, 3, 50
-_TEXT_SHOWN: Final = 160
 
 
 @click.group()
@@ -213,7 +212,9 @@ def _notes(found: Description) -> str:
 
 
 def _counts(counts: Mapping[str, int], values: int = 0) -> str:
-    first = list(counts.items())[: _VALUES_SHOWN if values <= _MANY_VALUES else _FEW_SHOWN]
+    are_many = values > limits.STORED_LABEL_VALUES
+    most = limits.SHOWN_VALUES_OF_MANY if are_many else limits.SHOWN_LABEL_VALUES
+    first = list(counts.items())[:most]
     more = values - len(first)
     shown = ", ".join(f"{_cut(value)} {count:,}" for value, count in first)
     return f"{shown} and {more:,} more values" if more > 0 else shown
@@ -232,4 +233,5 @@ def _examples(found: Description) -> Iterator[str]:
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _TEXT_SHOWN else f"{line[:_TEXT_SHOWN]}..."
+    most = limits.SHOWN_TEXT_CHARACTERS
+    return line if len(line) <= most else f"{line[:most]}..."

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import json_option, print_json, text_table
+from ragstone.results.number_format import interval_text, number
 
 if TYPE_CHECKING:
     from ragstone.statistics.agreement import Agreement
@@ -144,7 +145,7 @@ def _decided(
 
 def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str]) -> str:
     head = [title, "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
-    return _table(
+    return text_table(
         head,
         [
             [row.annotator, str(row.kappa.n), _kappa(row.kappa)]
@@ -155,29 +156,17 @@ def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str])
 
 
 def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
-    told = "-" if matrix.accuracy is None else f"{matrix.accuracy:.3f}"
-    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {told}"
-    yield _table(
+    accuracy = number(matrix.accuracy)
+    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {accuracy}"
+    yield text_table(
         ["", *matrix.columns],
         [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],
     )
 
 
 def _kappa(agreement: Agreement) -> str:
-    if agreement.value is None:
-        return "-"
-    return f"{agreement.value:.3f}{_interval(agreement.interval)}"
+    return number(agreement.value) + interval_text(agreement.interval)
 
 
 def _lower(share: float | None) -> str:
     return "" if share is None else f" ({share:.0%} lower)"
-
-
-def _interval(held: tuple[float, float] | None) -> str:
-    return "" if held is None else f" [{held[0]:.3f}, {held[1]:.3f}]"
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(lines, headers=head, disable_numparse=True, stralign="left")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from ragstone.cli.options import json_option, print_json
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.building.rechunk.rechunk import Recut
-
-_SHOWN: Final = 5
 
 
 @click.command("chunk")
@@ -96,7 +95,8 @@ def _told(made: Recut) -> Iterator[str]:
     )
     if made.judgements and made.judgements == len(lost):
         yield "  WARNING: no judgement was carried over, so no ranking can be measured on this set"
-    for one in lost[:_SHOWN]:
+    shown = limits.SHOWN_LOST_JUDGEMENTS
+    for one in lost[:shown]:
         yield f"  not carried: {one.query_id} {one.passage_id} {one.relevance}: {one.reason}"
-    if len(lost) > _SHOWN:
-        yield f"  and {len(lost) - _SHOWN:,} more, all in cutting.json"
+    if len(lost) > shown:
+        yield f"  and {len(lost) - shown:,} more, all in cutting.json"

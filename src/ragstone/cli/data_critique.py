@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.data_generate import rating_table, threshold_option
 from ragstone.cli.options import calls_option, json_option, print_json
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.building.critique_filter import Rated
-
-_RATING: Final = 48
-"""Maximum number of tokens of a rating without a reason."""
 
 
 @click.command("critique")
@@ -79,7 +77,7 @@ def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
     dataset = load_dataset(source)
     chosen = dataset.sample(limit, options["seed"]) if limit else dataset
     critics = Critiques(
-        model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=_RATING
+        model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=limits.RATING_TOKENS
     )
     with Calls.at(options["calls"]) as calls:
         rated = rate(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import calls_option, json_option, load_results, print_json
-
-_VERDICT: Final = 128
-"""Maximum number of tokens of labels without a reason."""
+from ragstone.cli.options import (
+    calls_option,
+    chart_option,
+    json_option,
+    load_results,
+    print_json,
+    text_table,
+)
+from ragstone.core import limits
+from ragstone.results.number_format import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
     from ragstone.statistics.dataset_suitability import Worth
@@ -22,12 +28,10 @@ if TYPE_CHECKING:
 @click.command("labels")
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--label", default="taxonomy", show_default=True, help="Label to count.")
-@click.option(
-    "--svg", type=click.Path(path_type=Path), help="Write a chart of the shares into this file."
-)
+@chart_option("Draw the shares into this file")
 @json_option
 def labels_command(
-    sources: tuple[str, ...], label: str, svg: Path | None, *, as_json: bool
+    sources: tuple[str, ...], label: str, chart: Path | None, *, as_json: bool
 ) -> None:
     """Show the distribution of a label over the queries of data sets, side by side.
 
@@ -36,29 +40,25 @@ def labels_command(
     \b
     Examples:
       ragstone data labels sample
-      ragstone data labels sample my-set --label answerability --svg composition.svg
+      ragstone data labels sample my-set --label answerability --chart composition.svg
       ragstone data labels my-set-labels.jsonl other-labels.jsonl
     """
-    from collections import Counter
-
-    from ragstone.building.compare_generated import composition_svg
     from ragstone.building.label_files import label_sets
+    from ragstone.results.charts.render import write_chart
+    from ragstone.results.charts.rows import composition_chart
     from ragstone.statistics.label_agreement import composition
 
     sets = {source: label_sets(source, label) for source in sources}
     found = {source: composition(list(values.values())) for source, values in sets.items()}
-    if svg:
-        counts = {
-            s: Counter(each for given in v.values() for each in given) for s, v in sets.items()
-        }
-        svg.write_text(composition_svg(label, counts))
+    if chart:
+        write_chart(composition_chart(label, found), chart)
     if as_json:
         print_json({s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()})
         return
     names = sorted({name for rows in found.values() for name in rows})
-    lines = [[name, *(_share(rows.get(name)) for rows in found.values())] for name in names]
+    lines = [[name, *(_mean(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in sets.values())])
-    click.echo(_table([label, *sources], lines))
+    click.echo(text_table([label, *sources], lines))
     if any(len(labels) > 1 for values in sets.values() for labels in values.values()):
         click.echo("\nShares of the queries; a query may have several labels.")
 
@@ -110,9 +110,9 @@ def label_command(  # noqa: PLR0917 - click passes every option
     from ragstone.data.load import load_dataset
     from ragstone.protocols import Services
 
-    limit_tokens = 300 if explain else _VERDICT
+    tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
     labellers = [
-        Labeller(model=model, taxonomy=taxonomy, explain=explain, max_tokens=limit_tokens)
+        Labeller(model=model, taxonomy=taxonomy, explain=explain, max_tokens=tokens)
         for taxonomy in taxonomies
     ]
     dataset = load_dataset(source)
@@ -153,7 +153,7 @@ def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json:
         print_json(found)
         return
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
-    click.echo(_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
+    click.echo(text_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
     for row in found:
         click.echo(f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.")
 
@@ -189,28 +189,12 @@ def _worth_line(row: Worth) -> list[str]:
 
 
 def _gain(gain: Difference | None) -> str:
-    return "-" if gain is None else f"{gain.difference:+.3f}{_interval(gain.interval)}"
+    return "-" if gain is None else f"{gain.difference:+.3f}{interval_text(gain.interval)}"
 
 
 def _mean(summary: Summary | None) -> str:
-    if summary is None or summary.mean is None:
-        return "-"
-    return f"{summary.mean:.3f}{_interval(summary.interval)}"
-
-
-def _share(summary: Summary | None) -> str:
-    return "-" if summary is None or not summary.mean else _mean(summary)
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+    return ABSENT if summary is None else mean_text(summary)
 
 
 def _plain(summary: Summary) -> Mapping[str, Any]:
     return {"share": summary.mean, "n": summary.n, "interval": summary.interval}
-
-
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(lines, headers=head, disable_numparse=True, stralign="left")

@@ -8,15 +8,13 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
+from ragstone.core import limits
 from ragstone.core.environment import extras, installed
 from ragstone.core.store import Store
 from ragstone.errors import RagstoneError
 from ragstone.models.bundled import MODELS
-
-LOW_DISK: Final = 2 * 1024**3
-"""Bytes below which a run with embeddings and models may not fit."""
 
 State = Literal["ok", "missing", "warning"]
 
@@ -65,7 +63,7 @@ def _disk(store: Path) -> Finding:
     place = next(p for p in (store.absolute(), *store.absolute().parents) if p.exists())
     free = shutil.disk_usage(place).free
     detail = f"{free / 1024**3:.1f} GiB free where the store is"
-    if free < LOW_DISK:
+    if free < limits.LOW_DISK_BYTES:
         return Finding("disk", "warning", detail, "make room, or give another folder: store=PATH")
     return Finding("disk", "ok", detail)
 

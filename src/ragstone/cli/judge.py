@@ -161,14 +161,9 @@ def read_judge(config: str, name: str, forced: dict[str, Any]) -> Judge:
 
 
 def _written(path: Path) -> list[Any]:
-    import yaml
+    from ragstone.core.parsing import read_yaml
 
-    from ragstone.errors import ConfigError
-
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot read the judge in {path}: {error}") from error
+    document = read_yaml(path, "judge")
     if isinstance(document, dict) and "judges" in document:
         listed = document["judges"]
         return listed if isinstance(listed, list) else [listed]

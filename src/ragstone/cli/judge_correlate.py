@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import chart_option, json_option, print_json
 
 if TYPE_CHECKING:
     from ragstone.results.results import Results
@@ -33,7 +33,7 @@ class Columns:
     epilog="""\b
 Examples:
   ragstone judge correlate experiment.yaml --against equivalence
-  ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.json
+  ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
   ragstone judge correlate --on ../mtrag --rating win-rate --by system
   ragstone judge correlate --on ../mtrag --rating win-rate --balance RB_llm
 """,
@@ -51,9 +51,7 @@ Examples:
     help="Correlation coefficient.",
 )
 @click.option("--balance", default="", help="Metric whose values all get the same total weight.")
-@click.option(
-    "--chart", type=click.Path(path_type=Path), help="File for a heat map, as Vega-Lite JSON."
-)
+@chart_option("Draw the heat map into this file")
 @json_option
 def command(
     *,
@@ -69,11 +67,12 @@ def command(
 ) -> None:
     """Correlate every metric with a judge of EXPERIMENT, or with people's grades."""
     from ragstone.errors import ConfigError, did_you_mean
+    from ragstone.results.charts.heat_map import correlation_chart
+    from ragstone.results.charts.render import write_chart
     from ragstone.statistics.judge_quality import rater_correlation
     from ragstone.statistics.metric_correlations import (
         correlation_table,
         correlations,
-        heat_map,
         inverse_frequency,
     )
 
@@ -98,9 +97,7 @@ def command(
     )
     ceiling = rater_correlation(columns.raters) if columns.raters else None
     if chart is not None:
-        import orjson
-
-        chart.write_bytes(orjson.dumps(heat_map(rows), option=orjson.OPT_INDENT_2))
+        write_chart(correlation_chart(rows), chart)
     if as_json:
         print_json({"rows": [asdict(row) for row in rows], "ceiling": ceiling})
         return

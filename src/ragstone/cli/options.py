@@ -70,6 +70,13 @@ def print_json(document: object) -> None:
     click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
 
 
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table for the terminal."""
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=head, disable_numparse=True, stralign="left")
+
+
 def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
     """Return the kept results of an experiment file; only its name and its store matter."""
     from ragstone.core.store import Store
@@ -78,3 +85,33 @@ def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
 
     file = read_experiment_file(experiment, overrides)
     return Results.load(Store(Path(file.store)), file.name)
+
+
+def chart_option(help_text: str) -> Callable[[F], F]:
+    """Return a decorator that adds the option --chart, handed over as `chart`."""
+
+    def decorate(function: F) -> F:
+        for name in ("--chart", "--svg"):
+            function = click.option(
+                name,
+                "chart",
+                type=click.Path(path_type=Path, dir_okay=False),
+                callback=_chart_path,
+                metavar="FILE",
+                hidden=name == "--svg",  # the former name
+                help=f"{help_text}: .svg, .png, or .json (Vega-Lite).",
+            )(function)
+        return function
+
+    return decorate
+
+
+def _chart_path(context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Return the path given by --chart or by its former name --svg, or None."""
+    if path is None:
+        found: Path | None = context.params.get("chart")
+        return found
+    from ragstone.results.charts.render import check_chart_path
+
+    check_chart_path(path)
+    return path

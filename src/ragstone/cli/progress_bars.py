@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Final
 
 import click
 from tqdm import tqdm
 
+from ragstone.core import limits
 from ragstone.core.progress import Bar
-
-PATIENCE: Final = 2.0
-"""Seconds before a step says anything: what is over sooner needs no bar."""
-LINE_EVERY: Final = 10.0
-"""Seconds between two plain lines of one step."""
 
 
 class LiveBar:
     """A bar with throughput and time left, on a terminal."""
 
     def __init__(self, title: str, total: int) -> None:
-        self._bar = tqdm(total=total, desc=title, delay=PATIENCE, leave=True, file=sys.stderr)
+        self._bar = tqdm(
+            total=total,
+            desc=title,
+            delay=limits.PROGRESS_DELAY_SECONDS,
+            leave=True,
+            file=sys.stderr,
+        )
 
     def advance(self, count: int = 1) -> None:
         """Count some items as done."""
@@ -38,20 +39,20 @@ class PlainBar:
     def __init__(self, title: str, total: int) -> None:
         self._title, self._total, self._done = title, total, 0
         self._started = time.monotonic()
-        self._next_line = self._started + PATIENCE
+        self._next_line = self._started + limits.PROGRESS_DELAY_SECONDS
 
     def advance(self, count: int = 1) -> None:
         """Count some items as done; say so when the last line is long ago."""
         self._done += count
         now = time.monotonic()
         if now >= self._next_line:
-            self._next_line = now + LINE_EVERY
+            self._next_line = now + limits.PROGRESS_LINE_SECONDS
             self._print(now - self._started)
 
     def close(self) -> None:
         """Say how it ended, if anything was said before."""
         passed = time.monotonic() - self._started
-        if passed >= PATIENCE:
+        if passed >= limits.PROGRESS_DELAY_SECONDS:
             self._print(passed)
 
     def _print(self, passed: float) -> None:

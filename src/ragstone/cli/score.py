@@ -11,14 +11,13 @@ import click
 
 from ragstone.cli.options import json_option, print_json
 from ragstone.cli.write_scores import notes, write_scores
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.precomputed import Answers
     from ragstone.types import Query
 
 FILE = click.Path(path_type=Path)
-SHOWN = 20
-"""Answers that --explain prints per metric; --json has them all."""
 
 
 @click.command(
@@ -116,13 +115,14 @@ def _differing(metric: str, queries: Sequence[Query], given: Answers) -> list[di
 
 def _explanation(metric: str, differing: Sequence[dict[str, object]]) -> list[str]:
     lines = ["", f"{metric}: its variants differ on {len(differing):,} answers"]
-    for one in differing[:SHOWN]:
+    most = limits.SHOWN_DIFFERING_ANSWERS
+    for one in differing[:most]:
         values = one["values"]
         shown = (
             "  ".join(f"{n} {v:.3f}" for n, v in values.items()) if isinstance(values, dict) else ""
         )
         lines.append(f"  {one['query_id']}: {one['answer']!r} against {one['gold_answers']!r}")
         lines.append(f"    {shown}")
-    if len(differing) > SHOWN:
-        lines.append(f"  and {len(differing) - SHOWN:,} more; --json lists them all")
+    if len(differing) > most:
+        lines.append(f"  and {len(differing) - most:,} more; --json lists them all")
     return lines

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
-from ragstone.core.limits import COMPONENT_FAILURES
+from ragstone.core import limits
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_mean
 
@@ -253,7 +253,7 @@ def _one_by_one(
             raise
         except Exception as error:
             failure = component_error(part, error, members[0])
-            if not worked and failed >= min(COMPONENT_FAILURES, len(rest)):
+            if not worked and failed >= min(limits.MAX_FIRST_FAILURES, len(rest)):
                 raise failure from error
             yield Outcome(None, str(failure), retry=True)
         else:

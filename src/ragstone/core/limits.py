@@ -1,18 +1,239 @@
-"""Every bound of the product in one place: value, unit and reason."""
+"""Every bound of the package: on input, model calls, memory, left-over files and printed text.
+
+A bound is a limit that a user can reach, or one that protects memory, time or the screen. Constants
+that tune an algorithm are beside the algorithm, and the defaults of a component's own parameters
+(`top_k`, `max_tokens`) are in the component. Code reads a bound as `limits.NAME` when it applies,
+so that a test can lower it.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-SPEC_CHARACTERS: Final = 20_000
+# Input
+
+MAX_LINE_BYTES: Final = 64 * 2**20
+"""A line of a data set: a whole book fits, and a file without line breaks does not fill memory."""
+MAX_DOCUMENT_BYTES: Final = 2**30
+"""An uncompressed file that is read as a whole: parsed JSON takes several times its size."""
+MAX_NESTING_LEVELS: Final = 100
+"""Lists and objects within each other, in JSON and YAML: deeper ones overflow the stack."""
+MAX_YAML_BYTES: Final = 2**20
+"""A YAML file; PyYAML needs several seconds per megabyte."""
+MAX_YAML_COLLECTIONS: Final = 20_000
+"""Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
+
+# Model calls: number and time
+
+MAX_CONCURRENT_CALLS: Final = 64
+"""Calls at once to one endpoint; more rarely gain throughput, and each holds a connection."""
+INITIAL_CONCURRENT_CALLS: Final = 8
+"""Calls at once before the server's latency is known; few enough for a small server."""
+MAX_ATTEMPTS: Final = 6
+"""Attempts per call: with doubling waits they bridge a restart of the server."""
+ATTEMPT_TIMEOUT_SECONDS: Final = 120.0
+"""One attempt at a remote server; longer than any usual reply of a few hundred tokens."""
+CALL_DEADLINE_SECONDS: Final = 900.0
+"""One call with all attempts and waits: a server that does not recover must not block the run."""
+FIRST_RETRY_SECONDS: Final = 0.5
+"""Wait before the second attempt; a brief fault costs little time."""
+MAX_RETRY_SECONDS: Final = 30.0
+"""Wait between two attempts; a recovered server is noticed within half a minute."""
+MAX_CONSECUTIVE_FAILURES: Final = 25
+"""Failed calls in a row that stop a run: the rest would fail too, and may cost money."""
+MAX_DOUBLINGS: Final = 30
+"""Doublings of a wait; 2**30 exceeds every maximum, and a larger power could overflow."""
+SERVER_REST_SECONDS: Final = 5.0
+"""Time for which other servers of a pool are preferred after a first failure."""
+MAX_SERVER_REST_SECONDS: Final = 300.0
+"""The same after repeated failures; a repaired server gets calls again within five minutes."""
+CONNECT_TIMEOUT_SECONDS: Final = 30.0
+"""Opening a connection; a reachable server accepts within seconds."""
+CHECK_TIMEOUT_SECONDS: Final = 10.0
+"""Opening the connection that checks an endpoint before a run; the user waits for it."""
+DNS_CACHE_SECONDS: Final = 300
+"""Age of a cached address; a server that moves is found again within five minutes."""
+STALLED_LOOP_SECONDS: Final = 300.0
+"""Silence of the event loop that counts as a hang; its heartbeat comes every second."""
+CLOSE_TIMEOUT_SECONDS: Final = 30.0
+"""Waiting for open connections at the end; the program must end even if a server hangs."""
+
+# Model calls: size and storage
+
+MAX_RESPONSE_BYTES: Final = 32 * 2**20
+"""A response body; a server that sends without end must not fill the memory."""
+REPLY_TOKENS: Final = 512
+"""Tokens of a reply if the caller sets no maximum; a looping model would otherwise never stop."""
+ANTHROPIC_REPLY_TOKENS: Final = 1024
+"""The same for Anthropic's protocol, which requires a maximum."""
+MAX_UNCOMMITTED_REPLIES: Final = 4096
+"""Replies that wait for the disk; beyond, no call starts, so that a crash loses little."""
+LOG_LOCK_SECONDS: Final = 60.0
+"""Waiting for another process that writes the same call log; a commit takes milliseconds."""
+MAX_KEYS_PER_QUERY: Final = 500
+"""Keys in one SQL statement; older versions of SQLite allow 999 values."""
+MAX_SAMPLED_REPLIES: Final = 200
+"""Replies of other experiments behind an estimate; more do not make it better."""
+MAX_SAMPLED_ROWS: Final = 20_000
+"""Latest rows of the call log that are searched for them; a whole log could take seconds."""
+
+# Error messages
+
+MAX_VALUE_CHARACTERS: Final = 60
+"""A value found in a data file; the file and the line show the rest."""
+MAX_LISTED_VALUES: Final = 5
+"""Values in a message that are wrong in the same way; it ends with the number of the others."""
+
+MAX_SERVER_ERROR_CHARACTERS: Final = 500
+"""A server's own error text; some return a whole HTML page."""
+MAX_EXCERPT_CHARACTERS: Final = 120
+"""The start of a response that is not a reply; enough to recognise a login page."""
+MAX_LISTED_FILES: Final = 20
+"""Files in a message about a folder or a repository without the expected file."""
+MAX_CAUSE_CHARACTERS: Final = 300
+"""The error text of another library within a message; some contain a whole log."""
+MAX_REASON_CHARACTERS: Final = 80
+"""A reason that is counted; longer ones differ in their end alone."""
+MAX_SUGGESTED_IDS: Final = 3
+"""Query ids suggested for an unknown one."""
+MAX_LOG_LINES: Final = 3
+"""Last lines of a model server that did not start; the cause is among them."""
+
+# Memory
+
+TABLE_BATCH_ROWS: Final = 20_000
+"""Rows held as Python objects before they become Arrow; 20,000 passages take about 30 MB."""
+TABLE_BATCH_CHARACTERS: Final = 2**26
+"""Text held as Python objects before it becomes Arrow; a row may be a whole book."""
+TABLE_PIECE_BYTES: Final = 2**28
+"""A piece of an Arrow table; one column holds 2 GB of text, and joining copies a piece."""
+PARQUET_BATCH_ROWS: Final = 8192
+"""Rows of a Parquet file in memory at a time."""
+CACHED_LANGUAGES: Final = 4096
+"""Texts whose detected language is cached; queries and gold answers repeat."""
+CACHED_CHARACTERS: Final = 65_536
+"""Characters whose Unicode properties are cached; more than the characters in common use."""
+MAX_BUCKET_TEXTS: Final = 60
+"""Texts of a MinHash bucket compared pairwise; the number of pairs grows with the square."""
+
+# Local models
+
+MODEL_START_SECONDS: Final = 300.0
+"""Loading a model in a server; a large model from a slow disk takes minutes."""
+MODEL_STOP_SECONDS: Final = 10.0
+"""Waiting for a model's thread at the end; it may be inside a long batch."""
+CONTEXT_TOKENS: Final = 4096
+"""Prompt and reply of a local model; the memory of each worker grows with it."""
+UNKNOWN_CONTEXT_TOKENS: Final = 2**20
+"""Context of a model whose configuration names none; so large that no prompt is refused."""
+MAX_QUEUED_BATCHES: Final = 2
+"""Batches at a model in this process: one runs, one waits; a longer queue only times out."""
+
+# Files left behind
+
+ABANDONED_STEP_SECONDS: Final = 24 * 3600
+"""Age of an unfinished step that is removed; no process writes that long without a change."""
+ABANDONED_DOWNLOAD_SECONDS: Final = 3600
+"""Age of a partial model file that is removed; it is written in one go."""
+LOW_DISK_BYTES: Final = 2 * 2**30
+"""Free disk space below which `ragstone doctor` warns: embeddings and models may not fit."""
+
+# Data doctor
+
+MAX_EXAMPLES: Final = 5
+"""Examples per finding; more do not help to recognise the fault."""
+MAX_EXAMPLE_CHARACTERS: Final = 120
+"""An example, on one line of a terminal."""
+MAX_EXAMPLE_IDS: Final = 4
+"""Ids in one example: duplicates of a text, or gold passages of a query."""
+EXAMPLE_ANSWER_CHARACTERS: Final = 40
+"""A gold answer in an example, which also names its query and passage."""
+EXAMPLE_QUERY_CHARACTERS: Final = 70
+"""A query in an example, which also names its passage."""
+EXAMPLE_MARGIN_CHARACTERS: Final = 20
+"""Text on each side of a damaged character."""
+MAX_SHOWN_FAULTS: Final = 3
+"""Faults in the error for a folder without a readable query."""
+MAX_DISTRIBUTION_VALUES: Final = 8
+"""Values of a distribution in one sentence, the most frequent first."""
+MAX_CATEGORY_VALUES: Final = 20
+"""Values of a label that is checked for balance; a label with more is an id, not a category."""
+
+# Reports and terminal
+
+REPORT_QUERIES: Final = 500
+"""Queries with their own page in a report; a browser opens a larger file slowly."""
+REPORT_CONVERSATIONS: Final = 50
+"""Conversations in a report, the worst first."""
+SHOWN_RANKS: Final = 10
+"""Passages of a ranking on a query's page and in the terminal."""
+REPORT_LABEL_VALUES: Final = 24
+"""Values of a label that a report breaks metrics down by; with more, groups are tiny."""
+SCAN_LABEL_VALUES: Final = 12
+"""Values of a label in a weight scan, which needs more queries per value."""
+MAX_LABEL_CHARACTERS: Final = 120
+"""A label shown beside a conversation; a longer one is a text."""
+MAX_GAIN_SENTENCES: Final = 5
+"""Systems with a sentence on context gain in the summary; the leaderboard contains all."""
+STORED_LABEL_VALUES: Final = 50
+"""Values of a label counted in the description of a data set, the most frequent first."""
+SHOWN_LABEL_VALUES: Final = 8
+"""Values of a label in one line of `ragstone data show`."""
+SHOWN_VALUES_OF_MANY: Final = 3
+"""The same for a label with more than `STORED_LABEL_VALUES` values, such as an id."""
+SHOWN_TEXT_CHARACTERS: Final = 160
+"""A passage or query in `ragstone data show`: two lines of a terminal."""
+SHOWN_LOST_JUDGEMENTS: Final = 5
+"""Lost judgements in `ragstone data chunk`; the file cutting.json contains all."""
+SHOWN_REJECTION_REASONS: Final = 10
+"""Reasons in `ragstone data generate`; the file items.jsonl contains all."""
+SHOWN_DIFFERING_ANSWERS: Final = 20
+"""Answers per metric in `ragstone score --explain`; `--json` prints all."""
+HELP_COLUMNS: Final = 100
+"""Width of help texts; longer lines are hard to read."""
+PROGRESS_DELAY_SECONDS: Final = 2.0
+"""Time before a step shows progress; a faster step needs no bar."""
+PROGRESS_LINE_SECONDS: Final = 10.0
+"""Time between two progress lines in a log file."""
+
+# Test sets made by models
+
+MIN_PASSAGE_WORDS: Final = 20
+"""A shorter passage contains no statement worth a question."""
+MAX_PASSAGE_CHARACTERS: Final = 10_000
+"""A longer passage does not fit into the prompts (Know Your RAG uses the same limit)."""
+MAX_QUESTION_WORDS: Final = 60
+"""A longer question is a retelling of the passage."""
+MAX_GOLD_PASSAGES: Final = 3
+"""Gold passages in a prompt that labels or rates a query; they must fit into the context."""
+GENERATION_ROUNDS: Final = 3
+"""Rounds that try to replace rejected queries; each costs as much as the first."""
+WRITER_TOKENS: Final = 300
+"""A reply that contains a list of statements or a question with its answer."""
+RATING_TOKENS: Final = 48
+"""A label or rating without a reason."""
+LABEL_TOKENS: Final = 128
+"""Labels without a reason; a query may have several."""
+EXPLAINED_LABEL_TOKENS: Final = 300
+"""Labels with a reason."""
+MAX_SHORTFALL_REASONS: Final = 4
+"""Reasons in the sentence on missing queries of a label, the most frequent first."""
+SHOWN_PASSAGE_IDS: Final = 3
+"""Passage ids in a message of `ragstone data chunk`."""
+MTRAG_CONTEXTS: Final = 10
+"""Passages per ranking that MTRAGEval accepts."""
+
+# Components and experiments
+
+MAX_SPEC_CHARACTERS: Final = 20_000
 """Maximum length of a spec in characters: longer ones belong into a mapping of the file."""
-SPEC_DEPTH: Final = 20
+MAX_SPEC_DEPTH: Final = 20
 """Maximum nesting of brackets in a spec: deeper ones are mistakes, or an attack on the stack."""
-COMPONENT_FAILURES: Final = 10
+MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
-PLAN_STEPS: Final = 60
+MAX_PLAN_TREE_STEPS: Final = 60
 """Steps up to which a plan is shown as a tree: a longer one is shown as counts per kind of step."""
-PLAN_WIDTH: Final = 72
+PLAN_TITLE_CHARACTERS: Final = 72
 """Characters of a step's title in a plan: the state stays on the same line of a terminal."""
-SWEEP_SYSTEMS: Final = 10_000
+MAX_SWEEP_SYSTEMS: Final = 10_000
 """Systems that the lists of one experiment file may spread to: more are a mistake in the file."""

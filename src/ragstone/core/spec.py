@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from ragstone.core.limits import SPEC_CHARACTERS, SPEC_DEPTH
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 Written: TypeAlias = str | dict[str, Any]
@@ -128,10 +128,10 @@ class _Parser:
 
     def __init__(self, text: str, where: str) -> None:
         self.text, self.where, self.at = text, where, 0
-        if len(text) > SPEC_CHARACTERS:
+        if len(text) > limits.MAX_SPEC_CHARACTERS:
             raise ConfigError(
-                f"{where}: a spec has at most {SPEC_CHARACTERS:,} characters, found {len(text):,}; "
-                "write it as a mapping in the experiment file"
+                f"{where}: a spec has at most {limits.MAX_SPEC_CHARACTERS:,} characters, found "
+                f"{len(text):,}; write it as a mapping in the experiment file"
             )
 
     def whole(self) -> Spec:
@@ -183,8 +183,8 @@ class _Parser:
 
     def _members(self, opening: str, closing: str, depth: int) -> Iterator[None]:
         """Stop at the start of each member between two brackets; the caller reads the member."""
-        if depth > SPEC_DEPTH:
-            raise self._error(f"brackets are nested more than {SPEC_DEPTH} deep")
+        if depth > limits.MAX_SPEC_DEPTH:
+            raise self._error(f"brackets are nested more than {limits.MAX_SPEC_DEPTH} deep")
         start = self.at
         self._take(opening)
         while self._peek() != closing:

@@ -4,7 +4,7 @@
       steps/retrieve-1f0c9a.../table.parquet     the result
                                manifest.json      what made it; written last: it means finished
       arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
-      calls.sqlite                                every model reply (ragstone.calls.client)
+      calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       which steps an experiment's trials are made of
 
 A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
@@ -26,6 +26,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core import limits
 from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import StoreError
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 MANIFEST: Final = "manifest.json"
 _UNFINISHED: Final = ".tmp-"
 """How the name of a folder begins that is being written."""
-_ABANDONED_AFTER_SECONDS: Final = 24 * 3600
-"""Nobody writes to a folder for so long without changing it."""
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
 
@@ -211,7 +210,7 @@ class Store:
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
             for folder in self.root.glob(f"*/{_UNFINISHED}*"):
-                if time.time() - _last_change(folder) > _ABANDONED_AFTER_SECONDS:
+                if time.time() - _last_change(folder) > limits.ABANDONED_STEP_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:

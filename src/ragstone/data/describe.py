@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.core.schemas import columns, labels_from_json
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import BATCH_ROWS
 from ragstone.types import Label, Passage, Query
-
-_VALUES_KEPT: Final = 50
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,9 @@ def _count_labels(rows: Iterable[Mapping[str, Label]]) -> dict[str, LabelCounts]
             for item in value if isinstance(value, tuple) else (value,):
                 counter[_shown(item)] += 1
     return {
-        name: LabelCounts(len(found[name]), dict(found[name].most_common(_VALUES_KEPT)))
+        name: LabelCounts(
+            len(found[name]), dict(found[name].most_common(limits.STORED_LABEL_VALUES))
+        )
         for name in sorted(found)
     }
 
@@ -123,8 +122,8 @@ def _shown(value: str | float) -> str:
 
 def _batches(dataset: Dataset, column: str) -> Iterator[list[str]]:
     """Yield a column of the corpus in parts: a big corpus is not to be held as objects."""
-    for start in range(0, len(dataset.corpus), BATCH_ROWS):
-        length = min(BATCH_ROWS, len(dataset.corpus) - start)
+    for start in range(0, len(dataset.corpus), limits.TABLE_BATCH_ROWS):
+        length = min(limits.TABLE_BATCH_ROWS, len(dataset.corpus) - start)
         yield list(dataset.corpus.table.slice(start, length).column(column).to_pylist())
 
 

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from arro3.core import Table
 
+from ragstone.core import limits
 from ragstone.core.schemas import CORPUS, QRELS, QUERIES, to_table
 
 if TYPE_CHECKING:
     from arro3.core import RecordBatch, Schema
-
-BATCH_ROWS: Final = 20_000
-"""Rows held as Python objects before they become Arrow: 20,000 passages are some 30 MB."""
-BATCH_CHARACTERS: Final = 1 << 26
-"""Text held that way: rows may be whole books."""
-PIECE_BYTES: Final = 1 << 28
-"""Where a piece of a table ends: far below the 2 GB of text that one Arrow column holds, and what
-is copied at a time while batches are joined."""
 
 
 class Pieces:
@@ -33,7 +26,7 @@ class Pieces:
     def add(self, batch: RecordBatch) -> None:
         """Add some rows."""
         size = int(batch.nbytes)
-        if self._bytes + size > PIECE_BYTES:
+        if self._bytes + size > limits.TABLE_PIECE_BYTES:
             self._close()
         self._open.append(batch)
         self._bytes += size
@@ -66,7 +59,8 @@ class TableBuilder:
         """Add one row."""
         self._rows.append(row)
         self._characters += sum([len(value) for value in row if type(value) is str])
-        if len(self._rows) >= BATCH_ROWS or self._characters >= BATCH_CHARACTERS:
+        is_full = self._characters >= limits.TABLE_BATCH_CHARACTERS
+        if is_full or len(self._rows) >= limits.TABLE_BATCH_ROWS:
             self._flush()
 
     def _flush(self) -> None:

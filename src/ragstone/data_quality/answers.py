@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
+from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, first, shown
 from ragstone.text.normalise import UNSPACED_CHARACTER, pieces_without_articles
 
@@ -35,7 +36,9 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
             continue
         looked_at += 1
         texts = [corpus[passage_id].full_text for passage_id in gold]
-        told = f"{query.query_id}: {shown(answers[0], 40)!r} not in {', '.join(gold[:3])}"
+        answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
+        ids = ", ".join(gold[: limits.MAX_EXAMPLE_IDS])
+        told = f"{query.query_id}: {answer!r} not in {ids}"
         if any(occurs(text, answers) for text in texts):
             continue
         if min(map(_length, answers)) <= _SPAN_WORDS:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, first
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
 
-_MOST_VALUES, _LEAST_QUERIES = 20, 20
+_LEAST_QUERIES: Final = 20
 _LOPSIDED: Final = 0.9
 _RARE: Final = 30
 _PLACES: Final = frozenset({"conversation", "turn"})
@@ -76,7 +77,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
     rare: dict[str, Counter[str]] = {}
     for name, counts in label_counts(subject).items():
         total = counts.total()
-        if not 1 < len(counts) <= _MOST_VALUES or total < _LEAST_QUERIES:
+        if not 1 < len(counts) <= limits.MAX_CATEGORY_VALUES or total < _LEAST_QUERIES:
             continue
         value, most = counts.most_common(1)[0]
         if most >= _LOPSIDED * total:
@@ -105,7 +106,8 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
 
 
 def _mix(counts: Counter[str]) -> str:
-    return ", ".join(f"{value} {n:,}" for value, n in counts.most_common(8))
+    most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
+    return ", ".join(f"{value} {n:,}" for value, n in most)
 
 
 def label_counts(subject: Subject) -> Mapping[str, Counter[str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ragstone.data.table_builder import BATCH_ROWS
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -91,9 +91,11 @@ class Subject:
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield id and text (with title) of every passage, without holding them all."""
         corpus = self.dataset.corpus
-        for start in range(0, len(corpus), BATCH_ROWS):
-            ids = self.passage_ids[start : start + BATCH_ROWS]
-            yield from zip(ids, corpus.full_texts(start, start + BATCH_ROWS), strict=True)
+        for start in range(0, len(corpus), limits.TABLE_BATCH_ROWS):
+            ids = self.passage_ids[start : start + limits.TABLE_BATCH_ROWS]
+            yield from zip(
+                ids, corpus.full_texts(start, start + limits.TABLE_BATCH_ROWS), strict=True
+            )
 
 
 def is_unanswerable(query: Query) -> bool:

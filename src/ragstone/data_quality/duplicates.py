@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, first, shown
 from ragstone.data_quality.shingles import character_shingles, near_pairs, word_shingles
 
@@ -45,6 +46,10 @@ def groups(texts: Mapping[str, str]) -> list[list[str]]:
     return [ids for ids in found.values() if len(ids) > 1]
 
 
+def _copies(ids: Sequence[str], texts: Mapping[str, str]) -> str:
+    return f"{' = '.join(ids[: limits.MAX_EXAMPLE_IDS])}: {texts[ids[0]]}"
+
+
 def check_passages(subject: Subject) -> Iterator[Finding]:
     """Find passages with one text, and passages that are nearly the same."""
     texts = {passage_id: squeezed(text) for passage_id, text in subject.texts()}
@@ -59,7 +64,7 @@ def check_passages(subject: Subject) -> Iterator[Finding]:
             len(texts),
             "a ranking fills up with copies, and only the one that is judged counts: keep one of "
             "each (`--fix` does, and moves the judgements to it)",
-            first([f"{' = '.join(ids[:4])}: {texts[ids[0]]}" for ids in same]),
+            first([_copies(ids, texts) for ids in same]),
         )
     yield from _near_passages(subject, texts, same)
 
@@ -104,7 +109,7 @@ def check_queries(subject: Subject) -> Iterator[Finding]:
             len(texts),
             "a query that stands twice counts twice and makes intervals too narrow; where the "
             "expectations differ, merge them (`--fix` keeps one of those that expect the same)",
-            first([f"{' = '.join(ids[:4])}: {texts[ids[0]]}" for ids in (split or same)]),
+            first([_copies(ids, texts) for ids in (split or same)]),
         )
     # Turns share their history; that they resemble each other is no news.
     left_out = {query_id for ids in same for query_id in ids[1:]}

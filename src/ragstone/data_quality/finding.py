@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from ragstone.core import limits
+
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """error: scores are wrong because of it; warning: they may be; note: know it when reading them."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
-EXAMPLES: Final = 5
-_SHOWN: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Finding:
     examples: tuple[str, ...] = ()
 
 
-def shown(text: str, limit: int = _SHOWN) -> str:
+def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
     r"""Return a text on one line, cut where it is long.
 
     >>> shown("one\n two", limit=5)
@@ -43,4 +43,4 @@ def shown(text: str, limit: int = _SHOWN) -> str:
 
 def first(examples: Sequence[str]) -> tuple[str, ...]:
     """Return the first few examples, each on one line."""
-    return tuple(shown(example) for example in examples[:EXAMPLES])
+    return tuple(shown(example) for example in examples[: limits.MAX_EXAMPLES])

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, first, shown
 from ragstone.text.language import _FUNCTION_WORDS, language
 
@@ -32,7 +33,8 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
             main = next((n for n in counts if n in _FUNCTION_WORDS), main)
         other = [i for i, name in found.items() if name and not _same(name, main)]
         if other:
-            mix = ", ".join(f"{name} {n:,}" for name, n in counts.most_common(6))
+            most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
+            mix = ", ".join(f"{name} {n:,}" for name, n in most)
             yield Finding(
                 f"languages/{kind}",
                 "warning" if len(other) * 20 > counts.total() >= _FEW else "note",

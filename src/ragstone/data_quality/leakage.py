@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
+from ragstone.core import limits
 from ragstone.data_quality.duplicates import LEAST, said
 from ragstone.data_quality.finding import Finding, first, shown
 from ragstone.data_quality.shingles import character_shingles, near_pairs
@@ -131,9 +132,11 @@ def _in_corpus(subject: Subject, held: list[Query]) -> Iterator[Finding]:
         answers = [a for a in query.gold_answers if a.strip()]
         hit = next((i for i, text in texts.items() if answers and occurs(text, answers)), "")
         if hit:
-            answered.append(f"{query.query_id}: {shown(answers[0], 40)!r} in {hit}")
+            answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
+            answered.append(f"{query.query_id}: {answer!r} in {hit}")
         elif whole := _covering(query.rewrite or query.text, texts):
-            covered.append(f"{query.query_id}: {shown(query.text, 70)} ({whole})")
+            text = shown(query.text, limits.EXAMPLE_QUERY_CHARACTERS)
+            covered.append(f"{query.query_id}: {text} ({whole})")
     if answered:
         yield Finding(
             "unanswerable/answer-in-corpus",

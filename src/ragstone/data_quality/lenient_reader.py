@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from ragstone.core import limits
+from ragstone.core.parsing import LimitError, parse_json
 from ragstone.core.spec import parse_spec
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -118,10 +120,11 @@ class _Reading:
                 self.line = line.decode(errors="replace").strip()
                 self.fault("not-utf-8", path, number, "bytes that are not UTF-8 were replaced")
             try:
-                row = orjson.loads(self.line)
-            except orjson.JSONDecodeError as error:
-                told = show(self.line)
-                self.fault("malformed", path, number, f"not valid JSON ({error.msg}): {told}")
+                row = parse_json(self.line.encode())
+            except (LimitError, orjson.JSONDecodeError) as error:
+                cause = getattr(error, "msg", error)
+                told = f"not valid JSON ({cause}): {show(self.line)}"
+                self.fault("malformed", path, number, told)
                 continue
             if type(row) is dict:
                 yield number, row
@@ -150,7 +153,8 @@ def _read_folder(folder: Path) -> Subject:
     corpus = Corpus(_corpus(corpus_file, reading) if corpus_file else passages().finish())
     query_table = _queries(folder, reading)
     if not query_table.num_rows:
-        told = "; ".join(f"{f.place}: {f.told}" for f in reading.faults[:3]) or "no file of queries"
+        faults = reading.faults[: limits.MAX_SHOWN_FAULTS]
+        told = "; ".join(f"{f.place}: {f.told}" for f in faults) or "no file of queries"
         raise DatasetError(f"{folder} holds no query that can be read: {told}")
     judged, splits = _qrels(folder, reading)
     subject = subject_of(Dataset(folder.resolve().name, query_table, corpus, judged))

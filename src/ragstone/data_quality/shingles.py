@@ -16,13 +16,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core import limits
 from ragstone.text.normalise import UNSPACED_CHARACTER
 
 _WORD: Final = re.compile(r"\w+")
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _MINIMA, _BAND = 64, 4
-_MOST_IN_BUCKET: Final = 60
-"""Texts of one bucket compared pairwise; beyond, each is compared with the first alone."""
 
 Hashes = NDArray[np.uint64]
 
@@ -135,7 +134,8 @@ def _buckets(sets: ShingleSets) -> Iterator[list[int]]:
 
 
 def _within(bucket: list[int]) -> Iterator[tuple[int, int]]:
-    if len(bucket) > _MOST_IN_BUCKET:
+    # In a larger bucket each text is compared with the first one only.
+    if len(bucket) > limits.MAX_BUCKET_TEXTS:
         yield from ((bucket[0], other) for other in bucket[1:])
         return
     for place, one in enumerate(bucket):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, Severity, first, shown
 
 if TYPE_CHECKING:
@@ -158,4 +159,5 @@ def _damage(text: str) -> dict[str, str]:
 
 
 def _around(text: str, place: int) -> str:
-    return shown(text[max(0, place - 20) : place + 20])
+    margin = limits.EXAMPLE_MARGIN_CHARACTERS
+    return shown(text[max(0, place - margin) : place + margin])

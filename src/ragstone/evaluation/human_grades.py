@@ -84,7 +84,7 @@ def read_human_set(written: str, **options: str) -> HumanSet:
         raise ConfigError(f"{name} does not have the options {sorted(options)}") from error
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error}") from error
-    except (KeyError, ValueError, IndexError) as error:
+    except (KeyError, ValueError, IndexError, csv.Error) as error:
         raise DatasetError(f"{path} does not have the layout {name}: {error!r}") from error
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
 from ragstone.components.judges.verdict import Cost, Verdict, verdicts_of
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.protocols import Judge, Services
@@ -158,4 +159,4 @@ def _first(verdicts: Sequence[Verdict]) -> float | None:
 
 def _cause(reason: str) -> str:
     """Return a reason without its quotation of the reply, so that equal causes are counted."""
-    return reason.partition(": '")[0].partition(': "')[0][:80]
+    return reason.partition(": '")[0].partition(': "')[0][: limits.MAX_REASON_CHARACTERS]

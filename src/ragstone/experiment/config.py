@@ -26,8 +26,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from ragstone.core import limits
 from ragstone.core.describe import spec_of
-from ragstone.core.limits import SWEEP_SYSTEMS
 from ragstone.core.spec import COMPONENT_LISTS, short_name
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -301,10 +301,10 @@ def _options(value: object) -> list[Any]:
 def _products(options: Mapping[str, Sequence[Any]]) -> Iterable[dict[str, Any]]:
     """Return one mapping per combination of values; refuse a sweep that is too large."""
     count = math.prod(map(len, options.values()))
-    if count > SWEEP_SYSTEMS:
+    if count > limits.MAX_SWEEP_SYSTEMS:
         raise ConfigError(
             f"the lists of {', '.join(options)} make {count:,} systems; the maximum is "
-            f"{SWEEP_SYSTEMS:,}: sweep fewer values, or split the file",
+            f"{limits.MAX_SWEEP_SYSTEMS:,}: sweep fewer values, or split the file",
             key="systems",
             value=count,
         )

@@ -10,9 +10,9 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ragstone.core import limits
 from ragstone.core.describe import spec_of
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core.limits import PLAN_STEPS, PLAN_WIDTH
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
@@ -240,7 +240,7 @@ class Plan:
         lines = [f"{self.trials} trials of {self.queries} queries each"]
         if self.left_out:
             lines.append(left_out_text(self.left_out))
-        few = len(self.steps) <= PLAN_STEPS
+        few = len(self.steps) <= limits.MAX_PLAN_TREE_STEPS
         lines += _tree(self.steps) if few else _counts(self.steps)
         if self.index_bytes:
             lines.append(f"index: {size(self.index_bytes)} on disk")
@@ -283,11 +283,13 @@ def _tree(steps: Sequence[PlannedStep]) -> list[str]:
         before = [given for given in one.source.inputs.values() if isinstance(given, Step)]
         children.setdefault(before[-1] if before else None, []).append(one)
 
+    width = limits.PLAN_TITLE_CHARACTERS
+
     def lines(parent: Step | None, indent: str) -> Iterator[str]:
         for one in children.get(parent, ()):
-            title = f"{indent}{TITLES[one.step]}: {spec_of(one.component)}"
+            title = shorten(f"{indent}{TITLES[one.step]}: {spec_of(one.component)}", width)
             calls = f", at most {one.calls:,} model calls" if one.calls else ""
-            yield f"{shorten(title, PLAN_WIDTH):<{PLAN_WIDTH}} {one.state}{calls}"
+            yield f"{title:<{width}} {one.state}{calls}"
             yield from lines(one.source, indent + "  ")
 
     return list(lines(None, "  "))

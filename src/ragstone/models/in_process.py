@@ -19,11 +19,10 @@ from typing import Final, Protocol, TypeAlias
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, Sampling
+from ragstone.core import limits
 from ragstone.errors import ConfigError, RagstoneError
 
-_BATCHES: Final = 2
 _GATHER_SECONDS: Final = 0.01
-_LEAVE_SECONDS: Final = 10.0
 
 Answer: TypeAlias = Reply | AttemptError
 
@@ -131,8 +130,8 @@ class InProcessClient:
 
     def __post_init__(self) -> None:
         """Let one batch wait while another is answered: longer queues only run out of time."""
-        most = min(self.pace.most, _BATCHES * self.batch_size)
-        self.pace.most = self.pace.limit = self.pace.least = most
+        most = min(self.pace.maximum, limits.MAX_QUEUED_BATCHES * self.batch_size)
+        self.pace.maximum = self.pace.limit = self.pace.minimum = most
 
     async def attempt(self, request: Request) -> Reply:
         """Return the reply to one request, or raise a `AttemptError`."""
@@ -156,7 +155,7 @@ class InProcessClient:
         self._closing = True
         self._queue.put(None)
         if self._thread is not None:
-            await asyncio.to_thread(self._thread.join, _LEAVE_SECONDS)
+            await asyncio.to_thread(self._thread.join, limits.MODEL_STOP_SECONDS)
 
     def _begin(self, key: str, request: Request) -> _Job:
         loop = asyncio.get_running_loop()
@@ -207,7 +206,7 @@ class InProcessClient:
             return [self._fault(error)] * len(jobs)
 
     def _fault(self, error: Exception) -> AttemptError:
-        said = " ".join(str(error).split())[:300]
+        said = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
         full = "out of memory" in said.lower() or isinstance(error, MemoryError)
         way = "; take a smaller batch_size, or give fewer or shorter passages" if full else ""
         return AttemptError(f"{self.endpoint.name} failed with {type(error).__name__}: {said}{way}")

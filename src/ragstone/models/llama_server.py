@@ -20,16 +20,14 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any
 
+from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError
 from ragstone.models.files import is_local, model_file
 from ragstone.models.llama_worker import WorkerSettings
-
-READY_SECONDS: Final = 300.0
-"""How long a worker may take to load its model."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def local_servers(
     model: str,
     *,
     workers: int | None = None,
-    context_tokens: int = 4096,
+    context_tokens: int = limits.CONTEXT_TOKENS,
     log: Path | None = None,
 ) -> Pool:
     """Return running servers of a model, started at the first call and shared by later ones.
@@ -141,7 +139,7 @@ def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[by
 
 def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes]) -> str:
     """Return the worker's URL once it has loaded its model."""
-    timer = threading.Timer(READY_SECONDS, process.kill)
+    timer = threading.Timer(limits.MODEL_START_SECONDS, process.kill)
     timer.start()
     line = _pipe(process.stdout).readline()
     timer.cancel()
@@ -149,7 +147,8 @@ def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes
     if "url" in answer:
         return str(answer["url"])
     reason = answer.get("error") or (
-        f"no answer within {READY_SECONDS:.0f} s, or killed (exit code {process.wait()})"
+        f"no answer within {limits.MODEL_START_SECONDS:.0f} s, or killed "
+        f"(exit code {process.wait()})"
     )
     raise CallError(
         f"the local server of the model {model!r} did not start: {reason}. Its last messages: "
@@ -157,10 +156,10 @@ def _wait_ready(process: subprocess.Popen[bytes], model: str, messages: IO[bytes
     )
 
 
-def _last_lines(messages: IO[bytes], count: int = 3) -> str:
+def _last_lines(messages: IO[bytes]) -> str:
     messages.seek(0)
     lines = messages.read().decode("utf-8", errors="replace").split("\n")
-    return " / ".join([line.strip() for line in lines if line.strip()][-count:])
+    return " / ".join([line.strip() for line in lines if line.strip()][-limits.MAX_LOG_LINES :])
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.offline import network_forbidden
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
@@ -121,5 +122,5 @@ def _from_hub(name: str, revision: str, extra: str) -> Path:
     except (OSError, ValueError) as error:
         raise ModelFileError(
             f"there is no file or folder {name!r}, and the hub's model of that name could not be "
-            f"had: {' '.join(str(error).split())[:300]}"
+            f"had: {' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
         ) from error

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
@@ -86,7 +87,7 @@ class StModel:
         except (OSError, ValueError, KeyError, RuntimeError) as error:
             raise ModelFileError(
                 f"sentence-transformers cannot load the model {self.model!r} from {folder}: "
-                f"{' '.join(str(error).split())[:300]}"
+                f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
             ) from error
         if self.max_tokens is not None:
             loaded.max_seq_length = self.max_tokens

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Reply, Request, TokenLogprob
+from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.in_process import Answer, draw_seed, refuse
@@ -75,7 +76,7 @@ class HfModel:
         except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as error:
             raise ModelFileError(
                 f"transformers cannot load the model {name!r} from {path} on {device!r}: "
-                f"{' '.join(str(error).split())[:300]}"
+                f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
             ) from error
         if not self.tokenizer.chat_template:
             raise ConfigError(
@@ -83,7 +84,8 @@ class HfModel:
                 "it; take an instruction-tuned model, or put a chat_template.jinja into its folder"
             )
         text_config = self.model.config.get_text_config()
-        self.context_tokens = getattr(text_config, "max_position_embeddings", None) or 2**20
+        places = getattr(text_config, "max_position_embeddings", None)
+        self.context_tokens = places or limits.UNKNOWN_CONTEXT_TOKENS
         self._ends = _end_tokens(self.model, self.tokenizer)
         self._accepted = _parameters(self.model.forward)
 

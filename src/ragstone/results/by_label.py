@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.breakdown import TURNS, breakdown, groups_of
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from ragstone.results.reader import StoredResults
     from ragstone.statistics.summary import Summary
 
-MOST_VALUES: Final = 24
-"""Values of a label that the report shows; a label with more tells queries apart, not kinds."""
 PLACES: Final = frozenset({"conversation", "conversation_file", "collection"})
 """Labels that say where a query is from, and are no kinds of query."""
 
@@ -94,5 +93,5 @@ def labels_of(results: StoredResults) -> list[str]:
     return [
         name
         for name in names
-        if name not in PLACES and 1 < len(groups_of(queries, name)) <= MOST_VALUES
+        if name not in PLACES and 1 < len(groups_of(queries, name)) <= limits.REPORT_LABEL_VALUES
     ]

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.refusal import refusal
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.results.reader import StoredResults, TrialResults
     from ragstone.types import ContextPassage, Label, Query, Score
 
-MOST_CONVERSATIONS: Final = 50
-"""Conversations that the report shows."""
 _HIDDEN: Final = frozenset({"conversation", "turn", "collection", "conversation_file"})
-_LONG: Final = 120
 
 
 @dataclass(frozen=True)
@@ -67,14 +65,14 @@ class Dialogue:
         return sum(map(len, self.wrong.values()))
 
 
-def dialogues(results: StoredResults, limit: int | None = MOST_CONVERSATIONS) -> list[Dialogue]:
+def dialogues(results: StoredResults) -> list[Dialogue]:
     """Return the conversations among the answered queries, the worst first."""
     held: dict[str, list[Query]] = {}
     for query in results.queries.values():
         if {"conversation", "turn"} <= query.labels.keys():
             held.setdefault(str(query.labels["conversation"]), []).append(query)
     found = [_dialogue(results, name, queries) for name, queries in held.items()]
-    return sorted(found, key=lambda dialogue: -dialogue.wrongs)[:limit]
+    return sorted(found, key=lambda dialogue: -dialogue.wrongs)[: limits.REPORT_CONVERSATIONS]
 
 
 def _dialogue(results: StoredResults, conversation: str, queries: Sequence[Query]) -> Dialogue:
@@ -108,7 +106,9 @@ def _number(query: Query) -> int:
 
 
 def _worth(name: str, value: Label) -> bool:
-    return name not in _HIDDEN and not (isinstance(value, str) and len(value) > _LONG)
+    return name not in _HIDDEN and not (
+        isinstance(value, str) and len(value) > limits.MAX_LABEL_CHARACTERS
+    )
 
 
 def _reply(results: StoredResults, trial: TrialResults, query: Query) -> Reply:

@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core import limits
 from ragstone.errors import StoreError
 from ragstone.results import leaderboards as views
 from ragstone.results.by_label import label_tables
@@ -23,7 +24,7 @@ from ragstone.results.charts.weight_scan import scan_chart
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
 from ragstone.results.number_format import count, interval_text, number, seconds
-from ragstone.results.query_page import MOST_QUERIES, query_pages
+from ragstone.results.query_page import query_pages
 from ragstone.results.sentences import gain_sentences, lead_sentence, signed
 from ragstone.results.weight_scan import scan_tables
 from ragstone.results.wording import left_out_text
@@ -46,7 +47,9 @@ _IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } fro
 _EXPORT: Final = "export { expression as expressionInterpreter };"
 
 
-def write_report(results: StoredResults, path: Path, *, queries: int | None = MOST_QUERIES) -> Path:
+def write_report(
+    results: StoredResults, path: Path, *, queries: int | None = limits.REPORT_QUERIES
+) -> Path:
     """Write the report as one self-contained file, in one piece, and return its path.
 
     `queries` is how many queries get a page of their own (None: all); means are over all of them
@@ -68,7 +71,7 @@ def write_report(results: StoredResults, path: Path, *, queries: int | None = MO
     return path
 
 
-def render_report(results: StoredResults, *, queries: int | None = MOST_QUERIES) -> str:
+def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
     scans = scan_tables(results)
     drawn = _charts(results, scans)

@@ -10,21 +10,19 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.results.reader import RankingResults, StoredResults, TrialResults
     from ragstone.types import Context, Query, Score
 
-MOST_QUERIES: Final = 500
-"""Queries with a page of their own, unless more are asked for."""
-MOST_PLACES: Final = 10
-"""Places of a ranking that a page shows."""
 
-
-def query_pages(results: StoredResults, limit: int | None = MOST_QUERIES) -> dict[str, Any]:
+def query_pages(
+    results: StoredResults, limit: int | None = limits.REPORT_QUERIES
+) -> dict[str, Any]:
     """Return the pages of the first `limit` queries (all for None) as plain data.
 
     Keys: `correct`; `trials` ({system, setting}); `rankers` (systems); `passages` ([id, text], text
@@ -42,7 +40,7 @@ def query_pages(results: StoredResults, limit: int | None = MOST_QUERIES) -> dic
         "trials": [{"system": t.system, "setting": t.setting} for t in results.trials],
         "rankers": [run.system for run in results.rankings],
         "adaptability": [[row.system, row.setting] for row in results.adaptability],
-        "places": MOST_PLACES,
+        "places": limits.SHOWN_RANKS,
         "passages": held.passages(),
         "contexts": held.contexts(),
         "queries": pages,
@@ -75,8 +73,8 @@ def find_query(results: StoredResults, query_id: str) -> Query:
     """Return an answered query; raise `ConfigError` with the nearest id where there is none."""
     if query_id in results.queries:
         return results.queries[query_id]
-    close = difflib.get_close_matches(query_id, list(results.queries), n=3)
-    shown = close or list(results.queries)[:3]
+    known, most = list(results.queries), limits.MAX_SUGGESTED_IDS
+    shown = difflib.get_close_matches(query_id, known, n=most) or known[:most]
     raise ConfigError(
         f"no answered query {query_id!r} in {results.name!r}; there are {len(results.queries)}, "
         f"such as {', '.join(shown)}"
@@ -166,7 +164,7 @@ def _ranking(run: RankingResults, query: Query, held: _Interned) -> dict[str, An
     search = run.searches.get(query_id, query.text)
     places = [
         [held.ranked(place.passage_id), round(place.score, 6)]
-        for place in islice(ranking or (), MOST_PLACES)
+        for place in islice(ranking or (), limits.SHOWN_RANKS)
     ]
     return {
         "places": places,

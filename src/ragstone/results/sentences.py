@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from ragstone.core import limits
 from ragstone.results.leaderboards import context_gains
 
 if TYPE_CHECKING:
     from ragstone.results.leaderboards import Lead
     from ragstone.results.reader import StoredResults
     from ragstone.statistics.summary import Summary
-
-MOST_GAINS: Final = 5
-"""Systems of which the summary says what context brings them; the leaderboard has them all."""
 
 
 def lead_sentence(lead: Lead) -> str:
@@ -35,7 +33,7 @@ def lead_sentence(lead: Lead) -> str:
 def gain_sentences(results: StoredResults) -> list[str]:
     """Say what the gold context changes against no context, for the systems that end highest."""
     gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
-    best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[:MOST_GAINS]
+    best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[: limits.MAX_GAIN_SENTENCES]
     return [_gain_sentence(gain) for gain in gains if gain in best]
 
 

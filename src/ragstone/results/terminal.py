@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
+from ragstone.core import limits
 from ragstone.results.leaderboards import (
     Board,
     BoardRow,
@@ -232,7 +233,7 @@ def _ranking_blocks(results: StoredResults, query_id: str) -> list[str]:
     for run in results.rankings:
         ranking = run.rankings.get(query_id)
         lines = [f"== {run.system}: ranking"]
-        for place in list(ranking or ())[:10]:
+        for place in list(ranking or ())[: limits.SHOWN_RANKS]:
             mark = f"  relevance {grades[place.passage_id]}" if place.passage_id in grades else ""
             lines.append(f"{place.rank:>3}. {place.passage_id}  {place.score:.4g}{mark}")
         lines += _score_lines(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.core.spec import parse_spec, short_name
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.by_label import PLACES
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ragstone.results.record import SystemEntry
     from ragstone.types import Query
 
-MOST_VALUES: Final = 12
-"""Values of a label that is scanned unasked; with more there are few queries to each."""
 _USUAL: Final = "R@5"
 """The metric of the paper that scans weights."""
 
@@ -159,7 +158,7 @@ def labels_of(queries: Sequence[Query]) -> list[str]:
     found: dict[frozenset[frozenset[str]], str] = {}
     for name in names:
         groups = _groups(queries, name)
-        if name not in PLACES and 1 < len(groups) <= MOST_VALUES:
+        if name not in PLACES and 1 < len(groups) <= limits.SCAN_LABEL_VALUES:
             found.setdefault(frozenset(map(frozenset, groups.values())), name)
     return list(found.values())
 

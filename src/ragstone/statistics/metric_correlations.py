@@ -1,4 +1,4 @@
-"""Which metric goes with which judge, or with people: a table of correlations, and a heat map.
+"""Correlations of metrics with judges or with people, and their table.
 
 BERGEN's Figure 2 (metrics against a judge, data set by data set) and mtRAG's Table 7 (metrics
 against the win rate, weighted) are both of this form.
@@ -99,48 +99,6 @@ def correlation_table(rows: Sequence[CorrelationRow]) -> str:
     ]
     heads = ["items", "metric", "against", "correlation", "interval", "n"]
     return tabulate(shown, headers=heads, disable_numparse=True)
-
-
-def heat_map(rows: Sequence[CorrelationRow], title: str = "Correlation") -> dict[str, Any]:
-    """Return a Vega-Lite specification: metrics down, what they are held against across.
-
-    Every cell shows its number: colour is never the only carrier. One panel per group.
-    """
-    values = [
-        {
-            "items": row.group,
-            "metric": row.metric,
-            "against": row.against,
-            "value": row.correlation.value,
-            "shown": _shown(row.correlation)[0],
-            "interval": _shown(row.correlation)[1],
-            "n": row.correlation.n,
-        }
-        for row in rows
-    ]
-    position = {
-        "y": {"field": "metric", "type": "nominal", "title": "Metric", "sort": None},
-        "x": {"field": "against", "type": "nominal", "title": "Against", "sort": None},
-        "tooltip": [
-            {"field": name} for name in ("items", "metric", "against", "shown", "interval")
-        ],
-    }
-    scale = {"scheme": "blueorange", "domain": [-1, 1]}
-    colour = {"field": "value", "type": "quantitative", "scale": scale, "title": title}
-    text = {"field": "shown", "type": "nominal"}
-    cells = {
-        "layer": [
-            {"mark": {"type": "rect"}, "encoding": {**position, "color": colour}},
-            {"mark": {"type": "text"}, "encoding": {**position, "text": text}},
-        ]
-    }
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "description": f"{title} of each metric with each judge or rating",
-        "data": {"values": values},
-        "facet": {"column": {"field": "items", "type": "nominal", "title": None, "sort": None}},
-        "spec": cells,
-    }
 
 
 def _shown(found: Correlation) -> tuple[str, str]:

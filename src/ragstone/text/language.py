@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from ragstone.core import limits
 from ragstone.errors import MissingDependency
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=limits.CACHED_LANGUAGES)
 def language_of(text: str) -> str:
     """Return the language code that fastText's small lid.176 model holds most likely.
 
@@ -52,7 +53,7 @@ _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=limits.CACHED_CHARACTERS)
 def _script(character: str) -> str:
     name = unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
     return _NAMES.get(name, name.capitalize())

@@ -19,6 +19,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from ragstone.core import limits
+
 ARTICLES: Final = frozenset({"a", "an", "the"})
 
 ENGLISH: Final = frozenset(
@@ -95,7 +97,7 @@ def _held(text: str) -> str:
     return " ".join(signs.split())
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=limits.CACHED_CHARACTERS)
 def _character(character: str) -> str:
     if character.isascii():
         return character if character.isprintable() else " "

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.building.rechunk import documents as module
 from ragstone.building.rechunk.documents import Documents
 from ragstone.building.rechunk.rechunk import recut
 from ragstone.components.chunkers.sentences import Sentences
 from ragstone.components.chunkers.tokens import Tokens
 from ragstone.components.chunkers.words import Words
+from ragstone.core import limits
 from ragstone.data.corpus import Corpus
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.data.readers.squad import SquadReader
@@ -76,7 +76,7 @@ def test_documents_are_the_same_however_small_the_batches(monkeypatch: pytest.Mo
         [Passage(f"p{n}", f"text {n}", "", f"d{n % 3}") for n in range(11)]
     )
     whole = list(Documents(corpus))
-    monkeypatch.setattr(module, "BATCH_ROWS", 2)
+    monkeypatch.setattr(limits, "TABLE_BATCH_ROWS", 2)
 
     assert list(Documents(corpus)) == whole
     assert [joined.document_id for joined in whole] == ["d0", "d1", "d2"]

@@ -25,8 +25,8 @@ from ragstone.testing.fake_model_server import FakeModelServer, hashed_words
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
     """A call log in a temporary folder; nobody waits long."""
-    patience = RetryPolicy(attempts=2, first_wait=0.01)
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as opened:
+    policy = RetryPolicy(attempts=2, first_wait=0.01)
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as opened:
         yield opened
 
 

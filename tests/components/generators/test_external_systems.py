@@ -27,9 +27,9 @@ Serve = Callable[[Callable[[Any], bytes]], str]
 
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
-    """Calls kept in a fresh log, with little patience."""
-    patience = RetryPolicy(timeout=60.0, attempts=2, first_wait=0.01, give_up_after=6)
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
+    """Calls with a fresh log and short time-outs."""
+    policy = RetryPolicy(timeout=60.0, attempts=2, first_wait=0.01, give_up_after=6)
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as made:
         yield made
 
 
@@ -334,8 +334,8 @@ def test_a_service_that_is_not_there_is_told_before_the_run(calls: Calls) -> Non
 def test_a_hanging_function_ends_at_its_deadline(tmp_path: Path) -> None:
     """The program goes on, and can end, while the function still hangs."""
     target = module(tmp_path, "import time\ndef answer(query):\n    time.sleep(30)\n")
-    patience = RetryPolicy(timeout=0.2, attempts=1)
-    with Calls.at(tmp_path / "log", patience=patience) as calls:
+    policy = RetryPolicy(timeout=0.2, attempts=1)
+    with Calls.at(tmp_path / "log", retry_policy=policy) as calls:
         (prediction,) = Function(target).generate(tasks(1), calls)
     assert prediction.answer is None
     assert "no reply from" in prediction.reason

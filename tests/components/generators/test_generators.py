@@ -26,8 +26,8 @@ from ragstone.types import Context, ContextPassage, Query, Task
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
     """Calls kept in a fresh log."""
-    patience = RetryPolicy(attempts=2, first_wait=0.01)
-    with Calls.at(tmp_path / "calls.sqlite", patience=patience) as made:
+    policy = RetryPolicy(attempts=2, first_wait=0.01)
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as made:
         yield made
 
 

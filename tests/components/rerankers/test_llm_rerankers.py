@@ -326,11 +326,11 @@ def test_the_key_holds_the_model_and_not_its_address() -> None:
 @pytest.mark.parametrize("fault", ["cut", "500", "invalid-json"])
 def test_a_server_that_fails_costs_an_order_and_no_ranking(tmp_path: Path, fault: str) -> None:
     """One call of four is lost for good: its passage keeps its place, the run goes on."""
-    patience = RetryPolicy(attempts=1)
+    policy = RetryPolicy(attempts=1)
     given = [_ranking("p1", "p2"), _ranking("p3", "p4")]
     with FakeModelServer(lambda _: "Yes", script=["ok", fault, "ok", "ok"]) as server:
         model = {**MODEL, "base_url": server.url}
-        with Calls.at(tmp_path / "c.sqlite", patience=patience, max_concurrency=1) as calls:
+        with Calls.at(tmp_path / "c.sqlite", retry_policy=policy, max_concurrency=1) as calls:
             reranker = LlmPointwise(2, 2, model)
             services, searches = (
                 Services(calls=calls, corpus=CORPUS),

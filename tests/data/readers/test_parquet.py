@@ -11,10 +11,10 @@ import pytest
 from arro3.core import Array, DataType, Field, RecordBatch, Table
 from arro3.io import write_parquet
 
+from ragstone.core import limits
 from ragstone.core.fingerprint import digest_table
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
-from ragstone.data.readers import parquet_columns
 from ragstone.data.readers.parquet import ParquetReader
 from ragstone.errors import ConfigError, DatasetError
 
@@ -130,7 +130,7 @@ def test_shards_stand_in_the_order_of_their_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row groups and batches make no difference; qrels of one split keep its queries alone."""
-    monkeypatch.setattr(parquet_columns, "BATCH_ROWS", 3)
+    monkeypatch.setattr(limits, "PARQUET_BATCH_ROWS", 3)
     folder = _folder(tmp_path)
     (folder / "corpus.parquet").unlink()
     (folder / "qrels.parquet").unlink()
@@ -203,7 +203,7 @@ def test_a_nested_column_is_no_text(tmp_path: Path) -> None:
 
 def test_an_id_in_two_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second is refused, wherever the first stood."""
-    monkeypatch.setattr(parquet_columns, "BATCH_ROWS", 2)
+    monkeypatch.setattr(limits, "PARQUET_BATCH_ROWS", 2)
     folder = _folder(tmp_path, _corpus_of(["a", "b", "c", "a"], ["t"] * 4))
     with pytest.raises(DatasetError, match=r"row 4: the id 'a' stands in an earlier row"):
         _read(folder)

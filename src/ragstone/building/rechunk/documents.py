@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from arro3.core import Table
 
+from ragstone.core import limits
 from ragstone.core.schemas import labels_from_json, rows
-from ragstone.data.table_builder import BATCH_ROWS
 from ragstone.types import Document, Label
 
 if TYPE_CHECKING:
@@ -159,8 +159,8 @@ def _by_document(table: Table) -> Iterator[_Row]:
 
 
 def _all(table: Table) -> Iterator[_Row]:
-    for start in range(0, table.num_rows, BATCH_ROWS):
-        yield from rows(table.slice(start, min(BATCH_ROWS, table.num_rows - start)))
+    for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
+        yield from rows(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
 
 
 def _taken(table: Table, order: npt.NDArray[np.int64]) -> Iterator[_Row]:

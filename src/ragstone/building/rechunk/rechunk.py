@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ragstone.building.rechunk.documents import Documents, Joined, Span, document_id_of
 from ragstone.building.rechunk.qrels_transfer import THRESHOLD, Carrier, NotCarried
 from ragstone.building.rechunk.spans import find_span
+from ragstone.core import limits
 from ragstone.core.component import run_component
 from ragstone.core.progress import progress
 from ragstone.core.schemas import labels_to_json
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.types import Passage
-
-_SHOWN: Final = 3
 
 
 @dataclass(frozen=True)
@@ -201,8 +200,8 @@ class _Judged:
 
 
 def _examples(ids: Iterable[str]) -> str:
-    held = list(ids)
-    return ", ".join(map(repr, held[:_SHOWN])) + (", ..." if len(held) > _SHOWN else "")
+    held, most = list(ids), limits.SHOWN_PASSAGE_IDS
+    return ", ".join(map(repr, held[:most])) + (", ..." if len(held) > most else "")
 
 
 def _qrels(carrier: Carrier) -> Table:

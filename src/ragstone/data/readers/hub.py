@@ -12,9 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final
 
+from ragstone.core import limits
 from ragstone.core.offline import network_forbidden
 from ragstone.data.readers.folder import FolderReader
 from ragstone.data.readers.parquet import FolderFiles, Layout, read_layout
+from ragstone.data.readers.rows import listed
 from ragstone.errors import DatasetError, MissingDependency
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class HubReader(Layout):
         if not paths:
             raise DatasetError(
                 f"{files.title} has neither Parquet files nor queries.jsonl; found "
-                f"{', '.join(names[:8]) or 'nothing'}"
+                f"{listed(names, limits.MAX_LISTED_FILES) or 'nothing'}"
             )
         folder = next(p.parent if p.parent.name != "qrels" else p.parent.parent for p in paths)
         dataset = FolderReader(folder, self.split, self.dangling_qrels).read()

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-import orjson
-
+from ragstone.core.parsing import check_collections, parse_json
 from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -217,11 +216,13 @@ def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _loads(content: bytes, where: str) -> Any:
     try:
-        if b"NaN" in content:
-            return json.loads(content, parse_constant=lambda _: None)
-        return orjson.loads(content)
-    except ValueError as error:
+        if b"NaN" not in content:
+            return parse_json(content)
+        value = json.loads(content, parse_constant=lambda _: None)
+        check_collections(value)
+    except (ValueError, RecursionError) as error:
         raise DatasetError(f"{where}: not valid JSON: {error}") from error
+    return value
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

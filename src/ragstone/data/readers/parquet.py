@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal, Proto
 
 from arro3.core import Array, DataType, RecordBatch
 
+from ragstone.core import limits
 from ragstone.core.schemas import CORPUS
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -33,7 +34,7 @@ from ragstone.data.readers.parquet_columns import (
 )
 from ragstone.data.readers.qrels import Judgement, Known, collect_qrels, read_qrels
 from ragstone.data.readers.record_rows import query_row
-from ragstone.data.readers.rows import FieldError, Ids, show, take_labels
+from ragstone.data.readers.rows import FieldError, Ids, listed, show, take_labels
 from ragstone.data.table_builder import Pieces, qrels, queries
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
@@ -158,7 +159,8 @@ def read_layout(files: Files, layout: Layout) -> Dataset:
         raise DatasetError(
             f"{files.title} has no Parquet file of queries: looked for "
             f"{', '.join(p.format('queries') for p in _USUAL)}; found "
-            f"{', '.join(names[:8]) or 'nothing'}; name them with queries: PATTERN"
+            f"{listed(names, limits.MAX_LISTED_FILES) or 'nothing'}; name them with "
+            f"queries: PATTERN"
         )
     with ExitStack() as stack:
         corpus, passage_ids, is_cut = _read_corpus(_opened(files, corpus_names, stack), layout)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import orjson
 from arro3.core import Array, DataType, RecordBatch
 
+from ragstone.core import limits
 from ragstone.data.readers.rows import BREAKS, FieldError, show
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
     from arro3.core import Schema
 
-BATCH_ROWS: Final = 8192
 _MARK: Final = b"PAR1"
 _SHORTEST: Final = 12
 """Bytes of a Parquet file without content: mark, length of the footer, mark."""
@@ -69,7 +69,7 @@ def batches(opened: Opened) -> Iterator[tuple[int, RecordBatch]]:
 
     first = 1
     with _whole(opened):
-        reader = read_parquet(opened.file, batch_size=BATCH_ROWS)
+        reader = read_parquet(opened.file, batch_size=limits.PARQUET_BATCH_ROWS)
         for batch in reader:
             yield first, batch
             first += batch.num_rows

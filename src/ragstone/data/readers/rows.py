@@ -8,18 +8,22 @@ import zlib
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn
 
 import orjson
 
+from ragstone.core import limits
+from ragstone.core.parsing import LimitError, parse_json
 from ragstone.core.schemas import labels_to_json
 from ragstone.errors import DatasetError
 
 _BOM: Final = b"\xef\xbb\xbf"
-_SHOWN: Final = 60
 BREAKS: Final = frozenset("\t\r\n")
 """What an id must not hold: qrels and runs have one line a row, and tabs between columns."""
+_PART_BYTES: Final = 1 << 18
+"""Bytes per read; larger parts are not faster."""
 _UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
@@ -34,7 +38,8 @@ def show(value: object) -> str:
     "'Lisbon'"
     """
     text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    maximum = limits.MAX_VALUE_CHARACTERS
+    return text if len(text) <= maximum else f"{text[:maximum]}..."
 
 
 def find_file(folder: Path, *names: str) -> Path | None:
@@ -56,8 +61,8 @@ def open_bytes(path: Path) -> BinaryIO:
     """Open a plain or `.gz` file for reading bytes."""
     try:
         if path.suffix == ".gz":
-            return io.BufferedReader(gzip.open(path), 1 << 18)
-        return path.open("rb", 1 << 18)
+            return io.BufferedReader(gzip.open(path), _PART_BYTES)
+        return path.open("rb", _PART_BYTES)
     except OSError as error:
         _unreadable(path, error)
 
@@ -71,18 +76,33 @@ def _unreadable(path: Path, error: BaseException) -> NoReturn:
 
 def read_bytes(path: Path) -> bytes:
     """Return all bytes of a plain or `.gz` file, without a byte order mark."""
+    parts, size = [], 0
     try:
         with open_bytes(path) as file:
-            return file.read().removeprefix(_BOM)
+            while part := file.read(_PART_BYTES):
+                parts.append(part)
+                size += len(part)
+                if size > limits.MAX_DOCUMENT_BYTES:
+                    raise DatasetError(
+                        f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
+                        f"a file that is read as a whole; split it, or convert it to JSON lines"
+                    )
     except _UNREADABLE as error:
         _unreadable(path, error)
+    return b"".join(parts).removeprefix(_BOM)
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield line number (from 1) and bytes of each line that is not blank."""
+    maximum = limits.MAX_LINE_BYTES
     try:
         with open_bytes(path) as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, maximum + 1), b""), start=1):
+                if len(line) > maximum:
+                    raise DatasetError(
+                        f"{path}, line {number}: longer than {maximum:,} bytes, the maximum of a "
+                        f"line; write one row per line, and cut long documents into passages"
+                    )
                 if not line.isspace():
                     yield number, line.removeprefix(_BOM) if number == 1 else line
     except _UNREADABLE as error:
@@ -105,7 +125,9 @@ def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield line number and object of each line of a JSON lines file."""
     for number, line in lines(path):
         try:
-            row = orjson.loads(line)
+            row = parse_json(line)
+        except LimitError as error:
+            raise DatasetError(f"{path}, line {number}: {error}") from error
         except orjson.JSONDecodeError as error:
             text = text_of(path, number, line).strip()
             raise DatasetError(
@@ -138,7 +160,9 @@ def json_document(path: Path) -> Any:
     """Return the content of a JSON file."""
     content = read_bytes(path)
     try:
-        return orjson.loads(content)
+        return parse_json(content)
+    except LimitError as error:
+        raise DatasetError(f"{path}: {error}") from error
     except orjson.JSONDecodeError as error:
         for number, line in enumerate(content.split(b"\n"), start=1):
             text_of(path, number, line)
@@ -292,7 +316,7 @@ class Ids:
         return self._places.keys()
 
 
-def listed(values: Sequence[str], limit: int = 5) -> str:
+def listed(values: Sequence[str], limit: int = limits.MAX_LISTED_VALUES) -> str:
     """Return the first few of some texts, and how many more there are.
 
     >>> listed(["'a'", "'b'", "'c'"], limit=2)

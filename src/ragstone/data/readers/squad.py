@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ragstone.core import limits
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
@@ -64,7 +65,7 @@ def _one_file(path: Path) -> Path:
         return path
     found = sorted(file for file in path.iterdir() if file.name.endswith((".json", ".json.gz")))
     if len(found) != 1:
-        names = listed([file.name for file in found], 20) or "none"
+        names = listed([file.name for file in found], limits.MAX_LISTED_FILES) or "none"
         raise DatasetError(
             f"{path} must hold one .json file (or .json.gz), found {names}; name one"
         )

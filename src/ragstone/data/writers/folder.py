@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from ragstone.core import limits
 from ragstone.core.schemas import labels_from_json, rows
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import BATCH_ROWS
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def _write(path: Path, lines: Iterable[bytes]) -> None:
 
 def _all(table: Table) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table, a batch at a time: all at once would be ten times its size."""
-    for start in range(0, table.num_rows, BATCH_ROWS):
-        yield from rows(table.slice(start, min(BATCH_ROWS, table.num_rows - start)))
+    for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
+        yield from rows(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
 
 
 def _passage(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import orjson
 
+from ragstone.core import limits
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.mtrag_turns import ABSENT, domain_of, plain_value
 from ragstone.data.writers.folder import write_lines
@@ -20,9 +21,6 @@ from ragstone.types import Context, Label, Message, Passage, Prediction, Query, 
 
 TaskForm: TypeAlias = Literal["a", "b", "c"]
 """MTRAGEval: a is retrieval, b answering from gold passages, c both."""
-
-MOST_CONTEXTS: Final = 10
-"""Passages that MTRAGEval takes of a ranking."""
 
 _TAG: Final = "|user|: "
 _MANY: Final = "question_type"
@@ -233,7 +231,7 @@ def _collection(query: Query) -> str:
 
 
 def _ranked(dataset: Dataset, ranking: Ranking | None) -> Iterator[dict[str, Any]]:
-    for place in list(ranking or ())[:MOST_CONTEXTS]:
+    for place in list(ranking or ())[: limits.MTRAG_CONTEXTS]:
         yield {**_shown(dataset.corpus[place.passage_id]), "score": place.score}
 
 

@@ -1,1 +1,1 @@
-"""Charts of the report, as Vega-Lite specifications."""
+"""Charts as Vega-Lite specifications, and as files."""

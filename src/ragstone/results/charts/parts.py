@@ -1,12 +1,13 @@
-"""What the report's charts are made of: axes, series, layers, and the frame around them.
+"""Parts of every chart: axes, series, layers, and the frame around them.
 
-Plain data for Vega-Lite. Colours are the page's own CSS variables, so that a chart follows light
-and dark; widths follow the page.
+Charts are plain data for Vega-Lite. Colours are CSS variables of the report, so that a chart
+follows light and dark; widths follow the page. `render.py` replaces both with values for a file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ LINE: Final = 18
 """Pixels from one series to the next within a row."""
 WIDE: Final = 0.4
 """A span of means on whose axis one decimal is enough."""
+BAR_ROW: Final = 58
+"""Pixels of a bar or cell, its name and the gap after it."""
+INK: Final = "var(--ink)"
+ON_STRONG: Final = "var(--on-strong)"
+ON_MIDDLE: Final = "var(--on-middle)"
+"""Colours of text on a strong and on a middle tone; `ON_SERIES` has one for each series."""
+ON_SERIES: Final = (
+    ON_STRONG, ON_MIDDLE, ON_STRONG, ON_STRONG, ON_MIDDLE, ON_MIDDLE, ON_STRONG, ON_MIDDLE,
+)  # fmt: skip
 _MUTED: Final = "var(--muted)"
 _RULE: Final = "var(--rule)"
 
@@ -45,7 +55,7 @@ CONFIG: Final[Spec] = {
     },
     "legend": {
         "orient": "bottom",
-        "labelColor": "var(--ink)",
+        "labelColor": INK,
         "labelFontSize": 12,
         "labelLimit": 300,
         "symbolSize": 90,
@@ -55,7 +65,8 @@ CONFIG: Final[Spec] = {
         "rowPadding": 4,
         "offset": 14,
     },
-    "text": {"color": "var(--ink)", "fontSize": 12},
+    "text": {"color": INK, "fontSize": 12},
+    "title": {"color": INK, "fontSize": 14, "anchor": "start", "offset": 14},
 }
 
 
@@ -64,12 +75,12 @@ def whole(
     values: Sequence[Spec],
     layers: Sequence[Spec],
     height: float,
-    names: Mapping[str, str],
+    keys: Mapping[str, str] = MappingProxyType({}),
 ) -> Spec:
-    """Return a whole chart; `names` holds what the keys of series are called.
+    """Return a whole chart; `keys` is name of a series -> its key.
 
-    Series go by keys, as Vega-Lite writes the members of a domain into expressions, and people give
-    systems names that no expression can hold.
+    Vega-Lite writes the members of a domain into expressions, which cannot contain every name that
+    people give. So series have keys.
     """
     return {
         "$schema": SCHEMA,
@@ -78,68 +89,40 @@ def whole(
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
         "padding": {"left": 2, "right": 10, "top": 6, "bottom": 6},
-        "params": [{"name": "names", "value": dict(names)}],
+        "params": [{"name": "names", "value": {key: name for name, key in keys.items()}}],
         "data": {"values": list(values)},
         "layer": list(layers),
         "config": CONFIG,
     }
 
 
-def line_layers(
-    x: Spec,
-    keys: Mapping[str, str],
-    what: str,
-    *,
-    named: str = "System",
-    domain: Sequence[float] = (0, 1),
-) -> list[Spec]:
-    """Return intervals, lines and points of some series over places on an axis.
-
-    `what` is the axis' name, `named` what the series are, `domain` what the means lie between.
-    """
-    colour, shape = series_encoding(list(keys.values()))
-    shared = {"x": x, "color": colour}
-    mean = quantity("mean", domain)
-    titles = {"name": named, what.lower(): what, "mean": "Mean", "low": "from", "high": "to"}
-    return [
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.5},
-            "encoding": {**shared, "y": quantity("low", domain), "y2": {"field": "high"}},
-        },
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, "y": mean}},
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {**shared, "y": mean, "shape": shape, "tooltip": tooltip(titles)},
-        },
-    ]
+def column(charts: Mapping[str, Spec]) -> Spec:
+    """Return one picture of several charts below each other: title -> chart."""
+    parts = list(charts.values())
+    own = ("width", "height", "data", "layer", "resolve")
+    names = {key: name for part in parts for key, name in part["params"][0]["value"].items()}
+    return {
+        **{name: parts[0][name] for name in ("$schema", "padding", "config")},
+        "description": " ".join(part["description"] for part in parts),
+        "params": [{"name": "names", "value": names}],
+        "spacing": 36,
+        "vconcat": [
+            {"title": title, **{name: chart[name] for name in own if name in chart}}
+            for title, chart in charts.items()
+        ],
+        "resolve": {"scale": {"color": "independent"}},
+    }
 
 
-def series_keys(names: Iterable[str]) -> dict[str, str]:
+def series_keys(names: Iterable[str], prefix: str = "s") -> dict[str, str]:
     """Return name -> key of its series, in the order of first appearance."""
-    return {name: f"s{place}" for place, name in enumerate(dict.fromkeys(names))}
+    return {name: f"{prefix}{place}" for place, name in enumerate(dict.fromkeys(names))}
 
 
 def mean_fields(summary: Summary) -> Spec:
     """Return a mean, the ends of its interval and n, as fields of a row."""
     low, high = summary.interval or (summary.mean, summary.mean)
     return {"mean": summary.mean, "low": low, "high": high, "n": summary.n}
-
-
-def shift(place: int, series: int) -> float:
-    """Return how far a series stands beside the cutoff, lest intervals hide each other."""
-    return 0.05 * (place - (series - 1) / 2)
-
-
-def even_axis(cutoffs: Sequence[float], title: str = "k") -> Spec:
-    """Return an axis with cutoffs, or other numbers, at even distances."""
-    axis = {
-        "values": list(range(len(cutoffs))),
-        "labelExpr": f"{list(cutoffs)}[round(datum.value)]",
-        "title": title,
-        "grid": False,
-    }
-    scale = {"domain": [-0.35, len(cutoffs) - 0.65], "nice": False, "zero": False}
-    return {"field": "place", "type": "quantitative", "axis": axis, "scale": scale}
 
 
 def series_encoding(domain: Sequence[str]) -> tuple[Spec, Spec]:

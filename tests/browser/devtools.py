@@ -1,4 +1,4 @@
-"""A page in headless Chromium, driven over the DevTools protocol: for tests of pages.
+"""A page in headless Chromium, driven over the DevTools protocol.
 
 Needs no package beyond the core; a Chromium must be on the machine (`find_chromium`).
 """
@@ -139,7 +139,7 @@ def running_browser(path: str) -> Iterator[str]:
     profile = tempfile.mkdtemp(prefix="ragstone-browser-")
     command = [path, *FLAGS, f"--user-data-dir={profile}"]
     no = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=no, stdout=no, stderr=no)  # noqa: S603 - our browser
+    process = subprocess.Popen(command, stdin=no, stdout=no, stderr=no)
     try:
         yield f"http://127.0.0.1:{_port(Path(profile) / 'DevToolsActivePort', process)}"
     finally:

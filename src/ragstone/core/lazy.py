@@ -1,0 +1,30 @@
+"""Public names of a package that are imported when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def attach(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return the functions `__getattr__` and `__dir__` and the list `__all__` of a package.
+
+    Args:
+        package: the package's `__name__`.
+        modules: public name -> module that defines it, relative to the package.
+
+    >>> get, _, names = attach("ragstone.core", {"size": "resources"})
+    >>> names, get("size")(20_000_000)
+    (['size'], '20.0 MB')
+    """
+    names = sorted(modules)
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return get, names.copy, names

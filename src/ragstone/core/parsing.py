@@ -1,0 +1,94 @@
+"""JSON and YAML from outside the package, parsed within the limits on size and nesting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ragstone.core import limits
+from ragstone.errors import ConfigError
+
+_COLLECTIONS: Final = frozenset({dict, list})
+
+
+class LimitError(ValueError):
+    """Input exceeds a limit. The caller adds the file and the line."""
+
+
+def parse_json(content: bytes) -> Any:
+    """Return parsed JSON; raise `orjson.JSONDecodeError`, or `LimitError` if nested too deeply.
+
+    >>> parse_json(b'{"a": [1]}')
+    {'a': [1]}
+    """
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        if "limit" in error.msg:
+            raise _too_deep() from error
+        raise
+    # Most rows are one flat object, and a walk over each of a million would take a second.
+    if type(value) is not dict or [v for v in value.values() if type(v) in _COLLECTIONS]:
+        check_collections(value)
+    return value
+
+
+def read_yaml(path: Path, kind: str) -> Any:
+    """Return the content of a YAML file; raise `ConfigError` if it is malformed or too large.
+
+    Args:
+        path: the file.
+        kind: the kind of file, for errors, such as "price table".
+    """
+    import yaml
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(limits.MAX_YAML_BYTES + 1)
+        if len(content) > limits.MAX_YAML_BYTES:
+            raise LimitError(
+                f"it has more than {limits.MAX_YAML_BYTES:,} bytes, the maximum of a YAML file; "
+                "split it, or name the right file"
+            )
+        value = yaml.safe_load(content.decode())
+        check_collections(value, limits.MAX_YAML_COLLECTIONS)
+    except RecursionError as error:
+        raise ConfigError(f"cannot read the {kind} {path}: {_too_deep()}") from error
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"cannot read the {kind} {path}: {error}") from error
+    return value
+
+
+def check_collections(value: Any, maximum: int | None = None) -> None:
+    """Raise `LimitError` for too many levels of lists and objects, or more than `maximum`."""
+    level, count = _collections([value], maximum), 0
+    for _ in range(limits.MAX_NESTING_LEVELS):
+        if not level:
+            return
+        count += len(level)
+        if maximum is not None and count > maximum:
+            raise LimitError(
+                f"it has more than {maximum:,} lists and mappings, the maximum of a YAML file with "
+                "its aliases expanded; use fewer aliases, or split the file"
+            )
+        members = (v.values() if type(v) is dict else v for v in level)
+        level = _collections(chain.from_iterable(members), maximum)
+    if level:
+        raise _too_deep()
+
+
+def _collections(values: Iterable[Any], maximum: int | None) -> list[Any]:
+    """Return the lists and objects among some values; stop when they exceed `maximum`."""
+    found = (value for value in values if type(value) in _COLLECTIONS)
+    return list(islice(found, None if maximum is None else maximum + 1))
+
+
+def _too_deep() -> LimitError:
+    return LimitError(
+        f"lists and objects are nested more than {limits.MAX_NESTING_LEVELS} levels deep, the "
+        "maximum; flatten them, or store the inner ones as text"
+    )

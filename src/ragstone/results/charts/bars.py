@@ -1,0 +1,96 @@
+"""Stacked bars: the counts of each row as shares that sum to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from ragstone.results.charts.parts import (
+    BAR_ROW,
+    ON_SERIES,
+    SERIES,
+    Spec,
+    quantity,
+    row_axis,
+    row_names,
+    series_keys,
+    tooltip,
+    whole,
+)
+
+
+def bars_chart(
+    what: str,
+    rows: Mapping[str, Mapping[str, int]],
+    colours: Mapping[str, tuple[str, str]] | None = None,
+    *,
+    shown: Literal["share", "count"] = "share",
+) -> Spec:
+    """Return one bar per row.
+
+    Args:
+        what: subject of the chart, for its description.
+        rows: row -> part -> count; no row is empty.
+        colours: part -> colour, and colour of text on it (default: those of series).
+        shown: the number written into a segment if it fits.
+    """
+    parts = colours or dict.fromkeys(part for counts in rows.values() for part in counts)
+    # The subject makes keys unique among the charts of a column.
+    keys = series_keys(parts, prefix=what)
+    values = [one for row, counts in rows.items() for one in _segments(row, counts, keys)]
+    told = "; ".join(
+        f"{v['row']}: {v['name']} {v['share']:.3f} ({v['count']} of {v['n']})" for v in values
+    )
+    fills, inks = zip(*colours.values(), strict=True) if colours else (SERIES, ON_SERIES)
+    layers = [row_names(-22), _bars(_colour(keys, fills)), _texts(_colour(keys, inks), shown)]
+    what = f"{what}, shares that sum to 1. {told}."
+    spec = whole(what, values, layers, BAR_ROW * len(rows), keys)
+    return spec | {"resolve": {"scale": {"color": "independent"}}}
+
+
+def _segments(row: str, counts: Mapping[str, int], keys: Mapping[str, str]) -> Iterator[Spec]:
+    """Yield a bar's segments with their ends, counted so that the last one ends at 1."""
+    n, before = sum(counts.values()), 0
+    for name, count in counts.items():
+        after = before + count
+        place = {"row": row, "series": keys[name], "name": name, "count": count, "n": n}
+        ends = {"start": before / n, "middle": (before + after) / 2 / n, "end": after / n}
+        yield {**place, **ends, "share": count / n}
+        before = after
+
+
+def _bars(colour: Spec) -> Spec:
+    legend = {"title": None, "labelExpr": "names[datum.value]", "symbolType": "square"}
+    axis = {"format": ".0%", "tickCount": 5, "title": None, "grid": False}
+    titles = {"row": "Row", "name": "Part", "share": "Share", "count": "Queries", "n": "of"}
+    return {
+        "mark": {"type": "bar", "height": 24, "stroke": "var(--paper)", "strokeWidth": 1.5},
+        "encoding": {
+            "y": row_axis(),
+            "x": {**quantity("start"), "axis": axis},
+            "x2": {"field": "end"},
+            "color": colour | {"legend": legend},
+            "tooltip": tooltip(titles),
+        },
+    }
+
+
+def _texts(colour: Spec, shown: str) -> Spec:
+    """Return the layer that writes a number into its segment if it fits."""
+    form = {"share": ".0%", "count": ","}[shown]
+    fits = f"datum.share * width >= 12 + 7 * length(format(datum.{shown}, '{form}'))"
+    return {
+        "mark": {"type": "text", "fontSize": 11.5, "fontWeight": 600},
+        "transform": [{"filter": fits}],
+        "encoding": {
+            "y": row_axis(),
+            "x": {"field": "middle", "type": "quantitative"},
+            "text": {"field": shown, "format": form},
+            "color": colour | {"legend": None},
+        },
+    }
+
+
+def _colour(keys: Mapping[str, str], colours: tuple[str, ...]) -> Spec:
+    scale = {"domain": list(keys.values()), "range": list(colours)}
+    return {"field": "series", "type": "nominal", "scale": scale}

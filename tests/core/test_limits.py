@@ -1,0 +1,325 @@
+"""Limits: every one has a type, a reason and a use, and its message names the way out.
+
+Time-outs, deadlines, attempts and consecutive failures of calls are tested in
+`tests/calls/test_client.py`; the number of pages in a report in `tests/results/test_html.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import io
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ragstone.building.label_files import read_label_sets
+from ragstone.building.labels import load_taxonomy
+from ragstone.building.passages import usable
+from ragstone.building.prompts import load_prompts
+from ragstone.building.reply_parsing import Rejected, checked_question
+from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, RetryPolicy, chat
+from ragstone.calls.scheduler import Engine
+from ragstone.cli import diagnostics, score
+from ragstone.cli.data import _counts
+from ragstone.cli.judge import read_judge
+from ragstone.core import limits
+from ragstone.data.corpus import Corpus
+from ragstone.data.load import load_dataset
+from ragstone.data.readers.rows import json_document, json_rows, listed, show
+from ragstone.data_quality.lenient_reader import read_leniently
+from ragstone.errors import CallError, ConfigError, DatasetError, RagstoneError, StoreError
+from ragstone.models import llama_server
+from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.types import Passage
+
+SOURCE = Path(limits.__file__).parents[1]
+NOT_YET = {"components", "experiment", "indexes", "statistics", "testing"}
+"""Folders whose bounds are not in `limits` yet."""
+BODY = ast.parse(Path(limits.__file__).read_text(encoding="utf-8")).body
+NAMES = [name for name in vars(limits) if name.isupper()]
+
+
+def test_every_limit_is_final_positive_and_explained() -> None:
+    """Each is annotated as `Final`, is a number above 0, and has a docstring."""
+    pairs = [(node, after) for node, after in pairwise(BODY) if isinstance(node, ast.AnnAssign)]
+    for node, after in pairs:
+        assert ast.unparse(node.annotation) == "Final"
+        assert re.match(r"'.*\.'|\".*\.\"", ast.unparse(after))
+    assert len(pairs) == len(NAMES)
+    assert all(getattr(limits, name) > 0 for name in NAMES)
+
+
+def test_every_limit_is_used() -> None:
+    """No limit is left that nothing reads."""
+    files = [path for path in SOURCE.rglob("*.py") if path.name != "limits.py"]
+    words = {word for p in files for word in re.findall(r"[A-Z_]{4,}", p.read_text("utf-8"))}
+    assert set(NAMES) - words == set()
+
+
+def test_no_other_module_defines_a_limit() -> None:
+    """A whole number called MAX, MOST, LARGEST, LONGEST or SHOWN belongs into `limits`."""
+    pattern = re.compile(
+        r"^_?\w*(?:MAX|MOST|LARGEST|LONGEST|SHOWN)\w*(?:: Final)? = \d", re.MULTILINE
+    )
+    files = [p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts[0] not in NOT_YET]
+    found = {p.name for p in files if pattern.search(p.read_text(encoding="utf-8"))}
+    assert found == {"limits.py"}
+
+
+def nested(levels: int) -> str:
+    """Return lists within each other."""
+    return "[" * levels + "]" * levels
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a file, compressed if its name ends in .gz, and return its path."""
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+def rows(folder: Path, text: str, name: str = "rows.jsonl") -> None:
+    """Read a JSON lines file of that text."""
+    list(json_rows(write(folder / name, text)))
+
+
+def document(folder: Path, text: str, name: str = "data.json") -> None:
+    """Read a JSON file of that text."""
+    json_document(write(folder / name, text))
+
+
+def prices(folder: Path, text: str) -> None:
+    """Read a price table of that text."""
+    Prices.read(write(folder / "prices.yaml", text))
+
+
+def dataset(folder: Path, label: str) -> None:
+    """Read a data set whose only query has a label of that JSON."""
+    write(folder / "queries.jsonl", f'{{"_id": "1", "text": "Why?", "deep": {label}}}')
+    load_dataset(folder)
+
+
+ALIASES = "a: &a [[], []]\nb: &b [*a, *a, *a]\nmodels: [*b, *b, *b, *b]\n"
+
+INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
+    (
+        ("MAX_LINE_BYTES", 20),
+        lambda folder: rows(folder, '{"a": "short"}\n{"a": "much too long"}'),
+        r"rows\.jsonl, line 2: longer than 20 bytes, the maximum of a line; write one row per line",
+    ),
+    (
+        ("MAX_LINE_BYTES", 20),
+        lambda folder: rows(folder, '{"a": "much too long"}', "rows.jsonl.gz"),
+        r"rows\.jsonl\.gz, line 1: longer than 20 bytes",
+    ),
+    (
+        ("MAX_DOCUMENT_BYTES", 10),
+        lambda folder: document(folder, json.dumps(list(range(9)))),
+        r"data\.json has more than 10 bytes, the maximum of a file .* convert it to JSON lines",
+    ),
+    (
+        ("MAX_DOCUMENT_BYTES", 10),
+        lambda folder: document(folder, json.dumps(list(range(9))), "data.json.gz"),
+        r"data\.json\.gz has more than 10 bytes",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 3),
+        lambda folder: rows(folder, f'{{"a": {nested(3)}}}'),
+        r"rows\.jsonl, line 1: lists and objects are nested more than 3 levels deep, .* flatten",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 3),
+        lambda folder: document(folder, nested(4)),
+        r"data\.json: lists and objects are nested more than 3 levels",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 100),
+        lambda folder: document(folder, nested(5000)),
+        r"data\.json: lists and objects are nested more than 100 levels",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 100),
+        lambda folder: dataset(folder, nested(300)),
+        r"queries\.jsonl, line 1: lists and objects are nested more than 100 levels",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 3),
+        lambda folder: prices(folder, f"models: {nested(3)}"),
+        r"cannot read the price table .*prices\.yaml: lists and objects are nested more than 3",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 100),
+        lambda folder: prices(folder, nested(2000)),
+        r"cannot read the price table .*prices\.yaml: lists and objects are nested more than 100",
+    ),
+    (
+        ("MAX_YAML_BYTES", 30),
+        lambda folder: prices(folder, "models: {}  # " + "long " * 9),
+        r"prices\.yaml: it has more than 30 bytes, the maximum of a YAML file; split it",
+    ),
+    (
+        ("MAX_YAML_COLLECTIONS", 20),
+        lambda folder: prices(folder, ALIASES),
+        r"prices\.yaml: it has more than 20 lists and mappings, .* use fewer aliases",
+    ),
+    (
+        ("MAX_YAML_BYTES", 5),
+        lambda folder: load_prompts(write(folder / "my.yaml", "theme: x")),
+        r"cannot read the prompts .*my\.yaml: it has more than 5 bytes",
+    ),
+    (
+        ("MAX_YAML_BYTES", 5),
+        lambda folder: load_taxonomy(str(write(folder / "my.yaml", "name: x"))),
+        r"cannot read the taxonomy .*my\.yaml: it has more than 5 bytes",
+    ),
+    (
+        ("MAX_YAML_BYTES", 5),
+        lambda folder: read_judge(str(write(folder / "my.yaml", "name: x")), "", {}),
+        r"cannot read the judge .*my\.yaml: it has more than 5 bytes",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("limit", "read", "message"), INPUT, ids=[f"{case[0][0]}-{n}" for n, case in enumerate(INPUT)]
+)
+def test_input_beyond_a_limit_is_an_error_with_the_way_out(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: tuple[str, int],
+    read: Callable[[Path], object],
+    message: str,
+) -> None:
+    """The error names the file, the limit and the remedy."""
+    monkeypatch.setattr(limits, *limit)
+    with pytest.raises(RagstoneError, match=message) as caught:
+        read(tmp_path)
+    assert isinstance(caught.value, ConfigError | DatasetError)
+
+
+def test_input_within_the_limits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line, a document, a nesting and a YAML file of exactly the maximum are allowed."""
+    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 13)
+    monkeypatch.setattr(limits, "MAX_DOCUMENT_BYTES", 4)
+    monkeypatch.setattr(limits, "MAX_NESTING_LEVELS", 2)
+    monkeypatch.setattr(limits, "MAX_YAML_BYTES", 10)
+    monkeypatch.setattr(limits, "MAX_YAML_COLLECTIONS", 2)
+    rows(tmp_path, '{"a": "1234"}\n'[:-1])
+    document(tmp_path, nested(2))
+    prices(tmp_path, "models: {}")
+
+
+def test_the_doctor_reports_a_row_beyond_a_limit(tmp_path: Path) -> None:
+    """A row with deep nesting is a fault, and reading goes on."""
+    deep = f'{{"_id": "1", "text": "Why?", "deep": {nested(300)}}}'
+    write(tmp_path / "queries.jsonl", f'{deep}\n{{"_id": "2", "text": "Who?"}}\n')
+    (fault,) = read_leniently(tmp_path).faults
+    assert "nested more than 100 levels deep" in fault.told
+
+
+def test_a_csv_field_beyond_the_limit_of_python_is_an_error(tmp_path: Path) -> None:
+    """The error names the file, the line, the limit and the remedy."""
+    path = write(tmp_path / "labels.csv", f"_id,label\n1,{'x' * 200_000}")
+    with pytest.raises(DatasetError, match=r"labels\.csv, line 2: .*limit \(131072\); shorten"):
+        read_label_sets(path, "label")
+
+
+def ask(folder: Path, server: FakeModelServer) -> Failure:
+    """Return the failure of one call with one attempt."""
+    policy = RetryPolicy(attempts=1)
+    with Calls.at(folder / "calls.sqlite", retry_policy=policy) as calls:
+        (outcome,) = calls.ask(Endpoint("fake", (server.url,)), [chat("Why?")])
+    assert isinstance(outcome, Failure)
+    return outcome
+
+
+def test_a_response_beyond_the_maximum_size_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names the server, the maximum and the remedy."""
+    monkeypatch.setattr(limits, "MAX_RESPONSE_BYTES", 10)
+    with FakeModelServer() as server:
+        reason = ask(tmp_path, server).reason
+    assert "exceeds the maximum response size of 10 bytes; lower max_tokens" in reason
+
+
+def test_a_long_error_of_a_server_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason contains the start of the server's text."""
+    monkeypatch.setattr(limits, "MAX_SERVER_ERROR_CHARACTERS", 8)
+    with FakeModelServer(faults={"400": 1.0}) as server:
+        assert ask(tmp_path, server).reason.endswith("refused with 400: this req")
+
+
+def test_a_stalled_event_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says that replies are kept and how to resume."""
+    monkeypatch.setattr(limits, "STALLED_LOOP_SECONDS", -1.0)
+    with pytest.raises(CallError, match=r"no progress for 0 s; .* run the same command again"):
+        Engine(RetryPolicy()).check_alive()
+
+
+def test_a_locked_call_log_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the waiting time the error names the file."""
+    monkeypatch.setattr(limits, "LOG_LOCK_SECONDS", 0.05)
+    other = sqlite3.connect(tmp_path / "log")
+    other.execute("BEGIN EXCLUSIVE")
+    with (
+        CallLog(tmp_path / "log") as log,
+        pytest.raises(StoreError, match=r"call log .*log: .*locked"),
+    ):
+        log.replies(["k"])
+    other.close()
+
+
+def test_a_model_server_that_does_not_start_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the waiting time and shows the last lines of the server's log."""
+    monkeypatch.setattr(limits, "MODEL_START_SECONDS", 0.1)
+    process = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"], stdout=subprocess.PIPE
+    )
+    log = io.BytesIO(b"one\ntwo\nthree\nfour\n")
+    with process, pytest.raises(CallError, match=r"no answer within 0 s.*two / three / four\. Is"):
+        llama_server._wait_ready(process, "my-model", log)
+
+
+def test_passages_beyond_the_limits_are_refused_with_the_number() -> None:
+    """The reasons name the minimum of words and the maximum of characters."""
+    texts = {"short": "A few words.", "long": "A long passage of words. " * 500}
+    corpus = Corpus.from_passages([Passage(name, text) for name, text in texts.items()])
+    assert usable(corpus, in_language="any").refused == {
+        "short": f"it has fewer than {limits.MIN_PASSAGE_WORDS} words",
+        "long": f"it has more than {limits.MAX_PASSAGE_CHARACTERS:,} characters",
+    }
+
+
+def test_a_long_question_is_rejected_with_the_number() -> None:
+    """The reason names the maximum of words."""
+    words = " ".join(f"word{n}" for n in range(limits.MAX_QUESTION_WORDS))
+    with pytest.raises(Rejected, match=f"more than {limits.MAX_QUESTION_WORDS} words"):
+        checked_question(f"Who wrote {words}?", "")
+
+
+def test_low_disk_space_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ragstone doctor` names the free space and the remedy."""
+    monkeypatch.setattr(limits, "LOW_DISK_BYTES", 2**80)
+    finding = diagnostics._disk(tmp_path)
+    assert finding.state == "warning"
+    assert "give another folder: store=PATH" in finding.advice
+
+
+def test_cut_lists_and_texts_name_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut list ends with the number of the others, a cut text with three dots."""
+    monkeypatch.setattr(limits, "MAX_VALUE_CHARACTERS", 5)
+    monkeypatch.setattr(limits, "SHOWN_LABEL_VALUES", 1)
+    monkeypatch.setattr(limits, "SHOWN_DIFFERING_ANSWERS", 0)
+    assert show("a long value") == "'a lo..."
+    assert listed([str(n) for n in range(9)]) == "0, 1, 2, 3, 4 and 4 more"
+    assert _counts({"law": 3, "art": 2}, values=2) == "law 3 and 1 more values"
+    assert score._explanation("F1", [{}, {}])[-1] == "  and 2 more; --json lists them all"
