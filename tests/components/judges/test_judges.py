@@ -498,7 +498,7 @@ def test_every_judge_keeps_the_contract(name: str) -> None:
     made = create("judges", name, where="test")
 
     assert kind.__doc__
-    assert kind.version >= 1  # type: ignore[attr-defined]
+    assert kind.version >= 1
     assert str(made)
     assert made.verdicts([], calls.services()) == []
     assert calls.asked == []
