@@ -168,6 +168,3 @@ def _prediction(
         passage_ids=ended.passage_ids,
         dropped=dropped,
     )
-
-
-LlmGenerator = Asking
