@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from ragstone.core.component import Component, Outcome
 from ragstone.core.spec import Spec
-from ragstone.errors import RagstoneError
-from ragstone.types import Context
+from ragstone.errors import ComponentError, RagstoneError
+from ragstone.types import Context, Score
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
         Prediction,
         Query,
         Ranking,
-        Score,
         Search,
         Task,
     )
@@ -273,20 +274,34 @@ class Generator(Component):
 
 
 class Judge(Component):
-    """A language model that grades; `str` of it is the name of its metric."""
+    """Grades predictions; `str` of it is the name of its metric.
+
+    Your own judge may return a number or a bool, which is a score of that metric, or a `Score`, or
+    several of them: whoever runs a judge reads its outcomes with `scores_of`.
+    """
 
     verb = "judge"
     item_names: ClassVar = {"tasks": "task", "predictions": "prediction"}
-
+    name: ClassVar[str] = ""
+    """The name of the metric; that of the class if empty."""
     direction: ClassVar[Literal["higher", "lower", "neutral"]] = "higher"
     """Which scores are better."""
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     """Lowest and highest score; None if there is no bound."""
 
+    def __str__(self) -> str:
+        """Return the name of the judge's metric."""
+        return self.name or type(self).__name__
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics that the judge's scores belong to."""
         return (str(self),)
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Names of the models that are asked."""
+        return ()
 
     @classmethod
     def described(cls) -> str:
@@ -301,3 +316,37 @@ class Judge(Component):
         A verdict that is missing is a score with a reason; `retry` if a call failed.
         """
         raise NotImplementedError
+
+    def scores_of(self, query_id: str, outcome: Outcome[Any]) -> Sequence[Score]:
+        """Return the scores of one outcome of the judge.
+
+        Without a value, or with one that is not finite, each metric has a failed score.
+
+        Raises:
+            ComponentError: the value is neither a number nor scores of the judge's metrics.
+        """
+        value = outcome.value
+        if value is None or (isinstance(value, Real) and not math.isfinite(value)):
+            reason = outcome.reason or f"the judge returned {value}"
+            return [Score(query_id, metric, None, "failed", reason) for metric in self.metrics]
+        if isinstance(value, Real):
+            return [Score(query_id, str(self), float(value), reason=outcome.reason)]
+        scores = [value] if isinstance(value, Score) else value
+        legal = (
+            isinstance(scores, list | tuple)
+            and scores
+            and all(
+                isinstance(s, Score) and s.query_id == query_id and s.metric in self.metrics
+                for s in scores
+            )
+        )
+        if not legal:
+            raise ComponentError(
+                f"{type(self).__name__} returned {value!r} for query {query_id!r}; a judge returns "
+                f"a number, a bool, or scores of that query and of its metrics: "
+                f"{', '.join(self.metrics)}",
+                component=type(self).__name__,
+                query_id=query_id,
+                value=value,
+            )
+        return list(scores)

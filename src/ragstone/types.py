@@ -98,17 +98,6 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Formed:
-    """A search text that a model was asked for; the query's own text where it gave none."""
-
-    text: str
-    reason: str = ""
-    """Why the model's text is not used."""
-    failed: bool = False
-    """Whether the call failed, so that it is worth asking again."""
-
-
-@dataclass(frozen=True, slots=True)
 class Search:
     """The text to be searched for on behalf of a query."""
 
@@ -144,17 +133,6 @@ class Ranking:
         """Yield the places from rank 1 on."""
         pairs = zip(self.passage_ids, self.scores, strict=True)
         return (ScoredPassage(p, float(s), rank) for rank, (p, s) in enumerate(pairs, start=1))
-
-
-@dataclass(frozen=True, slots=True)
-class Reranked:
-    """A ranking that a model was asked to order; the ranking as it came where it could not."""
-
-    ranking: Ranking
-    reason: str = ""
-    """Why the order, or some of it, is not the model's."""
-    failed: bool = False
-    """Whether a call failed, so that it is worth asking again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +187,6 @@ class Context:
     def passage_ids(self) -> tuple[str, ...]:
         """Ids of the passages, in the order shown."""
         return tuple(passage.passage_id for passage in self.passages)
-
-
-@dataclass(frozen=True, slots=True)
-class Processed:
-    """A context as a processor left it; as it came where the processor could not do its work."""
-
-    context: Context
-    reason: str = ""
-    """Why the context, or some of it, is as it came."""
-    failed: bool = False
-    """Whether a call failed, so that it is worth asking again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,14 @@ from ragstone.building.prompts import Prompts, load_prompts
 from ragstone.building.strategies import STRATEGIES
 from ragstone.building.write import write_generated
 from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint
 from ragstone.cli.data import command
+from ragstone.components.llm import resolve_llm
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.protocols import Services
 from ragstone.testing.fake_judge import ScriptedCalls
 from ragstone.testing.fake_model_server import FakeModelServer
-from ragstone.testing.fake_test_set import ENDPOINT, corpus, run
+from ragstone.testing.fake_test_set import corpus, run, writer
 from ragstone.testing.fake_writer import ScriptedWriter
 
 
@@ -85,7 +86,7 @@ def test_the_example_is_shown_and_never_taken_for_the_reply() -> None:
         lambda _: '{"question": "Who built Mill Bridge at Oldby?", "answer": "A"}'
     )
 
-    made = generate(corpus(), Plan("single", count=1), Writer(ENDPOINT, calls))
+    made = generate(corpus(), Plan("single", count=1), writer(calls))
 
     asked = calls.asked[0].messages
     assert [role for role, _ in asked] == ["user", "assistant", "user"]
@@ -97,7 +98,7 @@ def test_the_example_is_shown_and_never_taken_for_the_reply() -> None:
 def test_examples_can_be_left_out_or_be_ones_own(tmp_path: Path) -> None:
     """None for prompts of another language unless the file has some; variables are checked."""
     calls = ScriptedCalls(ScriptedWriter())
-    generate(corpus(), Plan("single", count=1), Writer(ENDPOINT, calls, Prompts(examples={})))
+    generate(corpus(), Plan("single", count=1), writer(calls, Prompts(examples={})))
     assert [role for role, _ in calls.asked[0].messages] == ["user"]
 
     path = tmp_path / "prompts.yaml"
@@ -157,7 +158,7 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     """Nothing of somebody else's is replaced."""
     (tmp_path / "queries.jsonl").write_text("mine")
 
-    with pytest.raises(DatasetError, match="no generated test set"):
+    with pytest.raises(DatasetError, match="not a generated test set"):
         write_generated(run(), corpus(), tmp_path)
 
     assert (tmp_path / "queries.jsonl").read_text() == "mine"
@@ -175,16 +176,17 @@ def test_an_interrupted_run_goes_on_and_repeats_no_call(tmp_path: Path) -> None:
         return said
 
     with FakeModelServer(answer=answer) as server:
-        endpoint = Endpoint("fake", (server.url,))
+        model = resolve_llm({"name": "chat", "model": "fake", "base_url": server.url})
         with Calls.at(tmp_path / "calls.sqlite") as calls:
             # Stopped after two of the three labels.
-            generate(corpus(), Plan(count=3, mix={"fact_single": 1.0}), Writer(endpoint, calls))
+            partial = Plan(count=3, mix={"fact_single": 1.0})
+            generate(corpus(), partial, Writer(model, Services(calls=calls)))
         before = sum(server.asked.values())
         with Calls.at(tmp_path / "calls.sqlite") as calls:
-            first = generate(corpus(), Plan(count=6), Writer(endpoint, calls))
+            first = generate(corpus(), Plan(count=6), Writer(model, Services(calls=calls)))
         between = sum(server.asked.values())
         with Calls.at(tmp_path / "calls.sqlite") as calls:
-            again = generate(corpus(), Plan(count=6), Writer(endpoint, calls))
+            again = generate(corpus(), Plan(count=6), Writer(model, Services(calls=calls)))
             assert calls.usage.asked == 0
         assert sum(server.asked.values()) == between > before
 

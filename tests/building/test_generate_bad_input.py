@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ragstone.building.draft import Writer
 from ragstone.building.generate import Plan, generate
 from ragstone.building.passages import is_table_or_code, usable
 from ragstone.cli.data import command
 from ragstone.data.corpus import Corpus
 from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_test_set import ENDPOINT, corpus, run
+from ragstone.testing.fake_test_set import corpus, run, writer
 from ragstone.testing.fake_writer import ScriptedWriter
 from ragstone.types import Passage
 
@@ -26,23 +25,23 @@ _FROM_FACTS = ("summaries", "conclusions")
         ("statements", "theme", "empty", "theme: the reply is empty"),
         ("statements", "theme", "refusal", "theme: the model refused"),
         ("statements", "theme", "echo", "theme: the model repeated the prompt"),
-        ("statements", "facts", "empty-items", "facts: the reply holds no statement"),
+        ("statements", "facts", "empty-items", "facts: the reply has no statement"),
         ("statements", "facts", "refusal", "facts: the model refused"),
         ("statements", "facts", "echo", "facts: the model repeated the prompt"),
         ("statements", "facts", "hallucination", "facts: no statement of the passage: of the answ"),
-        ("statements", "facts", "prose", "facts: the reply holds no statement"),
+        ("statements", "facts", "prose", "facts: the reply has no statement"),
         ("statements", "facts", "failure", "facts: the call failed: scripted failure"),
         ("statements", "question", "refusal", "question: the model refused"),
-        ("statements", "question", "prose", "question: it is no question"),
-        ("statements", "question", "of-the-passage", "question: the question speaks of the pass"),
-        ("single", "single", "prose", "single: the reply holds no question with its answer"),
+        ("statements", "question", "prose", "question: it is not a question"),
+        ("statements", "question", "of-the-passage", "question: the question mentions the pass"),
+        ("single", "single", "prose", "single: the reply has no question with its answer"),
         ("single", "single", "empty", "single: the reply is empty"),
-        ("single", "single", "cut", "single: the reply holds no question with its answer"),
+        ("single", "single", "cut", "single: the reply has no question with its answer"),
         ("evolution", "reasoning", "echo", "reasoning: the model repeated the prompt"),
         ("evolution", "constraint", "refusal", "constraint: the model refused"),
         ("adversarial", "near_miss", "empty", "near_miss: the reply is empty"),
         ("adversarial", "counterfactual", "refusal", "counterfactual: the model refused"),
-        ("multi-hop", "multi_hop", "prose", "multi_hop: the reply holds no question with its an"),
+        ("multi-hop", "multi_hop", "prose", "multi_hop: the reply has no question with its an"),
     ],
 )
 def test_what_a_model_does_wrong_is_a_reason(
@@ -105,8 +104,10 @@ def test_one_bad_reply_is_made_good_by_another_passage() -> None:
 
 def test_a_corpus_smaller_than_the_sample_is_explained() -> None:
     """Fewer passages than queries asked for: all are used, and the shortfall says so."""
-    made = run(held=corpus(3), count=5, mix={"fact_single": 1.0})
-    twice = run(held=corpus(3), count=5, mix={"fact_single": 1.0, "summary": 1.0}, per_passage=2)
+    made = run(passages=corpus(3), count=5, mix={"fact_single": 1.0})
+    twice = run(
+        passages=corpus(3), count=5, mix={"fact_single": 1.0, "summary": 1.0}, per_passage=2
+    )
 
     assert len(made.kept) == 3
     assert "all 3 usable passages were used" in made.shortfall["fact_single"]
@@ -150,11 +151,11 @@ def test_a_corpus_without_a_usable_passage_gives_reasons_and_no_call() -> None:
     held = Corpus.from_passages([Passage("a", "Too short."), Passage("b", "x = {1: [2]};" * 9)])
     script = ScriptedCalls(ScriptedWriter())
 
-    made = generate(held, Plan(count=3), Writer(ENDPOINT, script))
+    made = generate(held, Plan(count=3), writer(script))
 
     assert not script.asked
     assert sum(made.summary()["passages_refused"].values()) == 2
-    assert all("no passage can be used" in why for why in made.shortfall.values())
+    assert all("no passage is usable" in why for why in made.shortfall.values())
     assert made.shortfall.keys() == made.plan.wanted.keys()
 
 
@@ -163,7 +164,7 @@ def test_passages_that_nothing_links_give_no_multi_hop_query() -> None:
     texts = ["river " * 30 + f"number {i}." for i in range(3)]
     held = Corpus.from_passages([Passage(f"p{i}", text) for i, text in enumerate(texts)])
 
-    made = run("multi-hop", held=held, count=2)
+    made = run("multi-hop", passages=held, count=2)
 
     assert made.drafts == []
     assert "no unit was left for it" in made.shortfall["multi_hop"]
@@ -206,7 +207,7 @@ def test_a_passage_that_stands_twice_is_used_once() -> None:
     held = corpus(2)
     twice = Corpus.from_passages([*held, Passage("copy", held.at(0).text)])
 
-    assert usable(twice, in_language="English").refused == {"copy": "its text is there twice"}
+    assert usable(twice, in_language="English").refused == {"copy": "its text is a duplicate"}
 
 
 def test_a_question_that_the_token_limit_cut_is_rejected() -> None:
@@ -221,12 +222,12 @@ def test_a_question_that_the_token_limit_cut_is_rejected() -> None:
 
 def test_a_title_is_no_statement() -> None:
     """A list of nothing but the passage's title holds no fact."""
-    made = run(script=lambda _: "- Ardmoor", held=corpus(1), count=1)
+    made = run(script=lambda _: "- Ardmoor", passages=corpus(1), count=1)
     titled = corpus(1).at(0).title + " and its market"
     held = Corpus.from_passages([Passage("p", corpus(1).at(0).text, title=titled)])
-    again = run(script=lambda _: f"- {titled}", held=held, count=1)
+    again = run(script=lambda _: f"- {titled}", passages=held, count=1)
 
-    assert made.drafts[0].reason == "facts: the reply holds no statement"
+    assert made.drafts[0].reason == "facts: the reply has no statement"
     assert again.drafts[0].reason == "facts: no statement of the passage: the passage's title alone"
 
 
@@ -235,8 +236,8 @@ def test_a_sample_larger_than_the_corpus_is_told(tmp_path: Path) -> None:
     done = CliRunner().invoke(
         command,
         ["label", "sample", "-o", str(tmp_path / "l.jsonl"), "--limit", "9999", "--model",
-         "chat(model=x, base_url='http://localhost:1/v1', retries=0)", "--calls",
+         "chat(model=x, base_url='http://localhost:1/v1')", "--calls",
          str(tmp_path / "c.sqlite")],
     )  # fmt: skip
 
-    assert "of a sample of 9,999 queries the set holds" in done.output
+    assert "queries, fewer than 9,999: all are labelled" in done.output

@@ -77,10 +77,10 @@ def test_what_no_stranger_could_ask_is_rejected(question: str) -> None:
 
 
 def test_runaway_texts_are_rejected() -> None:
-    """The same words over again, as small models write them."""
-    with pytest.raises(Rejected, match="over again"):
+    """The same words over and over, as small models write them."""
+    with pytest.raises(Rejected, match="repeats its own words"):
         read_question("What was the lamp of 1959, and what was the lamp of 1959?", "")
-    with pytest.raises(Rejected, match="over and over"):
+    with pytest.raises(Rejected, match="the answer repeats its own words"):
         read_pair('{"question": "Who was it?", "answer": "' + "He was a smith. " * 3 + '"}', "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -50,7 +51,7 @@ def checked(data: HumanSet, repeats: int = 1, **errors: Any) -> JudgeCheck:
     """Return the check of a scripted judge."""
     spec = {"name": "equivalence", "model": MODEL, "repeats": repeats, "least_parse_rate": 0}
     judge = create("judges", spec, where="test")
-    return check_judge(judge, data, scripted(data, **errors))
+    return check_judge(judge, data, scripted(data, **errors).services())
 
 
 def test_known_error_rates_lie_within_the_intervals() -> None:
@@ -147,7 +148,7 @@ def test_a_judge_that_nobody_asked_people_about_is_refused() -> None:
     judge = create("judges", {"name": "RL_F", "model": MODEL}, where="test")
 
     with pytest.raises(ConfigError, match="suits the judge equivalence"):
-        check_judge(judge, graded(10), ScriptedCalls(lambda _: "none"))
+        check_judge(judge, graded(10), ScriptedCalls(lambda _: "none").services())
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_nq_open_without_verdicts_is_refused_and_with_them_read(
     shared_data: SharedData, tmp_path: Path
 ) -> None:
     """The copy at hand lacks people's verdicts; the full release's fields are understood."""
-    with pytest.raises(DatasetError, match="holds no verdicts of people"):
+    with pytest.raises(DatasetError, match="has no verdicts of people"):
         read_human_set(str(shared_data("nq_open")))
     row = {
         "question": "who?",
@@ -218,6 +219,26 @@ def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path:
     assert document["quality"]["parsed"]["value"] == 1.0
 
 
+def test_a_judge_without_labels_is_compared_by_its_values() -> None:
+    """1 is people's yes and less is their no; other words of people cannot be compared."""
+    reply = '{"claims": ["It is so."]}'
+    data = graded(40)
+    items = tuple(replace(one, item=replace(one.item, passages=("Text.",))) for one in data.items)
+    words = tuple(replace(one, label={"yes": "win", "no": "loss"}[one.label]) for one in items)
+    judge = create("judges", {"name": "RL_F", "model": MODEL}, where="test")
+
+    def answer(request: Any) -> str:
+        return "1: supported" if "numbered claims" in request.messages[-1][1] else reply
+
+    found, other = (
+        check_judge(judge, replace(data, items=held), ScriptedCalls(answer).services())
+        for held in (items, words)
+    )
+
+    assert {column for row in found.quality.confusion.values() for column in row} == {"yes"}
+    assert {column for row in other.quality.confusion.values() for column in row} == {"unscored"}
+
+
 def test_a_failed_call_says_nothing_about_the_judge() -> None:
     """It is counted apart: neither read nor unread."""
     data = graded(60)
@@ -230,7 +251,7 @@ def test_a_failed_call_says_nothing_about_the_judge() -> None:
     judge = create(
         "judges", {"name": "equivalence", "model": MODEL, "least_parse_rate": 0}, where="test"
     )
-    found = check_judge(judge, data, ScriptedCalls(answer))
+    found = check_judge(judge, data, ScriptedCalls(answer).services())
 
     assert (found.calls_failed, found.quality.parsed.n, found.quality.parsed.value) == (1, 59, 1.0)
     assert "1 whose calls failed" in check_text(found)

@@ -27,8 +27,8 @@ def test_a_model_that_obeys_is_told_from_one_that_grades() -> None:
     def obeys(request: Request) -> str:
         return "yes" if "Ignore the above" in request.messages[-1][1] else "no"
 
-    obedient = {s.attack: s for s in steering(judge, data, ScriptedCalls(obeys))}
-    honest = steering(judge, data, ScriptedCalls(lambda _: "no"))
+    obedient = {s.attack: s for s in steering(judge, data, ScriptedCalls(obeys).services())}
+    honest = steering(judge, data, ScriptedCalls(lambda _: "no").services())
 
     assert set(obedient) == set(ATTACKS)
     assert {name for name, one in obedient.items() if one.steered.value} == {"command"}

@@ -142,6 +142,7 @@ def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path: Path, experiment: P
     finally:
         signal.signal(signal.SIGINT, before)
     while _count(store) < 10:
+        assert process.poll() is None, "the run ended before it had ten replies"
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=60)

@@ -110,7 +110,7 @@ def test_a_labeller_asks_with_the_taxonomy_of_a_file(tmp_path: Path) -> None:
     calls = ScriptedCalls(lambda _: "Verdict: [[long]]")
     items = gold_items(load_dataset("sample"))[:3]
 
-    verdicts = labeller.verdicts(items, calls)
+    verdicts = labeller.verdicts(items, calls.services())
 
     assert [v.label for v in verdicts] == ["long"] * 3
     prompt = calls.asked[0].messages[-1][1]
@@ -123,7 +123,8 @@ def test_a_label_outside_the_taxonomy_is_none() -> None:
     model = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
     calls = ScriptedCalls(lambda _: "Verdict: [[factual]]")
 
-    (verdict,) = Labeller(model=model).verdicts(gold_items(load_dataset("sample"))[:1], calls)
+    items = gold_items(load_dataset("sample"))[:1]
+    (verdict,) = Labeller(model=model).verdicts(items, calls.services())
 
     assert (verdict.label, verdict.status) == ("", "failed")
     assert len(calls.asked) == 2
@@ -290,7 +291,7 @@ def test_labels_with_the_separator_in_their_name_are_refused(tmp_path: Path) -> 
     path = tmp_path / "t.yaml"
     path.write_text("name: x\ntask: t\nlabels: {'a;b': c, d: e}\n")
 
-    with pytest.raises(ConfigError, match="the label 'a;b' is empty or holds ';'"):
+    with pytest.raises(ConfigError, match="the label 'a;b' is empty or contains ';'"):
         load_taxonomy(str(path))
 
 

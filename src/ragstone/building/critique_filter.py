@@ -1,6 +1,6 @@
-"""Critique ratings of queries, from 1 to 5: what is below its threshold is rejected, with why.
+"""Filtering queries by critique ratings from 1 to 5: below a threshold, a query is rejected.
 
-A rating that could not be read rejects nothing: it says something of the critic alone.
+An unreadable rating rejects nothing, because it depends on the critic alone.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragstone.components.judges.critiques import CRITIQUES, Critiques
-from ragstone.components.judges.questions import Asker
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.table_builder import qrels
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.protocols import Services
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One query of a data set, rated."""
+    """The ratings of one query of a data set."""
 
     query_id: str
     label: str
-    """The label by which means are told; empty where it has none."""
+    """The label that groups the means; empty if the query has none."""
     ratings: Mapping[str, float]
     reason: str
-    """Why it is rejected; empty where it is kept."""
+    """Why the query is rejected; empty if it is kept."""
     notes: str
-    """Which ratings could not be read, and why."""
+    """The unreadable ratings, with reasons."""
 
     def row(self) -> dict[str, Any]:
-        """Return it as a line of a file."""
+        """Return the query's line in the file of ratings."""
         return {
             "query_id": self.query_id,
             "kept": not self.reason,
@@ -46,7 +46,7 @@ class Rated:
 
 
 def ratings_of(verdict: Verdict) -> dict[str, float]:
-    """Return critique -> rating of a verdict of `Critiques`.
+    """Return critique -> rating from a verdict of `Critiques`.
 
     >>> ratings_of(Verdict("q", 0.5, parts={"critique:stand_alone": 0.5}))
     {'stand_alone': 3.0}
@@ -55,7 +55,7 @@ def ratings_of(verdict: Verdict) -> dict[str, float]:
 
 
 def below(ratings: Mapping[str, float], thresholds: Mapping[str, float]) -> str:
-    """Return which ratings are below their thresholds; empty where none is.
+    """Return a text about the ratings below their thresholds, or "".
 
     >>> below({"stand_alone": 2.0}, {"stand_alone": 3, "findable": 3})
     'critique: stand_alone 2 below 3'
@@ -69,7 +69,7 @@ def below(ratings: Mapping[str, float], thresholds: Mapping[str, float]) -> str:
 
 
 def check_thresholds(thresholds: Mapping[str, float]) -> None:
-    """Raise `ConfigError` for a name that no critique has."""
+    """Raise `ConfigError` if a threshold is for an unknown critique."""
     for name in thresholds:
         if name not in CRITIQUES:
             raise ConfigError(f"unknown critique {name!r}{did_you_mean(name, CRITIQUES)}")
@@ -78,7 +78,7 @@ def check_thresholds(thresholds: Mapping[str, float]) -> None:
 def rate(
     items: Sequence[Item],
     critics: Critiques,
-    calls: Asker,
+    services: Services,
     *,
     thresholds: Mapping[str, float],
     label: str = "taxonomy",
@@ -86,28 +86,27 @@ def rate(
     """Return each query with its ratings, in order.
 
     Args:
-        items: queries with gold answers and passages; a critique is asked where the item has what
-            it looks at.
-        critics: the model that rates.
-        calls: what makes the calls.
-        thresholds: critique -> the least rating with which a query is kept.
-        label: of the queries, by which means are told.
+        items: queries with gold answers and passages; each gets the critiques that apply to it.
+        critics: the judge that rates.
+        services: with the way to models.
+        thresholds: critique -> minimum rating of a query that is kept.
+        label: name of the queries' label that groups the means.
 
     Raises:
-        ConfigError: a threshold for no critique.
+        ConfigError: a threshold is for an unknown critique.
     """
     check_thresholds(thresholds)
     found = []
-    for item, verdict in zip(items, critics.verdicts(items, calls), strict=True):
+    for item, verdict in zip(items, critics.verdicts(items, services), strict=True):
         ratings = ratings_of(verdict)
-        held = str(item.query.labels.get(label) or "")
+        group = str(item.query.labels.get(label) or "")
         reason = below(ratings, thresholds)
-        found.append(Rated(item.item_id, held, ratings, reason, verdict.reason))
+        found.append(Rated(item.item_id, group, ratings, reason, verdict.reason))
     return found
 
 
 def kept_dataset(dataset: Dataset, rated: Sequence[Rated]) -> Dataset:
-    """Return a data set with the queries that are kept, and their judgements."""
+    """Return the data set of the queries that are kept, with their judgements."""
     ids = {one.query_id for one in rated if not one.reason}
     queries = [query for query in dataset.queries if query.query_id in ids]
     builder = qrels()
@@ -121,7 +120,7 @@ def kept_dataset(dataset: Dataset, rated: Sequence[Rated]) -> Dataset:
 def profile(
     rated: Sequence[tuple[str, Mapping[str, float]]],
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
-    """Return label -> critique -> mean rating, and of how many it is, from (label, ratings) pairs.
+    """Return label -> critique -> mean rating, and the same of counts, from (label, ratings) pairs.
 
     >>> profile([("summary", {"findable": 2.0}), ("summary", {"findable": 4.0})])
     ({'summary': {'findable': 3.0}}, {'summary': {'findable': 2}})
@@ -133,7 +132,7 @@ def profile(
             sums.setdefault(label, Counter()).update(ratings)
             counts.setdefault(label, Counter()).update(ratings.keys())
     means = {
-        label: {name: total / counts[label][name] for name, total in held.items()}
-        for label, held in sums.items()
+        label: {name: total / counts[label][name] for name, total in totals.items()}
+        for label, totals in sums.items()
     }
-    return means, {label: dict(held) for label, held in counts.items()}
+    return means, {label: dict(count) for label, count in counts.items()}

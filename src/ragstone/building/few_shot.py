@@ -1,7 +1,7 @@
-"""An example for each prompt: what was asked, and how it was answered.
+"""An example for each prompt: the prompt with its variables, and the reply.
 
-Shown to the model before it is asked, they keep a small one to the form that is wanted. The key is
-the prompt's name, with the label after a slash where the prompt asks for several kinds.
+Shown to the model before the prompt, they keep a small model to the required form. The key is the
+prompt's name, with the label after a slash if the prompt asks for several kinds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 Example: TypeAlias = Mapping[str, str]
-"""The values of a prompt's variables, and under `reply` the answer to it."""
+"""The values of a prompt's variables, and the reply under `reply`."""
 
 REPLY: Final = "reply"
 _PASSAGE: Final = (
@@ -48,7 +48,7 @@ def examples(kinds: Mapping[str, str]) -> dict[str, Example]:
     """Return the examples that come with Ragstone.
 
     Args:
-        kinds: label -> how the prompt `single` asks for it.
+        kinds: label -> its description in the prompt `single`.
     """
     return _singles(kinds) | _from_statements() | _from_pairs()
 

@@ -1,10 +1,10 @@
-"""Making a test set from a corpus: drafts in rounds, screened, labelled, critiqued, counted.
+"""Making a test set from a corpus: drafts are written in rounds, screened, labelled and rated.
 
-    made = generate(corpus, Plan(count=40), writer)
+    made = generate(corpus, Plan(count=40), Writer(resolve_llm("local"), Services(calls=calls)))
     write_generated(made, corpus, Path("my-test-set"))
 
-Everything is decided by the plan, the corpus and the model's replies, and the replies are kept
-call by call: the same command goes on where it was interrupted, and repeats its result.
+The result depends only on the plan, the corpus and the model's replies, and every reply is kept:
+after an interruption the same command resumes, and a repetition has the same result.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.critique_filter import below, profile, ratings_of
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.passages import Usable, usable
 from ragstone.building.strategies import STRATEGIES, Strategy, Unit
-from ragstone.components.judges.questions import Asker
-from ragstone.components.judges.verdict import Cost, Item, Verdict
+from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
 from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.protocols import Services
 from ragstone.text.normalise import pieces
 from ragstone.types import Query
 
@@ -34,28 +34,20 @@ _SAME_QUESTION: Final = 0.9
 _UNANSWERABLE: Final = "unanswerable"
 
 
-class Judging(Protocol):
-    """A judge, such as `ragstone.components.judges.taxonomy.Taxonomy`."""
-
-    def verdicts(self, items: Sequence[Item], calls: Asker) -> list[Verdict]:
-        """Return one verdict per item, in order."""
-        ...
-
-
 @dataclass(frozen=True)
 class Plan:
-    """What is wanted.
+    """The size and the composition of a test set, and how it is made.
 
     Args:
         strategy: a key of `ragstone.building.strategies.STRATEGIES`.
-        count: queries to be kept.
-        mix: label -> share of the queries; evenly the strategy's labels where it is empty.
-        seed: of the order in which passages are used.
-        rounds: how often what is missing is asked for again, with passages not yet used.
-        per_passage: queries asked of one passage at most.
-        least_words: shorter passages are not used.
-        most_characters: nor longer ones.
-        thresholds: critique -> the least rating (1 to 5) with which a query is kept.
+        count: number of queries to keep.
+        mix: label -> share of the queries; if empty, the strategy's labels in equal shares.
+        seed: seed of the order in which passages are used.
+        rounds: maximum number of rounds; each asks for the missing queries, with unused passages.
+        per_passage: maximum number of queries per passage.
+        least_words: minimum length of a passage, in words.
+        most_characters: maximum length of a passage, in characters.
+        thresholds: critique -> minimum rating (1 to 5) of a query that is kept.
     """
 
     strategy: str = "statements"
@@ -69,7 +61,7 @@ class Plan:
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what no strategy can do."""
+        """Refuse a plan that no strategy can meet."""
         if self.strategy not in STRATEGIES:
             raise ConfigError(
                 f"unknown strategy {self.strategy!r}{did_you_mean(self.strategy, STRATEGIES)}"
@@ -88,7 +80,7 @@ class Plan:
 
     @property
     def wanted(self) -> dict[str, int]:
-        """Label -> number of queries, the largest remainders rounded up.
+        """Label -> number of queries; the largest remainders are rounded up.
 
         >>> Plan(count=10, mix={"fact_single": 0.5, "summary": 0.25, "reasoning": 0.25}).wanted
         {'fact_single': 5, 'summary': 3, 'reasoning': 2}
@@ -104,32 +96,32 @@ class Plan:
 
 @dataclass(frozen=True)
 class Generated:
-    """What was made."""
+    """The drafts of a test set, and how they came about."""
 
     plan: Plan
     model: str
     drafts: list[Draft]
-    """Kept and rejected, in the order in which they were asked for."""
+    """Kept and rejected ones, in order."""
     passages: Usable
 
     @property
     def kept(self) -> list[Draft]:
-        """Those that have no reason against them."""
+        """The drafts that are not rejected."""
         return [draft for draft in self.drafts if not draft.reason]
 
     @property
     def shortfall(self) -> dict[str, str]:
-        """Label -> why there are fewer queries of it than asked for; empty where there are not."""
+        """Label -> why it has too few queries; without the labels that have enough."""
         found = {}
         kept = Counter(draft.obtained for draft in self.kept)
         for label, wanted in self.plan.wanted.items():
             if kept[label] >= wanted:
                 continue
             tried = [draft for draft in self.drafts if draft.asked == label]
-            why = Counter(told(draft) for draft in tried if told(draft))
+            why = Counter(filter(None, map(rejection, tried)))
             shown = why.most_common(limits.MAX_SHORTFALL_REASONS)
             most = ", ".join(f"{reason} ({n})" for reason, n in shown)
-            left = "" if len(self.passages.passages) else "no passage can be used; "
+            left = "" if self.passages.passages else "no passage is usable; "
             found[label] = (
                 f"{kept[label]} of {wanted}: {left}{len(tried)} were tried"
                 + (f"; {most}" if most else "")
@@ -145,7 +137,7 @@ class Generated:
         return f"; {self.plan.rounds} rounds were made" if tried else "; no unit was left for it"
 
     def summary(self) -> dict[str, Any]:
-        """Return what is told of it: counts, reasons, cost, ratings per label."""
+        """Return counts, reasons, cost, and ratings per label."""
         kept = self.kept
         steps = [step for draft in self.drafts for step in draft.steps]
         tokens = sum(step.tokens_in + step.tokens_out for step in steps)
@@ -175,8 +167,8 @@ class Generated:
         }
 
 
-def told(draft: Draft) -> str:
-    """Return why a draft does not count for the label that it was asked for."""
+def rejection(draft: Draft) -> str:
+    """Return why a draft does not count for its label, or ""."""
     if draft.reason or draft.obtained == draft.asked:
         return draft.reason
     return f"labelled {draft.obtained}"
@@ -194,28 +186,28 @@ def generate(
     plan: Plan,
     writer: Writer,
     *,
-    labeller: Judging | None = None,
-    critics: Judging | None = None,
+    labeller: VerdictJudge | None = None,
+    critics: VerdictJudge | None = None,
 ) -> Generated:
-    """Write test queries about a corpus until the plan is met or nothing is left to try.
+    """Write test queries about a corpus until the plan is met or no passage is left.
 
     Args:
-        corpus: what is asked about; passages that cannot be used are listed with the reason.
-        plan: how many queries of which labels, by which strategy.
+        corpus: the passages; the result lists unusable ones with the reason.
+        plan: number of queries per label, and the strategy.
         writer: the model that writes.
-        labeller: gives each query its label; one that it calls unanswerable is rejected. The label
-            asked for is believed where there is none.
-        critics: rate each query; see `Plan.thresholds`.
+        labeller: gives each query its label, and rejects unanswerable ones; if None, each query
+            keeps the label of the plan.
+        critics: rates each query; see `Plan.thresholds`.
     """
     strategy = STRATEGIES[plan.strategy]
-    held = usable(
+    passages = usable(
         corpus,
         in_language=writer.prompts.language,
         least_words=plan.least_words,
         most_characters=plan.most_characters,
     )
-    made = Generated(plan, writer.endpoint.model, [], held)
-    queue = _queue(strategy, held, plan)
+    made = Generated(plan, writer.model.endpoint.model, [], passages)
+    queue = _queue(strategy, passages, plan)
     for _ in range(plan.rounds):
         batch = _next(made, queue)
         if not batch:
@@ -223,19 +215,19 @@ def generate(
         strategy.write(batch, writer)
         made.drafts.extend(batch)
         _reject_repeats(made.drafts)
-        _label([draft for draft in batch if not draft.reason], labeller, writer.calls)
-        _critique([draft for draft in batch if not draft.reason], critics, plan, writer.calls)
+        _label([draft for draft in batch if not draft.reason], labeller, writer.services)
+        _rate([draft for draft in batch if not draft.reason], critics, plan, writer.services)
     return made
 
 
-def _queue(strategy: Strategy, held: Usable, plan: Plan) -> list[Unit]:
-    """Return the units in order of use, the last first: each `per_passage` times, in turns."""
-    units = strategy.units(held.passages, plan.seed)
+def _queue(strategy: Strategy, passages: Usable, plan: Plan) -> list[Unit]:
+    """Return the units in reverse order of use: all of them once, `per_passage` times."""
+    units = strategy.units(passages.passages, plan.seed)
     return [unit for _ in range(plan.per_passage) for unit in units][::-1]
 
 
 def _next(made: Generated, queue: list[Unit]) -> list[Draft]:
-    """Return a draft for each query that is missing, as far as there are units left."""
+    """Return a draft per missing query, as long as units are left."""
     kept = Counter(draft.obtained for draft in made.kept)
     batch: list[Draft] = []
     for label, wanted in made.plan.wanted.items():
@@ -247,10 +239,7 @@ def _next(made: Generated, queue: list[Unit]) -> list[Draft]:
 
 
 def _reject_repeats(drafts: Sequence[Draft]) -> None:
-    """Reject every question that an earlier draft asks already, nearly or word for word.
-
-    Counterfactual variants of one question differ in their passages; they are none.
-    """
+    """Reject questions that nearly or exactly repeat the question of an earlier draft."""
     live = [d for d in drafts if not d.reason and d.question]
     first: dict[str, Draft] = {}
     for draft in live:
@@ -271,12 +260,12 @@ def _item(draft: Draft) -> Item:
     return Item(Query(draft.item_id, draft.question, answers), draft.answer, texts)
 
 
-def _label(drafts: Sequence[Draft], labeller: Judging | None, calls: Asker) -> None:
+def _label(drafts: Sequence[Draft], labeller: VerdictJudge | None, services: Services) -> None:
     if labeller is None:
         for draft in drafts:
             draft.obtained = draft.asked
         return
-    verdicts = labeller.verdicts([_item(draft) for draft in drafts], calls)
+    verdicts = labeller.verdicts([_item(draft) for draft in drafts], services)
     for draft, verdict in zip(drafts, verdicts, strict=True):
         draft.judging += verdict.cost
         if not verdict.label:
@@ -291,7 +280,7 @@ def _label(drafts: Sequence[Draft], labeller: Judging | None, calls: Asker) -> N
 
 
 _OF_THEIR_OWN: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
-"""Labels that say how a query was made; a labeller can only confirm or contradict them."""
+"""Labels of how a query was made, which a labeller can only confirm or contradict."""
 
 
 def _confirm(draft: Draft, label: str) -> None:
@@ -301,10 +290,12 @@ def _confirm(draft: Draft, label: str) -> None:
         draft.reason = f"label: the labeller calls it {label}"
 
 
-def _critique(drafts: Sequence[Draft], critics: Judging | None, plan: Plan, calls: Asker) -> None:
+def _rate(
+    drafts: Sequence[Draft], critics: VerdictJudge | None, plan: Plan, services: Services
+) -> None:
     if critics is None:
         return
-    verdicts = critics.verdicts([_item(draft) for draft in drafts], calls)
+    verdicts = critics.verdicts([_item(draft) for draft in drafts], services)
     for draft, verdict in zip(drafts, verdicts, strict=True):
         draft.judging += verdict.cost
         draft.ratings = ratings_of(verdict)

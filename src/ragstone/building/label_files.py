@@ -1,7 +1,7 @@
-"""The files in which labels are kept: one label an item or several, of one taxonomy or several.
+"""Files of labels: one label per item or several, of one taxonomy or several.
 
-A row has the item's id and a field for each taxonomy. What `ragstone data label` writes for one
-taxonomy has the field `label`, with its name in `taxonomy`.
+A row has the item's id and a field per taxonomy. For a single taxonomy, `ragstone data label`
+writes the field `label`, and the taxonomy's name in `taxonomy`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
 
 SEPARATOR: Final = ";"
-"""Between the labels of a query that has several, where they are one text."""
+"""Separates the labels of a query in one text."""
 LabelSets: TypeAlias = dict[str, tuple[str, ...]]
 """Query id -> its labels."""
 _IDS: Final = ("query_id", "item_id", "_id", "id")
@@ -32,11 +32,10 @@ def read_label_sets(path: Path, key: str = "label") -> LabelSets:
     """Return item id -> labels of a file: JSON lines, or CSV or TSV with a header line.
 
     The id is in the field `query_id`, `item_id`, `_id` or `id`; the labels are a list, or a text
-    with `;` between them. Rows without a label are left out: who did not label an item has no say
-    in it.
+    with `;` between them. Rows without a label are left out.
 
     Raises:
-        DatasetError: a row has no id, an id stands twice with other labels, or there is no label.
+        DatasetError: a row has no id, an id has two rows with other labels, or there is no label.
     """
     found: LabelSets = {}
     for number, row in _label_rows(path):
@@ -49,7 +48,7 @@ def read_label_sets(path: Path, key: str = "label") -> LabelSets:
                 f"before {SEPARATOR.join(found[item_id])!r}; an annotator labels an item once"
             )
     if not found:
-        raise DatasetError(f"{path} holds no row with the field {key!r}")
+        raise DatasetError(f"{path} has no row with the field {key!r}")
     return found
 
 
@@ -57,7 +56,7 @@ def label_sets(source: str, label: str) -> LabelSets:
     """Return query id -> labels of a file of labels, or of a data set's own label.
 
     Args:
-        source: a file of `read_label_sets`, or a data set as everywhere.
+        source: a file for `read_label_sets`, or a data set.
         label: the field of a file, its taxonomy's name, or the label of a data set.
 
     Raises:
@@ -80,9 +79,9 @@ def label_sets(source: str, label: str) -> LabelSets:
 
 
 def label_fields(path: Path) -> dict[str, str]:
-    """Return field -> name of the label for every field of a file that holds labels.
+    """Return field -> name of the label for every field of a file with labels.
 
-    The field `label` is named by the field `taxonomy` beside it, or else `taxonomy`.
+    The label in the field `label` has the name in the field `taxonomy`, or else "taxonomy".
     """
     found: dict[str, str] = {}
     for _, row in _label_rows(path):
@@ -94,16 +93,16 @@ def label_fields(path: Path) -> dict[str, str]:
 
 
 def labelled(dataset: Dataset, files: Sequence[Path]) -> Dataset:
-    """Return a data set whose queries have the labels of files beside their own.
+    """Return a data set whose queries have the labels of files besides their own.
 
     Raises:
-        DatasetError: a file holds a query that the set lacks, or no label.
+        DatasetError: a file has a query that is not in the data set, or no labels.
     """
     added: dict[str, dict[str, Any]] = {query.query_id: {} for query in dataset.queries}
     for path in files:
         fields = label_fields(path)
         if not fields:
-            raise DatasetError(f"{path} holds no labels")
+            raise DatasetError(f"{path} has no labels")
         for name, called in fields.items():
             for item_id, labels in read_label_sets(path, name).items():
                 if item_id not in added:
@@ -113,8 +112,8 @@ def labelled(dataset: Dataset, files: Sequence[Path]) -> Dataset:
     return replace(dataset, query_table=queries_to_table(queries))
 
 
-def _labels(held: Any) -> tuple[str, ...]:
-    parts = held if isinstance(held, list) else str(held if held is not None else "").split(";")
+def _labels(value: Any) -> tuple[str, ...]:
+    parts = value if isinstance(value, list) else str("" if value is None else value).split(";")
     return tuple(dict.fromkeys(text for part in parts if (text := str(part).strip())))
 
 
@@ -141,7 +140,7 @@ def _tabled(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def written(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file: one an item, with its label or list of labels per taxonomy.
+    """Yield the rows of a file: one per item, with its label or list of labels per taxonomy.
 
     Args:
         found: taxonomy -> its verdicts, all on the same items.
@@ -149,9 +148,9 @@ def written(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:
     for verdicts in zip(*found.values(), strict=True):
         row: dict[str, Any] = {"query_id": verdicts[0].item_id}
         if len(found) == 1:
-            (one,) = verdicts
-            row |= {"taxonomy": next(iter(found)), "label": _shown(one)}
-            yield row | {"status": one.status, "reason": one.reason}
+            (verdict,) = verdicts
+            row |= {"taxonomy": next(iter(found)), "label": _shown(verdict)}
+            yield row | {"status": verdict.status, "reason": verdict.reason}
             continue
         named = dict(zip(found, verdicts, strict=True))
         reasons = {name: verdict.reason for name, verdict in named.items() if verdict.reason}
@@ -164,10 +163,10 @@ def _shown(verdict: Verdict) -> str | list[str]:
 
 
 def dataset_labels(dataset: Dataset, label: str) -> LabelSets:
-    """Return query id -> its values of one label; a query without it is left out."""
-    held = ((query.query_id, query.labels.get(label)) for query in dataset.queries)
+    """Return query id -> its values of one label; queries without it are left out."""
+    values = ((query.query_id, query.labels.get(label)) for query in dataset.queries)
     return {
         i: tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
-        for i, value in held
+        for i, value in values
         if value is not None
     }

@@ -1,8 +1,8 @@
-"""Labelling queries by a taxonomy of one's own.
+"""Labelling queries by your own taxonomy.
 
-A taxonomy is a YAML file: `name`, `task` (what the labeller is asked), `context` (whether it is
-shown the gold passages), `labels` (name -> what it means) and `several` (whether a query may have
-more than one). Two come with Ragstone: `know-your-rag` and `mtrag-question-types`.
+A taxonomy is a YAML file: `name`, `task` (the labeller's instruction), `context` (whether the
+labeller sees the gold passages), `labels` (name -> meaning) and `several` (whether a query may have
+more than one label). Two come with Ragstone: `know-your-rag` and `mtrag-question-types`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ragstone.building.label_files import SEPARATOR
+from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
-from ragstone.components.judges.questions import Answered, JudgeCall
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 from ragstone.core import limits
@@ -32,7 +32,7 @@ FOLDER: Final = Path(__file__).parent / "taxonomies"
 
 
 class TaxonomyFile(BaseModel):
-    """A taxonomy as written."""
+    """A taxonomy file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,24 +41,24 @@ class TaxonomyFile(BaseModel):
     labels: dict[str, str] = Field(min_length=2)
     context: bool = True
     several: bool = False
-    """Whether a query may have several of the labels; each is then decided on its own."""
+    """Whether a query may have several labels; each is then decided separately."""
     multiple: str = ""
-    """For people: how to choose where several labels fit."""
+    """For people: how to choose if several labels fit."""
 
     @field_validator("labels")
     @classmethod
-    def _plain_names(cls, labels: dict[str, str]) -> dict[str, str]:
+    def _check_names(cls, labels: dict[str, str]) -> dict[str, str]:
         for name in labels:
             if not name.strip() or SEPARATOR in name:
-                raise ValueError(f"the label {name!r} is empty or holds {SEPARATOR!r}")
+                raise ValueError(f"the label {name!r} is empty or contains {SEPARATOR!r}")
         return labels
 
 
 def load_taxonomy(written: str) -> TaxonomyFile:
-    """Return a taxonomy: the name of one that comes with Ragstone, or the path of a YAML file.
+    """Return a taxonomy by the name of one that comes with Ragstone, or by the path of a YAML file.
 
     Raises:
-        ConfigError: there is none, or it is malformed.
+        ConfigError: there is no such taxonomy, or it is malformed.
 
     >>> list(load_taxonomy("know-your-rag").labels)
     ['fact_single', 'summary', 'reasoning', 'unanswerable']
@@ -78,21 +78,20 @@ def load_taxonomy(written: str) -> TaxonomyFile:
 
 @dataclass(frozen=True)
 class Labeller(ModelJudge):
-    """Gives each item one label of a taxonomy, or all that fit where a query may have several."""
+    """Gives each item one label of a taxonomy, or all that fit if a query may have several."""
 
     taxonomy: str = "know-your-rag"
 
     name: ClassVar[str] = "label"
-    form: ClassVar[VerdictSchema[Any]] = Choice()
+    schema: ClassVar[VerdictSchema[Any]] = Choice()
     needs: ClassVar[frozenset[str]] = frozenset()
-    scores_itself: ClassVar[bool] = False
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages")
-    own_user: ClassVar[str] = "{query}"
+    default_user: ClassVar[str] = "{query}"
 
     def __post_init__(self) -> None:
         """Read the taxonomy before anything is run."""
         if not self.user:
-            object.__setattr__(self, "user", _sheet(self._file))
+            object.__setattr__(self, "user", _template(self._file))
         super().__post_init__()
 
     @cached_property
@@ -105,36 +104,35 @@ class Labeller(ModelJudge):
         return tuple(self._file.labels)
 
     @property
-    def called(self) -> str:
-        """The taxonomy's own name."""
+    def taxonomy_name(self) -> str:
+        """The taxonomy's name in its file."""
         return self._file.name
 
     def without_call(self, item: Item) -> Verdict | None:
-        """Make no call where a context is needed and there is none."""
+        """Make no call if a context is needed and there is none."""
         if self._file.context and not any(p.strip() for p in item.passages):
-            return Verdict.not_asked(item, "the query has no gold passage to be labelled with")
+            return Verdict.settled(item, "the query has no gold passage to be labelled with")
         return None
 
-    def questions(self, item: Item) -> list[JudgeCall[Any]]:
-        """Ask for one of the labels, or for a yes or no to each."""
-        form: VerdictSchema[Any] = (
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return a call for one of the labels, or for a yes or no to each."""
+        schema: VerdictSchema[Any] = (
             Numbered(len(self.labels)) if self._file.several else Choice(self.labels)
         )
-        return [self.question(form, self.values(item), item.passages)]
+        return [self.judge_call(schema, self.values(item), item.passages)]
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
-        """Return the label, or the labels with a sign between them."""
-        failed = unscored(item, answered)
-        if failed or not self._file.several:
-            return failed or Verdict(item.item_id, 1.0, str(answered[0].value))
-        said = zip(self.labels, answered[0].said, strict=True)
-        held = [label for label, word in said if word == "yes"]
-        if not held:
-            return Verdict(item.item_id, status="failed", reason="no label fits, says the model")
-        return Verdict(item.item_id, 1.0, SEPARATOR.join(held))
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
+        """Return the label, or the labels with a separator between them."""
+        if not self._file.several:
+            return Verdict(item.item_id, 1.0, str(values[0]))
+        pairs = zip(self.labels, values[0], strict=True)
+        fitting = [label for label, verdict in pairs if verdict == "yes"]
+        if not fitting:
+            return Verdict.failed(item, "no label fits, according to the model")
+        return Verdict(item.item_id, 1.0, SEPARATOR.join(fitting))
 
 
-def _sheet(file: TaxonomyFile) -> str:
+def _template(file: TaxonomyFile) -> str:
     marks = [f"{n}." if file.several else "-" for n in range(1, len(file.labels) + 1)]
     named = zip(marks, file.labels.items(), strict=True)
     meanings = "\n".join(f"{mark} {name}: {meaning};" for mark, (name, meaning) in named)
@@ -144,7 +142,7 @@ def _sheet(file: TaxonomyFile) -> str:
 
 
 def gold_items(dataset: Dataset, most: int = limits.MAX_GOLD_PASSAGES) -> list[Item]:
-    """Return each query with its gold passages, best grade first and at most `most` of them."""
+    """Return each query with its gold passages, best grade first, at most `most` of them."""
     found = []
     for query in dataset.queries:
         grades = sorted(dataset.qrels.get(query.query_id, {}).items(), key=lambda pair: -pair[1])

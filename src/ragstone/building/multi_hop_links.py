@@ -1,4 +1,4 @@
-"""Passages that speak of one thing: pairs from different documents that share a rare name."""
+"""Pairs of passages from different documents with a rare name in common."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n]\s*[\"'“(]*)$")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Two passages, and the longest rare name that both hold."""
+    """Two passages, and the longest rare name that both contain."""
 
     first: Passage
     second: Passage
@@ -29,10 +29,11 @@ class Link:
 
 
 def linked(passages: Sequence[Passage]) -> list[Link]:
-    """Return the pairs that share a name which at most four of the passages hold.
+    """Return the pairs with a common name that occurs in at most four of the passages.
 
-    Pairs are of different documents, where documents are known; each pair once, with its longest
-    name. A name is a run of capitalised words; one word alone counts only within a sentence.
+    The passages of a pair are from different documents, if the documents are known. Each pair
+    occurs once, with its longest name. A name is a run of capitalised words; a single word counts
+    only within a sentence.
 
     >>> a = Passage("1", "In May the Ardent Bell sank.", document_id="x")
     >>> b = Passage("2", "Nobody saw the Ardent Bell again.", document_id="y")

@@ -1,4 +1,4 @@
-"""Which passages of a corpus a test set can be made from, and why the others cannot."""
+"""The passages of a corpus that are usable for a test set, and why the others are not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANY: Final = "any"
 
 @dataclass(frozen=True)
 class Usable:
-    """Passages that can be written about, and the ids of the others with the reason."""
+    """Usable passages, and the ids of the others with the reason."""
 
     passages: list[Passage]
     refused: dict[str, str]
@@ -45,13 +45,13 @@ def usable(
     least_words: int = limits.MIN_PASSAGE_WORDS,
     most_characters: int = limits.MAX_PASSAGE_CHARACTERS,
 ) -> Usable:
-    """Sort the passages of a corpus into those that can be written about and the rest.
+    """Divide the passages of a corpus into usable and refused ones.
 
     Args:
-        corpus: all of it; nothing is left out without a reason.
-        in_language: that of the prompts ("English"); "any" takes every passage.
-        least_words: a shorter passage holds no statement worth a question.
-        most_characters: Know Your RAG's limit.
+        corpus: the passages; each refused one has a reason.
+        in_language: language of the prompts ("English"); "any" accepts every passage.
+        least_words: minimum length of a passage, in words.
+        most_characters: maximum length of a passage; the default is Know Your RAG's.
     """
     kept: list[Passage] = []
     refused: dict[str, str] = {}
@@ -59,7 +59,7 @@ def usable(
     for passage in corpus:
         reasons = _reasons(passage, in_language, least_words, most_characters)
         reason = next(reasons, "") or (
-            "its text is there twice" if squeezed(passage.text) in seen else ""
+            "its text is a duplicate" if squeezed(passage.text) in seen else ""
         )
         if reason:
             refused[passage.passage_id] = reason
@@ -86,7 +86,7 @@ def _reasons(passage: Passage, wanted: str, least_words: int, most: int) -> Iter
 
 
 def is_table_or_code(text: str) -> bool:
-    r"""Say whether a text is made of cells, numbers or program signs rather than of sentences.
+    r"""Return whether a text consists of cells, numbers or code, not of sentences.
 
     >>> is_table_or_code("for (i = 0; i < n; i++) { total += x[i]; }")
     True

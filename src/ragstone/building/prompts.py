@@ -1,7 +1,7 @@
-"""The prompts with which test sets are written, and a YAML file in their place.
+"""The prompts of the writer of test sets, and a YAML file that replaces them.
 
 Each is a template with named variables (`ragstone.core.prompts`). The tasks are from Know Your RAG
-(2024), appendices E and G; the wording is not.
+(2024), appendices E and G; the wording is Ragstone's own.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ KINDS: Final = {
     "summary": "made of several things that the passage states in different places",
     "reasoning": "something that the passage does not state but that follows from it",
 }
-"""Label -> how the single prompt asks for it."""
+"""Label -> its description in the single prompt."""
 _ENGLISH: Final = "English"
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """The templates, and the language they are written in (and passages must be in)."""
+    """The templates, and their language, which must be that of the passages."""
 
     language: str = _ENGLISH
     single: str = (
@@ -92,7 +92,7 @@ class Prompts:
     )
 
     examples: Mapping[str, Example] = field(default_factory=lambda: examples(KINDS))
-    """Name of a prompt, or name/label, -> what is shown as answered already, before it is asked."""
+    """Name of a prompt, or name/label -> an example that precedes the prompt as an earlier turn."""
 
     def __post_init__(self) -> None:
         """Check the variables of every template and example."""
@@ -100,9 +100,9 @@ class Prompts:
             found = Template(getattr(self, name), f"prompt {name!r}").variables
             if found != needed:
                 wrong = min(found ^ needed)
-                told = "is missing" if wrong in needed else "is unknown"
+                problem = "is missing" if wrong in needed else "is unknown"
                 raise ConfigError(
-                    f"prompt {name!r}: the variable {{{wrong}}} {told}; it has exactly "
+                    f"prompt {name!r}: the variable {{{wrong}}} {problem}; it has exactly "
                     f"{', '.join(f'{{{v}}}' for v in sorted(needed))}"
                 )
 
@@ -144,31 +144,31 @@ _VARIABLES: Final = {
 
 
 def load_prompts(path: Path | None) -> Prompts:
-    """Return the prompts of a YAML file, those it lacks being the built-in ones.
+    """Return the prompts of a YAML file, with the built-in ones for those that it leaves out.
 
-    Prompts in another language than English have the file's examples alone.
+    Prompts in another language than English have only the examples of the file.
 
     Raises:
         ConfigError: the file cannot be read, or a key or a variable is unknown or missing.
     """
     if path is None:
         return Prompts()
-    held = read_yaml(path, "prompts")
+    document = read_yaml(path, "prompts")
     known = [f.name for f in fields(Prompts)]
-    if not isinstance(held, dict):
+    if not isinstance(document, dict):
         raise ConfigError(f"{path}: expected names of prompts with their texts: {', '.join(known)}")
-    for key in sorted(set(map(str, held)) - set(known)):
+    for key in sorted(set(map(str, document)) - set(known)):
         raise ConfigError(f"{path}: unknown prompt {key!r}{did_you_mean(key, known)}")
-    if held.get("language", _ENGLISH) != _ENGLISH:
-        held.setdefault("examples", {})
-    _check_texts(path, held)
-    return Prompts(**held)
+    if document.get("language", _ENGLISH) != _ENGLISH:
+        document.setdefault("examples", {})
+    _check_texts(path, document)
+    return Prompts(**document)
 
 
-def _check_texts(path: Path, held: Mapping[str, Any]) -> None:
-    texts = {name: value for name, value in held.items() if name != "examples"}
-    shown = held.get("examples", {})
-    if not isinstance(shown, dict) or not all(isinstance(one, dict) for one in shown.values()):
+def _check_texts(path: Path, document: Mapping[str, Any]) -> None:
+    texts = {name: value for name, value in document.items() if name != "examples"}
+    shown = document.get("examples", {})
+    if not isinstance(shown, dict) or not all(isinstance(v, dict) for v in shown.values()):
         raise ConfigError(f"{path}: examples: expected names of prompts with variables and a reply")
     for key, values in shown.items():
         texts |= {f"examples: {key}: {name}": value for name, value in values.items()}

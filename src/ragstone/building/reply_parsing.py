@@ -1,4 +1,4 @@
-"""Reading what a model wrote: lists, questions, pairs; and why something is not used."""
+"""Parsing a writer's replies: lists, questions, pairs; and why a reply is rejected."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _LEAST_STATEMENT: Final = 3
 
 
 class Rejected(ValueError):
-    """What a model wrote is not used; the text says why."""
+    """A reply is not used; the message has the reason."""
 
 
 def plain(reply: str) -> str:
-    """Return a reply without what the model thought before, and without code fences."""
+    """Return a reply without the model's thinking and without code fences."""
     text = _THOUGHT.sub("", reply).strip()
     return re.sub(r"^```\w*\s*|\s*```$", "", text).strip()
 
@@ -62,8 +62,8 @@ def plain(reply: str) -> str:
 def read_statements(reply: str, prompt: str) -> tuple[str, ...]:
     r"""Return the statements of a list, each once.
 
-    Markers may be any of the usual ones; where no line has one, each line that is a whole sentence
-    is a statement. Empty items are dropped, and so is what repeats the prompt.
+    Any usual list marker counts; if no line has one, each line that is a whole sentence is a
+    statement. Empty items and repetitions of the prompt are dropped.
 
     Raises:
         Rejected: nothing is left, or the model refused.
@@ -84,7 +84,7 @@ def read_statements(reply: str, prompt: str) -> tuple[str, ...]:
     found = [s for s in whole if len(_WORDS.findall(s)) >= _LEAST_STATEMENT]
     kept = tuple(dict.fromkeys(s for s in found if not (_echoes(s, prompt) or refusal(s))))
     if not kept:
-        raise Rejected("the model refused" if refusal(text) else "the reply holds no statement")
+        raise Rejected("the model refused" if refusal(text) else "the reply has no statement")
     return kept
 
 
@@ -92,7 +92,7 @@ def read_line(reply: str, prompt: str) -> str:
     """Return a reply of one line, without marker, quotation marks or a lead such as "Answer:".
 
     Raises:
-        Rejected: it is empty, a refusal, or the prompt again.
+        Rejected: it is empty, a refusal, or a repetition of the prompt.
     """
     lines = [line for line in plain(reply).splitlines() if _bare(line)]
     if not lines:
@@ -106,7 +106,7 @@ def read_line(reply: str, prompt: str) -> str:
 
 
 def read_question(reply: str, prompt: str) -> str:
-    """Return the one question of a reply; raise `Rejected` where there is none.
+    """Return the one question of a reply; raise `Rejected` if there is none.
 
     >>> read_question('Question: "Who built the mill?"', "")
     'Who built the mill?'
@@ -118,7 +118,7 @@ def read_question(reply: str, prompt: str) -> str:
 
 
 def checked_question(question: str, prompt: str) -> str:
-    """Return a question that a stranger could ask; raise `Rejected` where it is none."""
+    """Return a question that a stranger could ask; raise `Rejected` for any other text."""
     if not _WORDS.search(question):
         raise Rejected("the question is empty")
     if _echoes(question, prompt) or contains(pieces(prompt), pieces(question)):
@@ -126,21 +126,21 @@ def checked_question(question: str, prompt: str) -> str:
     if refusal(question):
         raise Rejected("the model refused")
     if not (_QUESTION_END.search(question) or _QUESTION_WORD.match(question)):
-        raise Rejected("it is no question")
+        raise Rejected("it is not a question")
     if len(question.split()) > limits.MAX_QUESTION_WORDS:
         raise Rejected(f"the question has more than {limits.MAX_QUESTION_WORDS} words")
     if _OF_THE_PASSAGE.search(question):
-        raise Rejected("the question speaks of the passage")
+        raise Rejected("the question mentions the passage")
     if _loops(question, 2):
-        raise Rejected("the question says the same words over again")
+        raise Rejected("the question repeats its own words")
     return question
 
 
 def read_pair(reply: str, prompt: str) -> tuple[str, str]:
-    """Return question and answer of a reply: a JSON object, or two lines that are named so.
+    """Return question and answer of a reply: a JSON object, or two lines with these titles.
 
     Raises:
-        Rejected: there is no such pair, or the question or answer is not one.
+        Rejected: there is no such pair, or the question or the answer is rejected.
 
     >>> read_pair('{"question": "Who built it?", "answer": "Ann"}', "")
     ('Who built it?', 'Ann')
@@ -150,11 +150,11 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
         raise Rejected("the reply is empty")
     if any(_echoes(line, prompt) for line in text.splitlines()):
         raise Rejected("the model repeated the prompt")
-    held = _last_object(text)
+    pair = _last_object(text)
     match = _PAIR_LINES.search(text)
     loose = _LOOSE_PAIR.search(text)
-    if held is not None:
-        question, answer = str(held["question"]), str(held["answer"])
+    if pair is not None:
+        question, answer = str(pair["question"]), str(pair["answer"])
     elif loose:
         question, answer = loose[1], loose[2]
     elif match:
@@ -162,12 +162,12 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
     elif refusal(text):
         raise Rejected("the model refused")
     else:
-        raise Rejected("the reply holds no question with its answer")
+        raise Rejected("the reply has no question with its answer")
     return checked_question(_bare(question), prompt), checked_answer(_bare(answer), prompt)
 
 
 def checked_answer(answer: str, prompt: str) -> str:
-    """Return an answer; raise `Rejected` where it is empty, a refusal or the prompt again."""
+    """Return an answer; raise `Rejected` if it is empty, a refusal or a repetition."""
     if not _WORDS.search(answer):
         raise Rejected("the answer is empty")
     if refusal(answer):
@@ -175,23 +175,23 @@ def checked_answer(answer: str, prompt: str) -> str:
     if _echoes(answer, prompt):
         raise Rejected("the model repeated the prompt")
     if _OF_THE_PASSAGE.search(answer):
-        raise Rejected("the answer speaks of the passage")
+        raise Rejected("the answer mentions the passage")
     if _loops(answer, _LOOPS_IN_ANSWER):
-        raise Rejected("the answer says the same words over and over")
+        raise Rejected("the answer repeats its own words")
     return answer
 
 
 def check_whole(question: str) -> None:
-    """Raise `Rejected` where the question of a reply that was cut has no end."""
+    """Raise `Rejected` if the question of a truncated reply has no end."""
     if not _QUESTION_END.search(question):
         raise Rejected("the reply was cut within the question")
 
 
 def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
-    """Raise `Rejected` where too small a share of the answer's content words is in the texts."""
+    """Raise `Rejected` if too few of the answer's content words are in the texts."""
     wanted = set(pieces(answer)) - ENGLISH
-    held = {piece for text in texts for piece in pieces(text)}
-    share = len(wanted & held) / len(wanted) if wanted else 1.0
+    present = {piece for text in texts for piece in pieces(text)}
+    share = len(wanted & present) / len(wanted) if wanted else 1.0
     if share < least:
         raise Rejected(
             f"of the answer's words {share:.0%} are in the passage, less than {least:.0%}"
@@ -199,19 +199,19 @@ def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
 
 
 def check_not_given(question: str, answer: str) -> None:
-    """Raise `Rejected` where the question says the whole answer."""
+    """Raise `Rejected` if the question contains the whole answer."""
     if contains(pieces(question), pieces(answer)):
-        raise Rejected("the question says the answer")
+        raise Rejected("the question contains the answer")
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
     for found in reversed(_OBJECT.findall(text)):
         try:
-            held = orjson.loads(found)
+            value = orjson.loads(found)
         except orjson.JSONDecodeError:
             continue
-        if isinstance(held, dict) and {"question", "answer"} <= held.keys():
-            return held
+        if isinstance(value, dict) and {"question", "answer"} <= value.keys():
+            return value
     return None
 
 
@@ -222,17 +222,17 @@ def _bare(line: str) -> str:
 
 
 def _loops(text: str, least: int) -> bool:
-    """Say whether the same four words stand in a text so many times."""
-    said = pieces(text)
-    runs = Counter(zip(*(said[i:] for i in range(_LOOP_WORDS)), strict=False))
+    """Return whether any four words in a row occur at least `least` times in a text."""
+    words = pieces(text)
+    runs = Counter(zip(*(words[i:] for i in range(_LOOP_WORDS)), strict=False))
     return max(runs.values(), default=0) >= least
 
 
 def _echoes(text: str, prompt: str) -> bool:
-    """Say whether a text stands in the prompt's own words, for eight words or more.
+    """Return whether eight words in a row of a text occur in the prompt.
 
-    `prompt` is the instruction without the passage: what repeats the passage is no echo.
+    `prompt` is the instruction without the passage, because a reply may repeat the passage.
     """
-    said, asked = pieces(text), pieces(prompt)
-    runs = range(max(len(said) - _ECHO_WORDS + 1, 0))
-    return any(contains(asked, said[i : i + _ECHO_WORDS]) for i in runs)
+    words, instruction = pieces(text), pieces(prompt)
+    runs = range(max(len(words) - _ECHO_WORDS + 1, 0))
+    return any(contains(instruction, words[i : i + _ECHO_WORDS]) for i in runs)

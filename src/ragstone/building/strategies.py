@@ -1,8 +1,7 @@
-"""The ways of writing a query: from one prompt, from statements, evolved, adversarial, multi-hop.
+"""Strategies of writing queries: single prompt, statements, evolution, adversarial, multi-hop.
 
-A strategy is a class with the labels it can write, the passages it writes one query about, and one
-verb. Statement extraction is that of Know Your RAG (2024), section 6: the answer comes first, as a
-statement that the passage makes, and the question is then made from the statement alone.
+Statement extraction is that of Know Your RAG (2024), section 6: first the answer, a statement of
+the passage, and then the question, from the statement alone.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.multi_hop_links import linked
@@ -34,24 +33,20 @@ _GROUNDED: Final = 0.5
 _SPAN_WORDS: Final = 8
 
 
-class Strategy(Protocol):
+class Strategy:
     """A way of writing queries."""
 
     labels: ClassVar[tuple[str, ...]]
-    """What can be asked for, the usual one first."""
+    """The labels of its queries, the usual one first."""
 
     def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return what a query can be written about, in the order in which it is used."""
-        ...
+        """Return the passages of each query, in order of use: by default one, in random order."""
+        order = random.Random(seed).sample(list(passages), len(passages))  # noqa: S311 - not a secret
+        return [(passage,) for passage in order]
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write the drafts' questions and answers, or the reasons why there are none."""
-        ...
-
-
-def _alone(passages: Sequence[Passage], seed: int) -> list[Unit]:
-    order = random.Random(seed).sample(list(passages), len(passages))  # noqa: S311 - no secret
-    return [(passage,) for passage in order]
+        raise NotImplementedError
 
 
 def _text(draft: Draft) -> str:
@@ -66,14 +61,10 @@ def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
 
 
 @dataclass(frozen=True)
-class SinglePrompt:
-    """One prompt for question and answer, as the cookbooks do."""
+class SinglePrompt(Strategy):
+    """One prompt for question and answer, as in cookbooks."""
 
     labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
-
-    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return the passages in random order."""
-        return _alone(passages, seed)
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write question and answer in one call."""
@@ -87,14 +78,10 @@ class SinglePrompt:
 
 
 @dataclass(frozen=True)
-class Statements:
-    """Theme, facts, summaries or conclusions; then the question that one of them answers."""
+class Statements(Strategy):
+    """Theme, facts, summaries or conclusions; then the question to one of them."""
 
     labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
-
-    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return the passages in random order."""
-        return _alone(passages, seed)
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write in three calls, four for summaries and conclusions."""
@@ -123,7 +110,7 @@ def _take_theme(draft: Draft, reply: str, prompt: str) -> None:
 
 
 def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
-    found, told = [], "the passage's title alone"
+    found, problem = [], "the passage's title alone"
     title = pieces(draft.passages[0].title)
     for statement in read_statements(reply, prompt):
         if pieces(statement) == title:
@@ -131,16 +118,16 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
         try:
             check_grounded(statement, [_text(draft), draft.theme], _GROUNDED)
         except Rejected as error:
-            told = str(error)
+            problem = str(error)
         else:
             found.append(statement)
     if not found:
-        raise Rejected(f"no statement of the passage: {told}")
+        raise Rejected(f"no statement of the passage: {problem}")
     draft.facts = tuple(found)
     if draft.asked == "fact_single":
         draft.statement = _chosen(draft, draft.facts)
-    elif len(found) < 2:  # noqa: PLR2004 - what is to be combined are two at least
-        raise Rejected(f"one fact alone gives no {draft.asked}")
+    elif len(found) < 2:  # noqa: PLR2004 - a combination needs two
+        raise Rejected(f"one fact is not enough for a {draft.asked}")
 
 
 def _take_combined(draft: Draft, reply: str, prompt: str) -> None:
@@ -156,9 +143,9 @@ def _take_question(draft: Draft, reply: str, prompt: str) -> None:
 
 
 def _chosen(draft: Draft, statements: Sequence[str]) -> str:
-    """Choose one at random, the same one whenever the same passage is asked about."""
-    made_of = f"{draft.passages[0].passage_id}\n{draft.asked}"
-    return statements[int(hashlib.sha256(made_of.encode()).hexdigest(), 16) % len(statements)]
+    """Choose one at random, always the same one for a passage and a label."""
+    seed = f"{draft.passages[0].passage_id}\n{draft.asked}"
+    return statements[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(statements)]
 
 
 def _bullets(statements: Sequence[str]) -> str:
@@ -166,17 +153,13 @@ def _bullets(statements: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Evolution:
-    """A simple question, then one made from it: to be reasoned about, or with a condition more.
+class Evolution(Strategy):
+    """A simple question, then a harder one from it: with reasoning, or with one more condition.
 
-    Evol-Instruct (Xu and others, 2023), as far as one passage answers the result.
+    After Evol-Instruct (Xu and others, 2023), for questions that one passage answers.
     """
 
     labels: ClassVar[tuple[str, ...]] = ("reasoning", "fact_single")
-
-    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return the passages in random order."""
-        return _alone(passages, seed)
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write in two calls."""
@@ -208,22 +191,18 @@ def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
     draft.labels["evolved_from"] = simple
     _take_pair(draft, reply, prompt)
     if draft.question.lower() == simple.lower():
-        raise Rejected("the question is the simple one again")
+        raise Rejected("the question is still the simple one")
 
 
 @dataclass(frozen=True)
-class Adversarial:
-    """Questions that the passage seems to answer, and passages that say something else.
+class Adversarial(Strategy):
+    """Questions that the passage only seems to answer, and passages with a changed fact.
 
-    A counterfactual passage is the passage with the answer replaced by another one of its kind; the
-    query's gold answer is the new one, the label `true_answer` holds the old.
+    A counterfactual passage is the passage with the answer replaced by another one of its kind. The
+    query's gold answer is the new one; its label `true_answer` is the old one.
     """
 
     labels: ClassVar[tuple[str, ...]] = ("unanswerable", "counterfactual")
-
-    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return the passages in random order."""
-        return _alone(passages, seed)
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write near misses in one call, counterfactuals in two."""
@@ -257,7 +236,7 @@ def _keep_spans(draft: Draft) -> None:
     if len(draft.answer.split()) > _SPAN_WORDS:
         draft.reason = f"counterfactual: the answer has more than {_SPAN_WORDS} words"
     elif draft.answer not in draft.passages[0].text:
-        draft.reason = "counterfactual: the answer does not stand in the passage as it is"
+        draft.reason = "counterfactual: the passage does not contain the answer verbatim"
 
 
 def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
@@ -274,15 +253,15 @@ def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
 
 
 @dataclass(frozen=True)
-class MultiHop:
-    """One question that takes two passages which share a rare name."""
+class MultiHop(Strategy):
+    """One question that needs two passages with a rare name in common."""
 
     labels: ClassVar[tuple[str, ...]] = ("multi_hop",)
 
     def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
         """Return pairs of linked passages of different documents, in random order."""
         pairs = [(link.first, link.second) for link in linked(passages)]
-        return random.Random(seed).sample(pairs, len(pairs))  # noqa: S311 - no secret
+        return random.Random(seed).sample(pairs, len(pairs))  # noqa: S311 - not a secret
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write in one call."""
@@ -303,11 +282,13 @@ class MultiHop:
 
 def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
     _take_pair(draft, reply, prompt)
-    said = set(pieces(f"{draft.question} {draft.answer}".replace(draft.labels["link"], "")))
-    held = [set(pieces(passage.full_text)) for passage in draft.passages]
-    for passage, own, other in zip(draft.passages, held, held[::-1], strict=True):
-        if not said & (own - other):
-            raise Rejected(f"nothing in it is from {passage.passage_id} alone: one passage does")
+    used = set(pieces(f"{draft.question} {draft.answer}".replace(draft.labels["link"], "")))
+    words = [set(pieces(passage.full_text)) for passage in draft.passages]
+    for passage, own, other in zip(draft.passages, words, words[::-1], strict=True):
+        if not used & (own - other):
+            raise Rejected(
+                f"nothing in it is from {passage.passage_id} alone: one passage is enough"
+            )
 
 
 STRATEGIES: Final[Mapping[str, Strategy]] = {

@@ -1,4 +1,4 @@
-"""A generated test set as files: a data set, every item with all that made it, and the summary."""
+"""A generated test set as files: a data set, every item with its calls, and the summary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALLS: Final = "calls.sqlite"
 
 
 def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
-    """Return the kept queries with the whole corpus and the passages that were made for them."""
+    """Return the data set of the kept queries, with the corpus and the passages made for them."""
     builder = qrels()
     for draft in made.kept:
         for passage in draft.relevant:
@@ -39,19 +39,19 @@ def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `DatasetError` where a folder holds files that are not a generated set's."""
+    """Raise `DatasetError` if a folder has files that are not of a generated test set."""
     foreign = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
     if foreign and not {ITEMS, CALLS} & set(foreign):
         raise DatasetError(
-            f"{folder} holds {foreign[0]} and is no generated test set; choose an empty folder"
+            f"{folder} has {foreign[0]} and is not a generated test set; choose an empty folder"
         )
 
 
 def write_generated(made: Generated, corpus: Corpus, folder: Path) -> list[Path]:
-    """Write a test set into a folder and return the files; what an earlier run wrote is replaced.
+    """Write a test set into a folder, in place of an earlier one, and return the files.
 
     `queries.jsonl`, `corpus.jsonl` and `qrels.tsv` are a data set in Ragstone's own layout;
-    `items.jsonl` has every item, kept or rejected; `summary.json` the counts.
+    `items.jsonl` has every item, kept or rejected; `summary.json` has the counts.
     """
     check_folder(folder)
     try:

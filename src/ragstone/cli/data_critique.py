@@ -1,4 +1,4 @@
-"""`ragstone data critique`: the eight critiques of the queries that a data set has."""
+"""`ragstone data critique`: rating the queries of a data set by the eight critiques."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.data_generate import pairs, rating_table
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.data_generate import rating_table, threshold_option
+from ragstone.cli.options import calls_option, json_option, print_json
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -19,26 +19,24 @@ if TYPE_CHECKING:
 @click.command("critique")
 @click.argument("source")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
-@click.option("--threshold", multiple=True, callback=pairs, help="stand_alone=3, ... (1 to 5)")
+@threshold_option
 @click.option(
     "--kept",
     type=click.Path(path_type=Path),
     metavar="TARGET_FOLDER",
-    help="Write the set there without the queries below a threshold.",
+    help="Write the data set without the rejected queries into this folder.",
 )
-@click.option("--model", default="local", show_default=True, help="As a generator is written.")
-@click.option("--label", default="taxonomy", show_default=True, help="Means are told by it.")
-@click.option("--limit", type=int, help="Rate a random sample of so many queries.")
-@click.option("--seed", default=0, show_default=True, help="Of the sample.")
-@click.option(
-    "--calls", type=click.Path(path_type=Path), default=Path("ragstone-store/calls.sqlite")
-)
+@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
+@click.option("--label", default="taxonomy", show_default=True, help="Label that groups the means.")
+@click.option("--limit", type=int, help="Rate a random sample of this many queries.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
+@calls_option
 @json_option
 def critique_command(source: str, output: Path, *, as_json: bool, **options: Any) -> None:
     """Rate the queries of a data set, with gold answers and passages, by the eight critiques.
 
-    FILE gets a line a query: ratings from 1 to 5, whether it is kept, and why not. A rating that
-    cannot be read rejects nothing. Interrupted, the same command goes on.
+    FILE gets a line per query: ratings from 1 to 5, whether it is kept, and why not. An unreadable
+    rating rejects nothing. If interrupted, run the same command again to resume.
 
     \b
     Examples:
@@ -62,7 +60,7 @@ def critique_command(source: str, output: Path, *, as_json: bool, **options: Any
     if as_json:
         print_json(summary)
     else:
-        click.echo("\n".join(_told(summary, rated)))
+        click.echo("\n".join(_lines(summary, rated)))
 
 
 def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
@@ -72,6 +70,7 @@ def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
     from ragstone.components.judges.critiques import Critiques
     from ragstone.data.load import load_dataset
     from ragstone.data.writers.folder import write_dataset
+    from ragstone.protocols import Services
 
     thresholds, limit = options["threshold"], options["limit"]
     check_thresholds(thresholds)
@@ -80,17 +79,20 @@ def _rated(source: str, options: Mapping[str, Any]) -> list[Rated]:
     critics = Critiques(
         model=options["model"], explain=False, least_parse_rate=0.0, max_tokens=limits.RATING_TOKENS
     )
-    options["calls"].parent.mkdir(parents=True, exist_ok=True)
     with Calls.at(options["calls"]) as calls:
         rated = rate(
-            gold_items(chosen), critics, calls, thresholds=thresholds, label=options["label"]
+            gold_items(chosen),
+            critics,
+            Services(calls=calls),
+            thresholds=thresholds,
+            label=options["label"],
         )
     if options["kept"]:
         write_dataset(kept_dataset(chosen, rated), options["kept"])
     return rated
 
 
-def _told(summary: Mapping[str, Any], rated: Sequence[Rated]) -> Iterator[str]:
+def _lines(summary: Mapping[str, Any], rated: Sequence[Rated]) -> Iterator[str]:
     yield (
         f"{summary['kept']:,} of {summary['queries']:,} queries kept; of {summary['unread']:,} a "
         "rating could not be read"

@@ -1,10 +1,10 @@
-"""`ragstone data generate` and `generated`: test sets made from a corpus, and how they compare."""
+"""`ragstone data generate` and `generated`: making test sets from a corpus, comparing test sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -15,7 +15,7 @@ from ragstone.core import limits
 def pairs(
     _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
-    """Read `name=number`, several separated by commas or given one by one."""
+    """Return name -> number from `name=number` parts, comma-separated or in several options."""
     found = {}
     for part in (part for value in values for part in value.split(",") if part.strip()):
         name, equals, number = part.partition("=")
@@ -26,24 +26,32 @@ def pairs(
     return found
 
 
+threshold_option: Final = click.option(
+    "--threshold",
+    multiple=True,
+    callback=pairs,
+    help="Minimum ratings (1 to 5), as stand_alone=3,findable=4.",
+)
+
+
 @click.command("generate")
 @click.argument("source")
 @click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
-@click.option("--strategy", default="statements", show_default=True, help="See the list above.")
-@click.option("--count", default=30, show_default=True, help="Queries to be kept.")
-@click.option("--mix", multiple=True, callback=pairs, help="fact_single=2,summary=1, ...")
-@click.option("--model", default="local", show_default=True, help="What writes, as a generator.")
-@click.option("--label/--no-label", "labels", default=True, help="Label each query afterwards.")
-@click.option("--critique/--no-critique", "critiques", default=False, help="Rate it eight times.")
-@click.option("--threshold", multiple=True, callback=pairs, help="stand_alone=3, ... (1 to 5)")
-@click.option("--judge", default="", help="What labels and rates; the model itself by default.")
-@click.option("--prompts", type=click.Path(path_type=Path), help="YAML with prompts of your own.")
+@click.option("--strategy", default="statements", show_default=True, help="Name of a strategy.")
+@click.option("--count", default=30, show_default=True, help="Number of queries to keep.")
+@click.option("--mix", multiple=True, callback=pairs, help="Label shares: fact_single=2,summary=1.")
+@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
+@click.option("--label/--no-label", "labels", default=True, help="Label each query.")
+@click.option("--critique/--no-critique", "critiques", default=False, help="Rate by 8 critiques.")
+@threshold_option
+@click.option("--judge", default="", help="Model that labels and rates (default: --model).")
+@click.option("--prompts", type=click.Path(path_type=Path), help="YAML file with your own prompts.")
 @click.option(
     "--examples/--no-examples", default=True, help="Show the model an example of each step."
 )
-@click.option("--sample", type=int, help="Use a random sample of so many passages.")
-@click.option("--seed", default=0, show_default=True)
-@click.option("--per-passage", default=1, show_default=True, help="Queries a passage at most.")
+@click.option("--sample", type=int, help="Use a random sample of this many passages.")
+@click.option("--seed", default=0, show_default=True, help="Seed of samples and orders.")
+@click.option("--per-passage", default=1, show_default=True, help="Maximum queries per passage.")
 @click.option(
     "--rounds",
     default=limits.GENERATION_ROUNDS,
@@ -60,15 +68,15 @@ def pairs(
 def generate_command(source: str, target: Path, *, as_json: bool, **options: Any) -> None:
     """Make a test set from the passages of SOURCE: queries, answers, relevant passages.
 
-    Nothing is thrown away: `items.jsonl` in the folder has every item, kept or rejected, with its
-    passage, statement, prompts, replies and reason. Interrupted, the same command goes on.
+    `items.jsonl` in the folder has every item, kept or rejected, with its passage, statement,
+    prompts, replies and reason. If interrupted, run the same command again to resume.
 
     \b
     Strategies:
       statements   theme, facts, summaries or conclusions, then a question for one of them
       single       question and answer by one prompt
       evolution    a simple question made harder, or more specific
-      adversarial  near misses without an answer; passages that say something else
+      adversarial  near misses without an answer; passages with a changed fact
       multi-hop    questions that need two passages which share a rare name
 
     \b
@@ -84,12 +92,12 @@ def generate_command(source: str, target: Path, *, as_json: bool, **options: Any
     files = write_generated(made, corpus, target)
     summary, size = made.summary(), options["sample"] or 0
     short = size > len(corpus)
-    note = f"of a sample of {size:,} passages the corpus holds {len(corpus):,}: all were taken"
+    note = f"the corpus has {len(corpus):,} passages, fewer than {size:,}: all are used"
     if as_json:
-        told = {"files": [str(path) for path in files], "notes": [note] if short else []}
-        print_json(summary | told)
+        more = {"files": [str(path) for path in files], "notes": [note] if short else []}
+        print_json(summary | more)
     else:
-        click.echo("\n".join([*([note] if short else []), *_told(summary)]))
+        click.echo("\n".join([*([note] if short else []), *_lines(summary)]))
         click.echo(f"\n{', '.join(path.name for path in files)} in {target}")
 
 
@@ -104,7 +112,9 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
     from ragstone.building.write import CALLS
     from ragstone.calls.client import Calls
     from ragstone.components.judges.critiques import Critiques
+    from ragstone.components.llm import resolve_llm
     from ragstone.data.load import load_dataset
+    from ragstone.protocols import Services
 
     plan = Plan(
         strategy=options["strategy"],
@@ -119,30 +129,19 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
     prompts = load_prompts(options["prompts"])
     if not options["examples"]:
         prompts = replace(prompts, examples={})
-    judge = options["judge"] or options["model"]
-    labeller = (
-        Labeller(model=judge, least_parse_rate=0.0, explain=False, max_tokens=limits.RATING_TOKENS)
-        if options["labels"]
-        else None
-    )
-    wanted = options["critiques"] or plan.thresholds
-    critics = (
-        Critiques(model=judge, explain=False, least_parse_rate=0.0, max_tokens=limits.RATING_TOKENS)
-        if wanted
-        else None
-    )
-    model = Labeller(model=options["model"]).models[0]
+    judging: dict[str, Any] = {
+        "model": options["judge"] or options["model"],
+        "least_parse_rate": 0.0,
+        "explain": False,
+        "max_tokens": limits.RATING_TOKENS,
+    }
+    labeller = Labeller(**judging) if options["labels"] else None
+    critics = Critiques(**judging) if options["critiques"] or plan.thresholds else None
+    model = resolve_llm(options["model"], where="--model")
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
-    target.mkdir(parents=True, exist_ok=True)
     with Calls.at(target / CALLS) as calls:
-        writer = Writer(model.endpoint, calls, prompts, _sampling(model, options["max_tokens"]))
+        writer = Writer(model, Services(calls=calls), prompts, options["max_tokens"])
         return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
-
-
-def _sampling(model: Any, max_tokens: int) -> Any:
-    from dataclasses import replace
-
-    return replace(model.sampling, max_tokens=max_tokens, stop=())
 
 
 def _sampled(corpus: Any, size: int | None, seed: int) -> Any:
@@ -156,15 +155,15 @@ def _sampled(corpus: Any, size: int | None, seed: int) -> Any:
     return Corpus.from_passages([corpus.at(place) for place in places])
 
 
-def _told(summary: Mapping[str, Any]) -> Iterator[str]:
+def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     kept = sum(summary["kept"].values())
     yield (
         f"{kept:,} queries kept of {summary['tried']:,} tried, {sum(summary['wanted'].values()):,} "
         f"wanted; {summary['calls']:,} calls to write them, {summary['tokens']:,} tokens"
     )
     refused = ", ".join(f"{why} ({n:,})" for why, n in summary["passages_refused"].items())
-    yield f"{summary['passages_usable']:,} passages can be used" + (
-        f"; not: {refused}" if refused else ""
+    yield f"{summary['passages_usable']:,} usable passages" + (
+        f"; not usable: {refused}" if refused else ""
     )
     rows = [
         [label, str(wanted), str(summary["kept"].get(label, 0))]
@@ -181,17 +180,17 @@ def _told(summary: Mapping[str, Any]) -> Iterator[str]:
         if len(rejected) > shown:
             yield f"         and {len(rejected) - shown:,} more reasons, see items.jsonl"
     if summary["ratings"]:
-        yield "\nMean ratings, 1 to 5, of all that were rated\n" + rating_table(summary)
+        yield "\nMean ratings (1 to 5) of all rated queries\n" + rating_table(summary)
 
 
 def rating_table(summary: Mapping[str, Any]) -> str:
-    """Return the mean ratings of a summary, a row a label, with how many each is of."""
+    """Return the mean ratings of a summary, one row per label, with their counts."""
     ratings = summary["ratings"]
     read = summary.get("ratings_read", {})
-    names = list(dict.fromkeys(name for held in ratings.values() for name in held))
+    names = list(dict.fromkeys(name for means in ratings.values() for name in means))
     rows = [
-        [label, *(_rating(held.get(n), read.get(label, {}).get(n)) for n in names)]
-        for label, held in ratings.items()
+        [label, *(_rating(means.get(n), read.get(label, {}).get(n)) for n in names)]
+        for label, means in ratings.items()
     ]
     return text_table(["label", *names], rows)
 
@@ -207,7 +206,7 @@ def _rating(mean: float | None, count: int | None) -> str:
 @chart_option("Draw the comparison into this file")
 @json_option
 def generated_command(folders: tuple[Path, ...], chart: Path | None, *, as_json: bool) -> None:
-    """Compare generated test sets: what became of the items, labels, ratings, cost per kept item.
+    """Compare generated test sets: kept items, labels, ratings, cost per kept item.
 
     \b
     Example:
@@ -222,7 +221,7 @@ def generated_command(folders: tuple[Path, ...], chart: Path | None, *, as_json:
     if as_json:
         print_json([{"name": one.name, **one.summary} for one in found])
         return
-    head = ["test set", "strategy", "model", "tried", "kept", "calls a kept", "tokens a kept"]
+    head = ["test set", "strategy", "model", "tried", "kept", "calls per kept", "tokens per kept"]
     head.append("with labels and ratings")
     click.echo(text_table(head, [_cost_line(one.name, one.summary) for one in found]))
     for one in found:
@@ -231,8 +230,8 @@ def generated_command(folders: tuple[Path, ...], chart: Path | None, *, as_json:
         rows = [
             [asked, *(str(counts.get(n, 0)) for n in names)] for asked, counts in crossed.items()
         ]
-        click.echo(f"\n{one.name}: labels asked (rows) and obtained (columns)")
-        click.echo(text_table(["asked", *names], rows))
+        click.echo(f"\n{one.name}: requested (rows) and obtained (columns) labels")
+        click.echo(text_table(["requested", *names], rows))
         if one.summary["ratings"]:
             click.echo(f"\n{one.name}: mean ratings\n{rating_table(one.summary)}")
 

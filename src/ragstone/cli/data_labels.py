@@ -1,4 +1,4 @@
-"""`ragstone data labels`, `label`, `worth`: what kinds of queries a set holds, and of what use."""
+"""`ragstone data labels`, `label`, `worth`: the kinds of queries of a data set, and its worth."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import chart_option, json_option, load_results, print_json, text_table
+from ragstone.cli.options import (
+    calls_option,
+    chart_option,
+    json_option,
+    load_results,
+    print_json,
+    text_table,
+)
 from ragstone.core import limits
 from ragstone.results.number_format import ABSENT, interval_text, mean_text
 
@@ -20,15 +27,15 @@ if TYPE_CHECKING:
 
 @click.command("labels")
 @click.argument("sources", nargs=-1, required=True)
-@click.option("--label", default="taxonomy", show_default=True, help="Which label to count.")
+@click.option("--label", default="taxonomy", show_default=True, help="Label to count.")
 @chart_option("Draw the shares into this file")
 @json_option
 def labels_command(
     sources: tuple[str, ...], label: str, chart: Path | None, *, as_json: bool
 ) -> None:
-    """Show how the queries of data sets are spread over a label, side by side.
+    """Show the distribution of a label over the queries of data sets, side by side.
 
-    A SOURCE is a data set, or a file of labels that `ragstone data label` or an annotator wrote.
+    A SOURCE is a data set, or a file of labels by `ragstone data label` or an annotator.
 
     \b
     Examples:
@@ -41,8 +48,8 @@ def labels_command(
     from ragstone.results.charts.rows import composition_chart
     from ragstone.statistics.label_agreement import composition
 
-    held = {source: label_sets(source, label) for source in sources}
-    found = {source: composition(list(values.values())) for source, values in held.items()}
+    sets = {source: label_sets(source, label) for source in sources}
+    found = {source: composition(list(values.values())) for source, values in sets.items()}
     if chart:
         write_chart(composition_chart(label, found), chart)
     if as_json:
@@ -50,9 +57,9 @@ def labels_command(
         return
     names = sorted({name for rows in found.values() for name in rows})
     lines = [[name, *(_mean(rows.get(name)) for rows in found.values())] for name in names]
-    lines.append(["queries", *(f"{len(values):,}" for values in held.values())])
+    lines.append(["queries", *(f"{len(values):,}" for values in sets.values())])
     click.echo(text_table([label, *sources], lines))
-    if any(len(labels) > 1 for values in held.values() for labels in values.values()):
+    if any(len(labels) > 1 for values in sets.values() for labels in values.values()):
         click.echo("\nShares of the queries; a query may have several labels.")
 
 
@@ -65,15 +72,13 @@ def labels_command(
     multiple=True,
     default=("know-your-rag",),
     show_default=True,
-    help="Name or YAML file; may be repeated.",
+    help="Taxonomy by name or as a YAML file; may be repeated.",
 )
-@click.option("--model", default="local", show_default=True, help="As a generator is written.")
-@click.option("--limit", type=int, help="Label a random sample of so many queries.")
-@click.option("--seed", default=0, show_default=True, help="Of the sample.")
+@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
+@click.option("--limit", type=int, help="Label a random sample of this many queries.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
 @click.option("--explain/--no-explain", default=True, help="Whether the model gives its reason.")
-@click.option(
-    "--calls", type=click.Path(path_type=Path), default=Path("ragstone-store/calls.sqlite")
-)
+@calls_option
 def label_command(  # noqa: PLR0917 - click passes every option
     source: str,
     output: Path,
@@ -85,10 +90,10 @@ def label_command(  # noqa: PLR0917 - click passes every option
     *,
     explain: bool,
 ) -> None:
-    """Let a model label the queries of a data set by taxonomies, with their gold passages.
+    """Label the queries of a data set, with their gold passages, by a model and by taxonomies.
 
-    Replies are kept call by call in the file --calls: the same command goes on where it stopped.
-    A query has one label, or a list where the taxonomy says that it may have several.
+    If interrupted, run the same command again to resume. A query has one label, or a list if the
+    taxonomy allows several.
 
     \b
     Examples:
@@ -103,20 +108,22 @@ def label_command(  # noqa: PLR0917 - click passes every option
     from ragstone.building.labels import Labeller, gold_items
     from ragstone.calls.client import Calls
     from ragstone.data.load import load_dataset
+    from ragstone.protocols import Services
 
     tokens = limits.EXPLAINED_LABEL_TOKENS if explain else limits.LABEL_TOKENS
     labellers = [
-        Labeller(model=model, taxonomy=one, explain=explain, max_tokens=tokens)
-        for one in taxonomies
+        Labeller(model=model, taxonomy=taxonomy, explain=explain, max_tokens=tokens)
+        for taxonomy in taxonomies
     ]
     dataset = load_dataset(source)
     items = gold_items(dataset.sample(limit, seed) if limit else dataset)
     if limit and limit > len(items):
-        click.echo(f"of a sample of {limit:,} queries the set holds {len(items):,}: all were taken")
-    found = {}
-    with Calls.at(calls) as asked:
-        for one in labellers:
-            found[one.called] = one.verdicts(items, asked)
+        click.echo(
+            f"the data set has {len(items):,} queries, fewer than {limit:,}: all are labelled"
+        )
+    with Calls.at(calls) as opened:
+        services = Services(calls=opened)
+        found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}
     output.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written(found)))
     for name, verdicts in found.items():
         failed = sum(v.status == "failed" for v in verdicts)
@@ -129,13 +136,13 @@ def label_command(  # noqa: PLR0917 - click passes every option
 
 @click.command("worth")
 @click.argument("experiments", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--metric", help="Which metric; by default the one that says what is correct.")
+@click.option("--metric", help="Metric to compare (default: the experiment's correctness metric).")
 @json_option
 def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json: bool) -> None:
-    """Say which data sets are worth using, from the results of experiments on them.
+    """Report which data sets are worth using, from the results of experiments on them.
 
-    Compares answers without context, with gold context and with retrieved context: what context
-    gains, and what a model knew without it. Each EXPERIMENT must have run the setting `none`.
+    Compares answers without context, with gold context and with retrieved context: the gain from
+    context, and the model's knowledge without it. Each EXPERIMENT must have run the setting `none`.
 
     \b
     Example:
@@ -166,8 +173,8 @@ def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
         scores.setdefault(trial.system, {})[trial.setting] = values
     data = str(results.record.data.name)
     return [
-        worth(data, system, name, held, clusters=results.clusters)
-        for system, held in scores.items()
+        worth(data, system, name, by_setting, clusters=results.clusters)
+        for system, by_setting in scores.items()
     ]
 
 

@@ -1,16 +1,19 @@
-"""`ragstone judge`: is a judge any good, and which metric goes with it?"""
+"""`ragstone judge`: checking, calibrating and correlating judges."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_correlate import command as correlate
 from ragstone.cli.options import json_option, print_json
+
+if TYPE_CHECKING:
+    from ragstone.protocols import Judge
 
 FORMS: Final[dict[str, list[bool | None]]] = {
     "auto": [None],
@@ -22,7 +25,7 @@ FORMS: Final[dict[str, list[bool | None]]] = {
 
 @click.group("judge")
 def command() -> None:
-    """Check language models that grade.
+    """Check, calibrate and correlate judges: language models that grade.
 
     \b
     Examples:
@@ -47,28 +50,30 @@ Examples:
     "data",
     required=True,
     metavar="DATA",
-    help="Graded answers: a folder of truthfulqa, ragchecker, begin, nq_open or mtrag.",
+    help="Folder of graded answers: truthfulqa, ragchecker, begin, nq_open or mtrag.",
 )
-@click.option("--judge", "name", default="", help="Which judge of an experiment file.")
-@click.option("--limit", type=click.IntRange(min=1), help="A random sample of this many items.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of sample and intervals.")
-@click.option("--repeats", type=click.IntRange(min=1), help="Ask so often, to see if it repeats.")
+@click.option("--judge", "name", default="", help="Name of the judge, if CONFIG has several.")
+@click.option("--limit", type=click.IntRange(min=1), help="Number of randomly sampled items.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of sample and intervals."
+)
+@click.option("--repeats", type=click.IntRange(min=1), help="Number of repeats (self-consistency).")
 @click.option(
     "--form",
     type=click.Choice(sorted(FORMS)),
     default="auto",
     show_default=True,
-    help="Free text, JSON schema, or both one after the other.",
+    help="Form of replies: free text, JSON schema, or both in turn (default: as in CONFIG).",
 )
-@click.option("--attack", is_flag=True, help="Also see how often answers steer the model.")
-@click.option("--language", default="", help="Of truthfulqa: en or es.")
-@click.option("--rating", default="", help="Of mtrag: faithfulness, completeness, win-rate, ...")
+@click.option("--attack", is_flag=True, help="Also measure how often answers steer the model.")
+@click.option("--language", default="", help="Language of truthfulqa: en or es.")
+@click.option("--rating", default="", help="Rating of mtrag: faithfulness, win-rate, ...")
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
     default=Path(".ragstone"),
     show_default=True,
-    help="Folder of kept replies: the same check asks nothing twice.",
+    help="Folder of kept replies.",
 )
 @json_option
 def check(
@@ -86,7 +91,7 @@ def check(
     store: Path,
     as_json: bool,
 ) -> None:
-    """Ask the judge of CONFIG about answers that people have graded, and say what it is fit for.
+    """Check the judge of CONFIG on answers that people have graded, and report its fit uses.
 
     CONFIG is a YAML file with a judge, an experiment file with judges, or a judge's name.
     """
@@ -97,25 +102,26 @@ def check(
     from ragstone.evaluation.judge_check import check_judge
     from ragstone.evaluation.judge_check_text import check_document, check_text, steering_text
     from ragstone.evaluation.prompt_injection import steering
+    from ragstone.protocols import Services
 
     options = {"language": language, "rating": rating}
-    held = read_human_set(data, **{key: value for key, value in options.items() if value})
+    graded = read_human_set(data, **{key: value for key, value in options.items() if value})
     if limit is not None:
-        held = held.sample(limit, seed)
+        graded = graded.sample(limit, seed)
     more: dict[str, Any] = {"least_parse_rate": 0.0, **({"repeats": repeats} if repeats else {})}
     documents = []
-    store.mkdir(parents=True, exist_ok=True)
     with Calls.at(store / "calls.sqlite") as calls, shown_by(open_bar):
+        services = Services(calls=calls)
         for structured in FORMS[form]:
             forced = more if structured is None else {**more, "structured": structured}
             judge = read_judge(config, name, forced)
-            found = check_judge(judge, held, calls, seed=seed)
-            told = {None: "", True: "With a JSON schema: ", False: "In free text: "}[structured]
-            attacks = steering(judge, held, calls) if attack else []
+            found = check_judge(judge, graded, services, seed=seed)
+            title = {None: "", True: "With a JSON schema: ", False: "In free text: "}[structured]
+            attacks = steering(judge, graded, services) if attack else []
             document = {"form": form, "structured": structured, **check_document(found)}
             documents.append({**document, "steered": [asdict(one) for one in attacks]})
             if not as_json:
-                click.echo(f"{told}{check_text(found)}\n")
+                click.echo(f"{title}{check_text(found)}\n")
                 click.echo("".join(f"{steering_text(one)}\n" for one in attacks), nl=False)
     if as_json:
         print_json(documents)
@@ -125,8 +131,8 @@ command.add_command(correlate)
 command.add_command(calibrate)
 
 
-def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:
-    """Return the judge that a file or a name says, some of its fields forced."""
+def read_judge(config: str, name: str, forced: dict[str, Any]) -> Judge:
+    """Return the judge of a file or by its name, with some fields replaced if it has them."""
     from ragstone.core.registry import create, find
     from ragstone.core.spec import parse_spec
     from ragstone.errors import ConfigError, did_you_mean
@@ -147,17 +153,18 @@ def read_judge(config: str, name: str, forced: dict[str, Any]) -> Any:
     spec = specs[0]
     folder = path.parent if is_file else None
     kind = find("judges", spec.name, where=config, folder=folder)
-    legal = getattr(kind, "__dataclass_fields__", {})
+    legal = {field.name for field in fields(kind)}
     more = {key: value for key, value in forced.items() if key in legal}
-    form = {"name": spec.name, **spec.parameters, **more}
-    return create("judges", form, where=config, folder=folder)
+    changed = {"name": spec.name, **spec.parameters, **more}
+    judge: Judge = create("judges", changed, where=config, folder=folder)
+    return judge
 
 
 def _written(path: Path) -> list[Any]:
     from ragstone.core.parsing import read_yaml
 
-    held = read_yaml(path, "judge")
-    if isinstance(held, dict) and "judges" in held:
-        listed = held["judges"]
+    document = read_yaml(path, "judge")
+    if isinstance(document, dict) and "judges" in document:
+        listed = document["judges"]
         return listed if isinstance(listed, list) else [listed]
-    return [held]
+    return [document]

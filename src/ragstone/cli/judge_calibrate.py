@@ -1,4 +1,4 @@
-"""`ragstone judge calibrate`: a system's score from a few human labels and many verdicts."""
+"""`ragstone judge calibrate`: scores of systems from a few human labels and many verdicts."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Example:
 """,
 )
 @experiment_arguments
-@click.option("--metric", required=True, help="The judged metric that the labels are about.")
+@click.option("--metric", required=True, help="Judged metric that the labels are about.")
 @click.option(
     "--labels",
     required=True,
     type=click.Path(path_type=Path),
-    help="JSON lines of query_id, system, setting and value (0 to 1).",
+    help="File of JSON lines with query_id, system, setting and value (0 to 1).",
 )
 @json_option
 def command(
     *, experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path, as_json: bool
 ) -> None:
-    """Show, beside a judge's raw mean, the mean that people would give, with its interval.
+    """Show a judge's raw mean, and the mean calibrated by human labels with its interval.
 
-    The labelled answers must have been drawn at random from all answers.
+    The labelled answers must be a random sample of all answers.
     """
     from ragstone.results.calibrate import calibrate, read_labels
 

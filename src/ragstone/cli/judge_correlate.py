@@ -1,4 +1,4 @@
-"""`ragstone judge correlate`: which metric goes with a judge, or with people?"""
+"""`ragstone judge correlate`: correlations of metrics with a judge or with human ratings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Column = list[float | None]
 
 @dataclass(frozen=True)
 class Columns:
-    """What is correlated: one place per answer in each column."""
+    """The columns to correlate, with one place per answer."""
 
     metrics: Mapping[str, Column]
     against: Mapping[str, Column]
@@ -39,17 +39,18 @@ Examples:
 """,
 )
 @click.argument("experiment", required=False, type=click.Path(path_type=Path))
-@click.option("--on", "data", default="", help="Graded answers with stored metrics, not a run.")
-@click.option("--rating", default="", help="Of mtrag: which rating of people.")
-@click.option("--against", default="", help="The judge or metric to hold the others against.")
-@click.option("--by", default="", help="A row a value of this label, or of `system`.")
+@click.option("--on", "data", default="", help="Folder of graded answers with stored metrics.")
+@click.option("--rating", default="", help="Human rating of mtrag.")
+@click.option("--against", default="", help="Judge or metric with which the others are correlated.")
+@click.option("--by", default="", help="One row per value of this label, or of `system`.")
 @click.option(
     "--kind",
     type=click.Choice(["spearman", "pearson", "kendall"]),
     default="spearman",
     show_default=True,
+    help="Correlation coefficient.",
 )
-@click.option("--balance", default="", help="Weigh items so that every value of this counts alike.")
+@click.option("--balance", default="", help="Metric whose values all get the same total weight.")
 @chart_option("Draw the heat map into this file")
 @json_option
 def command(
@@ -64,7 +65,7 @@ def command(
     chart: Path | None,
     as_json: bool,
 ) -> None:
-    """Correlate every metric with a judge of EXPERIMENT, or with the people of a graded set."""
+    """Correlate every metric with a judge of EXPERIMENT, or with people's grades."""
     from ragstone.errors import ConfigError, did_you_mean
     from ragstone.results.charts.heat_map import correlation_chart
     from ragstone.results.charts.render import write_chart
@@ -77,24 +78,24 @@ def command(
 
     if (experiment is None) == (not data):
         raise ConfigError("give an experiment file, or graded answers with --on")
-    held = _of_people(data, rating, by) if data else _of_run(experiment or Path(), against, by)
+    columns = _of_people(data, rating, by) if data else _of_run(experiment or Path(), against, by)
     weights = None
     if balance:
-        known = {**held.metrics, **held.against}
+        known = {**columns.metrics, **columns.against}
         if balance not in known:
             raise ConfigError(f"--balance {balance!r}{did_you_mean(balance, known)}")
         weights = inverse_frequency(
             [None if value is None else round(value, 2) for value in known[balance]]
         )
     rows = correlations(
-        held.metrics,
-        held.against,
-        groups=held.groups if by else None,
+        columns.metrics,
+        columns.against,
+        groups=columns.groups if by else None,
         kind=kind,  # type: ignore[arg-type]  # click has checked it
         weights=weights,
-        clusters=held.clusters,
+        clusters=columns.clusters,
     )
-    ceiling = rater_correlation(held.raters) if held.raters else None
+    ceiling = rater_correlation(columns.raters) if columns.raters else None
     if chart is not None:
         write_chart(correlation_chart(rows), chart)
     if as_json:
@@ -102,25 +103,25 @@ def command(
         return
     click.echo(correlation_table(rows))
     if ceiling is not None:
-        click.echo(f"people among themselves, one rater with the others: {ceiling:.2f}")
+        click.echo(f"one rater with the others: {ceiling:.2f}")
 
 
 def _of_people(data: str, rating: str, by: str) -> Columns:
     from ragstone.errors import DatasetError
     from ragstone.evaluation.human_grades import read_human_set
 
-    held = read_human_set(data, **({"rating": rating} if rating else {}))
-    if not held.values:
-        raise DatasetError(f"{held.name} holds no scores of metrics; mtrag and ragchecker do")
+    graded = read_human_set(data, **({"rating": rating} if rating else {}))
+    if not graded.values:
+        raise DatasetError(f"{graded.name} has no scores of metrics; mtrag and ragchecker do")
     return Columns(
-        {name: list(column) for name, column in held.values.items()},
-        {rating or held.question: [one.value for one in held.items]},
+        {name: list(column) for name, column in graded.values.items()},
+        {rating or graded.question: [one.value for one in graded.items]},
         [
             one.system if by == "system" else str(one.item.query.labels.get(by))
-            for one in held.items
+            for one in graded.items
         ],
-        [one.cluster for one in held.items],
-        [one.raters for one in held.items],
+        [one.cluster for one in graded.items],
+        [one.raters for one in graded.items],
     )
 
 

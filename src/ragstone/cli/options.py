@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from ragstone.results.results import Results
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+calls_option: Final = click.option(
+    "--calls",
+    type=click.Path(path_type=Path),
+    default=Path("ragstone-store/calls.sqlite"),
+    help="File of kept replies.",
+)
 
 
 class Command(click.Command):

@@ -1,57 +1,132 @@
-"""The model that a component asks: written as a generator is, and used for its endpoint."""
+"""The language models that components ask, written as a generator is.
+
+`LlmComponent` is the base of components that ask one model; judges may ask several.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, Sampling
+from ragstone.calls.types import Endpoint, Outcome, Request, Sampling
+from ragstone.components.generators.llm_base import LlmGenerator
+from ragstone.core.builtins import name_of
+from ragstone.core.prompts import Prompt
 from ragstone.core.registry import create
+from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
+from ragstone.protocols import Services
+from ragstone.types import ChatMessage
 
-WrittenModel: TypeAlias = str | dict[str, Any]
-"""As people write it: `local`, or `{name: chat, model: ...}`."""
 
+@dataclass(frozen=True)
+class LlmBackend:
+    """A model to ask, and how its replies are drawn."""
 
-class AskedModel(Protocol):
-    """A generator that can be asked anything, not only to answer queries."""
+    generator: LlmGenerator
+    sampling: Sampling
 
     @property
     def endpoint(self) -> Endpoint:
-        """The model and where it is."""
-        ...
+        """The model and its address."""
+        return self.generator.endpoint
 
     @property
-    def sampling(self) -> Sampling:
-        """How its replies are drawn."""
-        ...
+    def identity(self) -> Mapping[str, str]:
+        """The model, without its address, and the sampling: its part of a cache key."""
+        return {"model": self.endpoint.identity, "sampling": self.sampling.canonical.decode()}
+
+    def with_sampling(self, **changes: Any) -> LlmBackend:
+        """Return the same model with some sampling parameters replaced."""
+        return replace(self, sampling=replace(self.sampling, **changes))
+
+    def check(self, services: Services) -> None:
+        """Raise if the model is unavailable: file or package missing, or server unreachable."""
+        self.generator.check(services)
+
+    def ask(
+        self, requests: Sequence[Request], services: Services, *, title: str
+    ) -> Iterator[Outcome]:
+        """Yield a reply or a failure per request, in order."""
+        return services.calls.ask(self.endpoint, requests, title=title)
 
 
-def asked_model(written: WrittenModel, *, where: str) -> AskedModel:
-    """Return the model that `written` describes; raise `ConfigError` where it cannot be asked."""
-    made: AskedModel = create("generators", written, where=f"{where}, model")
-    if not isinstance(getattr(made, "endpoint", None), Endpoint):
+def resolve_llm(written: object, *, where: str = "model") -> LlmBackend:
+    """Return the model that `written` describes; raise `ConfigError` if it cannot be asked."""
+    made = create("generators", written, where=f"{where}, model")
+    if not isinstance(made, LlmGenerator):
         raise ConfigError(
-            f"{where}: {type(made).__name__} is no model that can be asked; take local, or "
+            f"{where}: {type(made).__name__} is not a model that can be asked; use local, or "
             "{name: chat, model: ...}"
         )
-    return made
+    return LlmBackend(made, made.sampling)
 
 
-def check_model(model: AskedModel, calls: Calls) -> None:
-    """Raise where the model cannot be had: no file, no package, nobody at the address."""
-    check = getattr(model, "check", None)
-    if check is not None:
-        check(calls)
+class LlmComponent:
+    """A component with a field `model`: the model is resolved, checked and part of the cache key.
 
+    Derive from this class and from a protocol. It is not a dataclass, because each component has
+    its fields in an order of its own.
+    """
 
-def sampling_of(model: AskedModel, max_tokens: int, **changes: Any) -> Sampling:
-    """Return how a component's replies are drawn: as the model's own, of another length."""
-    return replace(model.sampling, max_tokens=max_tokens, **changes)
+    model: Written
+    max_tokens: int | None
+    system: str
+    user: str
 
+    variables: ClassVar[frozenset[str]]
+    """Variables that the templates must use."""
+    optional_variables: ClassVar[frozenset[str]] = frozenset()
 
-def model_revision(model: AskedModel, sampling: Sampling) -> Mapping[str, str]:
-    """Return which model is asked, and how: part of the key of what it is asked for."""
-    return {"model": model.endpoint.identity, "sampling": sampling.canonical.decode()}
+    def __post_init__(self) -> None:
+        """Check the fields, and resolve the model while the experiment file's folder is known."""
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
+        _ = self.model_as_written, self.prompt
+
+    @cached_property
+    def model_as_written(self) -> LlmBackend:
+        """The model with its own sampling."""
+        return resolve_llm(self.model, where=self._name)
+
+    @property
+    def sampling_changes(self) -> Mapping[str, Any]:
+        """The component's sampling parameters, which replace the model's own."""
+        return {"max_tokens": self.max_tokens}
+
+    @cached_property
+    def backend(self) -> LlmBackend:
+        """The model with the component's sampling: the one that is asked."""
+        return self.model_as_written.with_sampling(**self.sampling_changes)
+
+    @cached_property
+    def prompt(self) -> Prompt:
+        """The templates with their variables checked."""
+        return Prompt(self._name, self.system, self.user, self.variables, self.optional_variables)
+
+    @property
+    def needs_model(self) -> bool:
+        """True: a plan does not run the component."""
+        return True
+
+    @property
+    def content_revision(self) -> Mapping[str, Any]:
+        """The model and its sampling."""
+        return self.backend.identity
+
+    def check(self, services: Services) -> None:
+        """Raise if the model is unavailable."""
+        self.backend.check(services)
+
+    def ask(
+        self, prompts: Sequence[tuple[ChatMessage, ...]], services: Services, *, title: str
+    ) -> Iterator[Outcome]:
+        """Yield a reply or a failure per prompt, in order."""
+        requests = [Request(messages, self.backend.sampling) for messages in prompts]
+        return self.backend.ask(requests, services, title=title)
+
+    @property
+    def _name(self) -> str:
+        return name_of(type(self)).partition("/")[2] or type(self).__name__

@@ -1,4 +1,4 @@
-"""Answers that people have graded, in five public layouts: what a judge is checked against."""
+"""Answers that people have graded, in five public layouts, for the check of a judge."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ MTRAG_RATINGS: Final = ("faithfulness", "appropriateness", "naturalness", "compl
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """An item and what people say of it."""
+    """An item and people's grade of it."""
 
     item: Item
     value: float
     """From 0 to 1, all raters together."""
     label: str = ""
-    """The verdict in the words of a judge, where people chose one of a few."""
+    """The verdict in a judge's words, if people chose among a few."""
     raters: tuple[float, ...] = ()
     """Each rater's value."""
     system: str = ""
-    """Whose answer it is."""
+    """The system that answered."""
     cluster: str = ""
-    """Items that stand and fall together: answers to one question, turns of one conversation."""
+    """Items that depend on each other: answers to one question, turns of one conversation."""
 
 
 @dataclass(frozen=True)
 class HumanSet:
-    """Graded answers, and which judge they can check."""
+    """Graded answers, and the judge that they can check."""
 
     name: str
     items: tuple[Labelled, ...]
     judge: str
-    """The judge whose question people were asked."""
+    """The judge with the same question as people."""
     question: str
-    """What they were asked."""
+    """The question to people."""
     values: Mapping[str, tuple[float | None, ...]]
-    """Further values that came with the data, such as the scores of published metrics."""
+    """Further values of the data, such as the scores of published metrics."""
 
     def sample(self, limit: int, seed: int) -> HumanSet:
         """Return a random part of the set, the same for the same seed."""
@@ -57,21 +57,21 @@ class HumanSet:
         if limit >= len(self.items):
             return self
         drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
-        held = {name: tuple(column[i] for i in drawn) for name, column in self.values.items()}
+        values = {name: tuple(column[i] for i in drawn) for name, column in self.values.items()}
         items = tuple(self.items[i] for i in drawn)
-        return HumanSet(self.name, items, self.judge, self.question, held)
+        return HumanSet(self.name, items, self.judge, self.question, values)
 
 
 def read_human_set(written: str, **options: str) -> HumanSet:
     """Return the graded answers of a folder.
 
     Args:
-        written: a folder whose layout is known by its files, or `layout:folder`.
-        options: of the layout: `language` for truthfulqa (en, es), `rating` for mtrag.
+        written: a folder whose files show its layout, or `layout:folder`.
+        options: options of the layout: `language` for truthfulqa (en, es), `rating` for mtrag.
 
     Raises:
-        ConfigError: no such layout, or an option it does not take.
-        DatasetError: a file is missing or malformed, or holds no grades.
+        ConfigError: the layout is unknown, or does not have an option.
+        DatasetError: a file is missing or malformed, or has no grades.
     """
     name, colon, path = written.partition(":")
     if not colon:
@@ -81,18 +81,18 @@ def read_human_set(written: str, **options: str) -> HumanSet:
     try:
         return READERS[name](Path(path), **options)
     except TypeError as error:
-        raise ConfigError(f"{name} takes other options than {sorted(options)}") from error
+        raise ConfigError(f"{name} does not have the options {sorted(options)}") from error
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error}") from error
     except (KeyError, ValueError, IndexError, csv.Error) as error:
-        raise DatasetError(f"{path} is not laid out as {name} is: {error!r}") from error
+        raise DatasetError(f"{path} does not have the layout {name}: {error!r}") from error
 
 
 def read_truthfulqa(path: Path, language: str = "en") -> HumanSet:
-    """Read 300 answers of models a language, judged true or not (TruthfulQA, multilingual)."""
+    """Read 300 model answers per language, judged true or not (TruthfulQA, multilingual)."""
     file = path / f"human_judgements.{language}.csv"
     if not file.exists():
-        raise DatasetError(f"there is no {file}; languages are en and es")
+        raise DatasetError(f"there is no file {file}; the languages are en and es")
     items = []
     with file.open(encoding="utf-8", newline="") as rows:
         for row in csv.DictReader(rows):
@@ -123,12 +123,12 @@ def read_begin(path: Path) -> HumanSet:
 def read_ragchecker(path: Path) -> HumanSet:
     """Read pairs of answers with two people's preferences, -2 to 2 (RAGChecker's meta-evaluation).
 
-    The answer is model 2's, the other one model 1's; `values` holds RAGChecker's own difference.
+    The answer is model 2's, the other one model 1's; `values` has RAGChecker's own difference.
     """
-    held = _json(path / "human_labeled_data.json.gz")
+    ratings = _json(path / "human_labeled_data.json.gz")
     own = {row["instance_id"]: row for row in _json(path / "baseline_ragchecker.json.gz")}
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in held:
+    for row in ratings:
         found.setdefault(row["instance_id"], []).append(row)
     items, differences = [], []
     for number, rows in found.items():
@@ -154,7 +154,7 @@ def read_ragchecker(path: Path) -> HumanSet:
 
 
 def read_nq_open(path: Path) -> HumanSet:
-    """Read predictions that people called right or wrong (EfficientQA dev, where it has them).
+    """Read predictions that people called right or wrong (EfficientQA dev, full release).
 
     The fields are def_correct_predictions, poss_correct_predictions (0.5) and
     def_incorrect_predictions.
@@ -177,8 +177,8 @@ def read_nq_open(path: Path) -> HumanSet:
                     items.append(Labelled(item, value, label, cluster=str(number)))
     if not items:
         raise DatasetError(
-            f"{path} holds no verdicts of people: none of its lines has the fields "
-            f"{', '.join(grades)}, which the full release of EfficientQA dev carries"
+            f"{path} has no verdicts of people: none of its lines has the fields "
+            f"{', '.join(grades)}; use the full release of EfficientQA dev"
         )
     return HumanSet("nq_open", tuple(items), "equivalence", "is the prediction right?", {})
 
@@ -192,23 +192,17 @@ def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     """
     file = next(path.rglob("reference_subset_with_human_evaluations.json.gz"), None)
     if file is None:
-        raise DatasetError(f"{path} holds no reference_subset_with_human_evaluations.json.gz")
+        raise DatasetError(f"{path} has no reference_subset_with_human_evaluations.json.gz")
     allowed = (*MTRAG_RATINGS, "win-rate")
     if rating not in allowed:
         raise ConfigError(f"unknown rating {rating!r}{did_you_mean(rating, allowed)}")
-    held = _json(file)
-    tasks = {task["task_id"]: task for task in held["tasks"]}
-    texts = {one["document_id"]: one["text"] for one in held["documents"]}
-    items = [
-        _mtrag_item(row, tasks[row["task_id"]], texts, rating)
-        for row in held["evaluations"]
-        if row["annotations"].get(rating)
-    ]
+    document = _json(file)
+    tasks = {task["task_id"]: task for task in document["tasks"]}
+    texts = {one["document_id"]: one["text"] for one in document["documents"]}
+    rated = [row for row in document["evaluations"] if row["annotations"].get(rating)]
+    items = [_mtrag_item(row, tasks[row["task_id"]], texts, rating) for row in rated]
     columns = {
-        name: tuple(
-            _stored(row, field) for row in held["evaluations"] if row["annotations"].get(rating)
-        )
-        for name, field in MTRAG_METRICS.items()
+        name: tuple(_stored(row, field) for row in rated) for name, field in MTRAG_METRICS.items()
     }
     judge = "RL_F" if rating == "faithfulness" else "RB_llm"
     return HumanSet("mtrag", tuple(items), judge, f"people's {rating}", columns)
@@ -249,12 +243,12 @@ def _mtrag_item(
 
 
 def _stored(row: Mapping[str, Any], field: str) -> float | None:
-    held = list(row["annotations"].get(field, {}).values())
-    return float(held[0]["value"]) if held else None
+    stored = list(row["annotations"].get(field, {}).values())
+    return float(stored[0]["value"]) if stored else None
 
 
 def majority(labels: Sequence[str]) -> str:
-    """Return the commonest label, or "" where two share the place.
+    """Return the most frequent label, or "" if two are.
 
     >>> majority(["yes", "no", "yes"]), majority(["yes", "no"])
     ('yes', '')
@@ -281,7 +275,7 @@ def _layout(path: Path) -> str:
         if path.is_dir() and next(path.glob(sign), None) is not None:
             return name
     raise DatasetError(
-        f"{path} holds none of the graded sets that are known by their files: "
+        f"{path} has none of the known graded sets: "
         f"{', '.join(f'{name} ({sign})' for name, sign in signs.items())}"
     )
 
@@ -291,8 +285,8 @@ def _open(file: Path) -> IO[str]:
 
 
 def _json(file: Path) -> Any:
-    with gzip.open(file, "rt", encoding="utf-8") as held:
-        return json.load(held)
+    with gzip.open(file, "rt", encoding="utf-8") as opened:
+        return json.load(opened)
 
 
 READERS: Final[Mapping[str, Callable[..., HumanSet]]] = {

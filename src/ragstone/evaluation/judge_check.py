@@ -1,18 +1,18 @@
-"""Is this judge any good? Asked on answers that people have graded, and held against them."""
+"""Checking a judge: its verdicts on answers that people have graded, compared with their grades."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
-from ragstone.components.judges.questions import CALL_FAILED, Asker
-from ragstone.components.judges.verdict import Cost, Verdict
+from ragstone.components.judges.verdict import Cost, Verdict, verdicts_of
 from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.evaluation.human_grades import HumanSet, Labelled
+from ragstone.protocols import Judge, Services
 from ragstone.statistics.judge_quality import Columns, Quality, Use, quality, uses
 from ragstone.statistics.proportions import Proportion, proportion
 
@@ -21,28 +21,28 @@ _SAME: Final = 1e-9
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """What a check found."""
+    """The result of a check."""
 
     judge: str
     models: tuple[str, ...]
     data: str
     question: str
-    """What people were asked."""
+    """The question to people."""
     items: int
     not_asked: int
     """Items that need no call: no context, an empty answer."""
     calls_failed: int
-    """Items whose call had no reply: the same check asks them again; they say nothing here."""
+    """Items whose call had no reply: they do not count, and the same check asks them again."""
     read_at_once: Proportion
-    """Of the items asked about, those whose every first reply could be read."""
+    """Items whose every first reply could be read, of the items asked about."""
     unscored: Mapping[str, int]
     """Reason -> items."""
     repeatable: Proportion | None
-    """Of the items asked about several times, those with the same value every time."""
+    """Items with the same value every time, of the items asked about several times."""
     order_consistent: Proportion | None
-    """Of pairs asked in both orders, those with the same verdict in both."""
+    """Pairs with the same verdict in both orders."""
     first_preferred: float | None
-    """Share of replies that prefer what stands first; 0.5 without a bias for the place."""
+    """Share of replies that prefer the first place; 0.5 without a position bias."""
     quality: Quality
     uses: tuple[Use, ...]
     cost: Cost
@@ -51,79 +51,77 @@ class JudgeCheck:
     @property
     def per_item(self) -> Cost:
         """Mean cost of an item that was asked about (whole tokens)."""
-        n = max(1, self.quality.parsed.n)
-        held = self.cost
+        n, cost = max(1, self.quality.parsed.n), self.cost
         return Cost(
-            round(held.calls / n), held.tokens_in // n, held.tokens_out // n, held.seconds / n
+            round(cost.calls / n), cost.tokens_in // n, cost.tokens_out // n, cost.seconds / n
         )
 
 
-def check_judge(judge: Any, data: HumanSet, calls: Asker, *, seed: int = 0) -> JudgeCheck:
-    """Return how a judge does on graded answers.
-
-    The judge's own stop below a parse rate should be off (`least_parse_rate: 0`): the rate is what
-    is to be found out.
+def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int = 0) -> JudgeCheck:
+    """Return the quality of a judge on graded answers.
 
     Args:
-        judge: a component of the kind judges.
+        judge: a judge, without its own stop (`least_parse_rate: 0`), because the check measures the
+            parse rate.
         data: graded answers.
-        calls: makes the calls.
-        seed: of the intervals that are resampled.
+        services: with the way to models.
+        seed: seed of the resampled intervals.
 
     Raises:
         ConfigError: people and the judge answered different questions.
         CallError: the model cannot be reached.
     """
-    verdicts = judge.verdicts([one.item for one in data.items], calls)
+    verdicts = verdicts_of(judge, [one.item for one in data.items], services)
     asked = [
         (one, verdict)
         for one, verdict in zip(data.items, verdicts, strict=True)
-        if (verdict.status == "failed" and CALL_FAILED not in verdict.reason)
-        or (verdict.cost.calls and verdict.value is not None)
+        if verdict.asked and verdict.status != "not_applicable" and not _lost(verdict)
     ]
-    lost = sum(CALL_FAILED in verdict.reason for verdict in verdicts)
+    lost = sum(map(_lost, verdicts))
     if not asked:
         reason = verdicts[0].reason if verdicts else "the set is empty"
         raise ConfigError(
-            f"judge {judge!s} cannot be checked on {data.name}: none of its {len(data.items)} "
-            f"items is a question for it ({reason}); {data.name} suits the judge {data.judge}"
+            f"judge {judge!s} cannot be checked on {data.name}: it has no verdict on any of the "
+            f"{len(data.items)} items ({reason}); {data.name} suits the judge {data.judge}"
         )
-    found = quality(_columns(judge, asked), seed=seed)
-    repeatable = _repeatable([verdict for _, verdict in asked])
+    judged = [verdict for _, verdict in asked]
+    found = quality(_columns(judge.model_names, asked), seed=seed)
+    repeatable = _repeatable(judged)
     return JudgeCheck(
         judge=str(judge),
-        models=tuple(_models(judge)),
+        models=judge.model_names,
         data=data.name,
         question=data.question,
         items=len(data.items),
         not_asked=len(data.items) - len(asked) - lost,
         calls_failed=lost,
-        read_at_once=proportion(sum(v.read_at_once for _, v in asked), len(asked)),
-        unscored=Counter(_kind(v.reason) for _, v in asked if v.value is None),
+        read_at_once=proportion(sum(v.read_at_once for v in judged), len(asked)),
+        unscored=Counter(_cause(v.reason) for v in judged if v.value is None),
         repeatable=repeatable,
-        order_consistent=_consistent([verdict for _, verdict in asked]),
-        first_preferred=_first([verdict for _, verdict in asked]),
+        order_consistent=_consistent(judged),
+        first_preferred=_first(judged),
         quality=found,
         uses=tuple(uses(found, repeatable)),
-        cost=sum((verdict.cost for _, verdict in asked), Cost()),
+        cost=sum((verdict.cost for verdict in judged), Cost()),
         verdicts=tuple(verdicts),
     )
 
 
-def _models(judge: Any) -> list[str]:
-    return [model.endpoint.model for model in getattr(judge, "models", ())]
+def _lost(verdict: Verdict) -> bool:
+    return verdict.retry and verdict.value is None
 
 
-def _columns(judge: Any, asked: Sequence[tuple[Labelled, Verdict]]) -> Columns:
-    names = [name.rpartition("/")[2].casefold() for name in _models(judge)]
+def _columns(models: Sequence[str], asked: Sequence[tuple[Labelled, Verdict]]) -> Columns:
+    names = [name.rpartition("/")[2].casefold() for name in models]
     people = {one.label for one, _ in asked if one.label}
-    said = {verdict.label for _, verdict in asked if verdict.label}
-    same_words = bool(people) and (said <= people or people <= said)
+    labels = {verdict.label for _, verdict in asked if verdict.label}
+    same_words = bool(labels) and (labels <= people or people <= labels)
     return Columns(
         judge=[verdict.value for _, verdict in asked],
         human=[one.value for one, _ in asked],
         labels=[
-            (one.label, verdict.label if same_words else _two(verdict)) for one, verdict in asked
+            (one.label, verdict.label if same_words else _word(verdict, people))
+            for one, verdict in asked
         ],
         raters=[one.raters for one, _ in asked],
         lengths=[len(one.item.answer or "") for one, _ in asked],
@@ -132,9 +130,9 @@ def _columns(judge: Any, asked: Sequence[tuple[Labelled, Verdict]]) -> Columns:
     )
 
 
-def _two(verdict: Verdict) -> str:
-    """Return a value as one of the two words people chose between: all of it, or not all."""
-    if verdict.value is None:
+def _word(verdict: Verdict, people: set[str]) -> str:
+    """Return a value as people's word if they chose between yes (for 1) and no (for less)."""
+    if verdict.value is None or not people <= {"yes", "no"}:
         return ""
     return "yes" if verdict.value >= 1 - _SAME else "no"
 
@@ -155,10 +153,10 @@ def _consistent(verdicts: Sequence[Verdict]) -> Proportion | None:
 
 
 def _first(verdicts: Sequence[Verdict]) -> float | None:
-    held = [v.parts["pairwise:first"] for v in verdicts if "pairwise:first" in v.parts]
-    return sum(held) / len(held) if held else None
+    shares = [v.parts["pairwise:first"] for v in verdicts if "pairwise:first" in v.parts]
+    return sum(shares) / len(shares) if shares else None
 
 
-def _kind(reason: str) -> str:
-    """Return a reason without the reply that it quotes: reasons are counted."""
+def _cause(reason: str) -> str:
+    """Return a reason without its quotation of the reply, so that equal causes are counted."""
     return reason.partition(": '")[0].partition(': "')[0][: limits.MAX_REASON_CHARACTERS]

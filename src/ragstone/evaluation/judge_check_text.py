@@ -1,4 +1,4 @@
-"""A judge's check as text for the terminal, and as plain data for machines."""
+"""The check of a judge as text for the terminal, and as plain data."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ragstone.statistics.proportions import Proportion
 
 
 def check_text(found: JudgeCheck) -> str:
-    """Return a check for people."""
+    """Return a check as text."""
     models = ", ".join(found.models) or "several"
     head = (
-        f"{found.judge} by {models} on {found.data}: {found.quality.parsed.n} items asked about"
-        + (f", {found.not_asked} that need no judge" if found.not_asked else "")
+        f"{found.judge} by {models} on {found.data}: {found.quality.parsed.n} items judged"
+        + (f", {found.not_asked} settled without a judge" if found.not_asked else "")
         + (f", {found.calls_failed} whose calls failed" if found.calls_failed else "")
-        + f"\npeople were asked: {found.question}"
+        + f"\nquestion to people: {found.question}"
     )
     table = tabulate(_rows(found), tablefmt="plain", disable_numparse=True)
     confusion = _confusion(found.quality.confusion)
@@ -35,20 +35,20 @@ def check_text(found: JudgeCheck) -> str:
 
 
 def check_document(found: JudgeCheck) -> dict[str, Any]:
-    """Return a check as plain data: every number with its interval, unrounded."""
-    held = dataclasses.asdict(dataclasses.replace(found, verdicts=()))
-    held.pop("verdicts")
+    """Return a check as plain data: unrounded numbers with their intervals."""
+    document = dataclasses.asdict(dataclasses.replace(found, verdicts=()))
+    document.pop("verdicts")
     informed = found.quality.accuracy.informed if found.quality.accuracy else None
     return {
-        **held,
+        **document,
         "informed": informed,
         "per_item": dataclasses.asdict(found.per_item),
     }
 
 
 def steering_text(found: Steering) -> str:
-    """Return what an attack achieved, as one line."""
-    share = _share(found.steered) or "no item left to raise: all had the best verdict"
+    """Return the effect of an attack as one line."""
+    share = _share(found.steered) or "no item to raise: all had the best verdict"
     return f"steered by a {found.attack} in the answer: {share}; silenced: {found.silenced}"
 
 
@@ -56,16 +56,16 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
     quality = found.quality
     rows = [
         ["verdict read", _share(quality.parsed)],
-        ["  at once", _share(found.read_at_once)],
+        ["  at the first reply", _share(found.read_at_once)],
         *[[f"  unscored: {reason}", str(count)] for reason, count in found.unscored.items()],
-        ["same when asked again", _share(found.repeatable)],
+        ["same if asked again", _share(found.repeatable)],
         ["same in both orders", _share(found.order_consistent)],
         ["prefers the first place", _number(found.first_preferred)],
     ]
     if quality.accuracy is not None:
         rows += [
-            ["right where people say yes", _share(quality.accuracy.true_yes)],
-            ["right where people say no", _share(quality.accuracy.true_no)],
+            ["right if people say yes", _share(quality.accuracy.true_yes)],
+            ["right if people say no", _share(quality.accuracy.true_no)],
         ]
     rows += [
         ["kappa with people", _value(quality.kappa)],
@@ -73,10 +73,10 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["AUC", _value(quality.discrimination)],
         ["people among themselves: alpha", _value(quality.ceiling)],
         ["  one rater with the others", _number(quality.ceiling_correlation)],
-        ["bias (judge less people)", _summary(quality.bias)],
-        ["taste for long answers", _value(quality.length_bias)],
+        ["bias (judge minus people)", _summary(quality.bias)],
+        ["preference for long answers", _value(quality.length_bias)],
         ["  for its own model's answers", _summary(quality.self_preference)],
-        ["cost of an item", _cost(found)],
+        ["cost per item", _cost(found)],
     ]
     return [row for row in rows if row[1]]
 
@@ -108,17 +108,17 @@ def _summary(found: Any) -> str:
     return f"{found.mean:+.2f}{_interval(found.interval, '.2f')}"
 
 
-def _interval(held: Sequence[float] | None, form: str) -> str:
-    return "" if held is None else f" [{held[0]:{form}}, {held[1]:{form}}]"
+def _interval(interval: Sequence[float] | None, form: str) -> str:
+    return "" if interval is None else f" [{interval[0]:{form}}, {interval[1]:{form}}]"
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _confusion(held: Mapping[str, Mapping[str, int]]) -> str:
-    if not held:
+def _confusion(counts: Mapping[str, Mapping[str, int]]) -> str:
+    if not counts:
         return ""
-    said = sorted({judge for row in held.values() for judge in row})
-    rows = [[people, *(str(row.get(judge, 0)) for judge in said)] for people, row in held.items()]
-    return tabulate(rows, headers=["people \\ judge", *said], disable_numparse=True)
+    labels = sorted({label for row in counts.values() for label in row})
+    rows = [[people, *(str(row.get(n, 0)) for n in labels)] for people, row in counts.items()]
+    return tabulate(rows, headers=["people \\ judge", *labels], disable_numparse=True)

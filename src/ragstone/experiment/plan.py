@@ -123,7 +123,7 @@ class Planner:
         inputs = _known_inputs(step, known)
         rows = next(iter(step.inputs.values()))
         count = rows.table.num_rows if isinstance(rows, StoredTable) else planned[rows].queries
-        passages = _passages(inputs) if step.name == "process" else 0
+        passages = _passages(step, known)
         if inputs is None:
             return PlannedStep(step, "to do", count, passages)
         stored = self.store.find(step.name, step.component, inputs)
@@ -264,11 +264,11 @@ def _known_inputs(
     return tables if len(tables) == len(found) else None
 
 
-def _passages(inputs: Mapping[str, StoredTable] | None) -> int:
+def _passages(step: Step, known: Mapping[Step, StoredTable]) -> int:
     """Return the number of passages in a step's contexts, as far as they are known."""
-    if inputs is None:
-        return 0
-    return sum(map(len, columns(inputs["contexts"].table)["passage_ids"]))
+    contexts = step.inputs.get("contexts")
+    table = known.get(contexts) if isinstance(contexts, Step) else contexts
+    return sum(map(len, columns(table.table)["passage_ids"])) if table else 0
 
 
 def _is_cheap(step: Step) -> bool:

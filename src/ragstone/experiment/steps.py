@@ -233,13 +233,15 @@ def _generate(
 
 
 def _judge(
-    judge: Component,
+    judge: Any,
     services: Services,
     queries: Sequence[Query],
     contexts: Mapping[str, Context],
     predictions: Sequence[Prediction],
 ) -> Outcomes:
-    return run_component(judge, services, tasks_of(queries, contexts), predictions)
+    found = run_component(judge, services, tasks_of(queries, contexts), predictions)
+    for query, outcome in zip(queries, found, strict=True):
+        yield replace(outcome, value=judge.scores_of(query.query_id, outcome))
 
 
 def _score_rankings(

@@ -1,4 +1,4 @@
-"""A judge's raw means of an experiment, and beside them the means that people would give."""
+"""A judge's raw means of an experiment, and the means calibrated by human labels."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
 
 Labels = Mapping[str, float]
-"""Query id -> what people gave."""
+"""Query id -> people's value."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibratedTrial:
-    """One system under one setting; `calibrated` is None where there is nothing to go by."""
+    """One system under one setting; `calibrated` is None if there are too few labels."""
 
     system: str
     setting: str
@@ -28,15 +28,15 @@ class CalibratedTrial:
 def calibrate(
     results: StoredResults, metric: str, labels: Mapping[tuple[str, str], Labels]
 ) -> list[CalibratedTrial]:
-    """Return each trial's mean of a judged metric, raw and corrected by people's labels.
+    """Return each trial's mean of a judged metric, raw and calibrated by human labels.
 
     Args:
-        results: of an experiment with judges.
-        metric: the judge's metric, or any other that people's labels are about.
+        results: results of an experiment with judges.
+        metric: metric that the labels are about, usually a judge's.
         labels: (system, setting) -> query id -> value, on the metric's scale.
 
     Raises:
-        UnknownMetric: no trial has that metric.
+        UnknownMetric: no trial has the metric.
     """
     known = {name for trial in results.trials for name in trial.scores}
     if metric not in known:
@@ -62,16 +62,16 @@ def _calibrated(
 
 
 def read_labels(path: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Read people's values: JSON lines of query_id, system, setting and value (0 to 1)."""
+    """Read human labels: JSON lines with query_id, system, setting and value (0 to 1)."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for query_id, system, setting, value in _rows(path):
-        held = found.setdefault((system, setting), {})
-        if query_id in held:
+        labels = found.setdefault((system, setting), {})
+        if query_id in labels:
             raise DatasetError(
                 f"{path}: query {query_id!r} of {system!r} under {setting!r} is labelled twice; "
                 f"give the mean of several people as one value"
             )
-        held[query_id] = value
+        labels[query_id] = value
     return found
 
 

@@ -28,6 +28,7 @@ from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
+from ragstone.errors import ComponentError
 from ragstone.protocols import Services
 from ragstone.results.results import Results
 from ragstone.testing.fake_results import made_results
@@ -38,7 +39,6 @@ from ragstone.types import (
     Prediction,
     Query,
     Ranking,
-    Score,
     Search,
     Task,
 )
@@ -186,15 +186,11 @@ def check_judge(judge: Any) -> None:
     part = _part("judges", judge)
     tasks = _tasks()
     predictions = [Prediction(task.query.query_id, "It is the Tagus.") for task in tasks]
-    for task, scores in zip(tasks, _run("judges", part, tasks, predictions), strict=True):
-        for score in scores:
-            _require(isinstance(score, Score), f"judge() returned {score!r}, not a Score")
-            _require(score.query_id == task.query.query_id, "a score has another query_id")
-            _require(
-                score.metric in part.metrics,
-                f"judge() returned the metric {score.metric!r}, which is not among its metrics: "
-                f"{', '.join(part.metrics)}",
-            )
+    for task, value in zip(tasks, _run("judges", part, tasks, predictions), strict=True):
+        try:
+            part.scores_of(task.query.query_id, Outcome(value))
+        except ComponentError as error:
+            raise AssertionError(str(error)) from error
 
 
 def check_exporter(exporter: Any) -> None:

@@ -1,16 +1,19 @@
-"""A judge's model that is no model: its verdicts are written down, its errors have known rates."""
+"""A fake of a judge's model: its verdicts are known, and its errors have known rates."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from ragstone.calls.client import Calls, Usage
 from ragstone.calls.types import Endpoint, Outcome, Reply, Request
+from ragstone.protocols import Services
 
 
 def chance(*made_of: object) -> float:
-    """Return a number from 0 to 1 that looks random and depends on its arguments alone.
+    """Return a number from 0 to 1 that looks random and depends only on the arguments.
 
     >>> chance("a") == chance("a") != chance("b")
     True
@@ -20,8 +23,8 @@ def chance(*made_of: object) -> float:
 
 
 @dataclass
-class ScriptedCalls:
-    """Stands in for `Calls`: answers every request from a function, and remembers them.
+class ScriptedCalls(Calls):
+    """A fake of `Calls` that answers requests with a function and records them.
 
     >>> from ragstone.calls.types import chat
     >>> calls = ScriptedCalls(lambda request: "Verdict: yes")
@@ -33,27 +36,36 @@ class ScriptedCalls:
     asked: list[Request] = field(default_factory=list)
 
     def ask(
-        self, endpoint: Endpoint, requests: Sequence[Request], *, title: str = ""
+        self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = ""
     ) -> Iterator[Outcome]:
         """Yield the scripted outcome of each request; a text becomes a finished reply."""
         for request in requests:
             self.asked.append(request)
-            said = self.answer(request)
-            yield Reply(said, "stop", 100, 5, 0.01) if isinstance(said, str) else said
+            outcome = self.answer(request)
+            yield Reply(outcome, "stop", 100, 5, 0.01) if isinstance(outcome, str) else outcome
+
+    @property
+    def usage(self) -> Usage:
+        """The number of requests."""
+        return Usage(asked=len(self.asked))
+
+    def services(self, **others: Any) -> Services:
+        """Return services with these calls, and with others such as a corpus."""
+        return Services(calls=self, **others)
 
 
 @dataclass(frozen=True)
 class ScriptedVerdicts:
-    """Answers as a judge's model would that is wrong at known rates.
+    """The replies of a judge's model that is wrong at known rates.
 
-    Used as the answer of `ScriptedCalls`.
+    An `answer` for `ScriptedCalls`.
 
     Args:
-        truth: a text that stands in the prompt (an answer) -> the right verdict.
-        wrong: right verdict -> verdict that is said instead -> how often.
-        unreadable: share of the items to which no reply holds a verdict, asked again or not.
-        fickle: share of the repeats, after the first, that say another verdict than the first.
-        seed: which items the errors befall.
+        truth: part of a prompt (an answer) -> the right verdict.
+        wrong: right verdict -> wrong verdict in its place -> rate.
+        unreadable: share of the items whose replies never have a verdict.
+        fickle: share of the repeats, after the first, with another verdict than the first.
+        seed: decides which items have errors.
     """
 
     truth: Mapping[str, str]
@@ -68,17 +80,17 @@ class ScriptedVerdicts:
         return self.reply(prompt, request.sample)
 
     def reply(self, prompt: str, sample: int) -> str:
-        """Return what is said to a prompt at one repeat."""
+        """Return the reply to a prompt at one repeat."""
         known = next((text for text in self.truth if text in prompt), None)
         if known is None or chance("unreadable", known, self.seed) < self.unreadable:
             return "It is hard to say."
-        said = self._said(known)
+        verdict = self._verdict(known)
         if sample and chance("fickle", known, sample, self.seed) < self.fickle:
-            others = sorted(set(self.truth.values()) - {said})
-            said = others[0] if others else said
-        return f"I looked at it. Verdict: [[{said}]]"
+            others = sorted(set(self.truth.values()) - {verdict})
+            verdict = others[0] if others else verdict
+        return f"I looked at it. Verdict: [[{verdict}]]"
 
-    def _said(self, known: str) -> str:
+    def _verdict(self, known: str) -> str:
         right, drawn = self.truth[known], chance("wrong", known, self.seed)
         for verdict, rate in self.wrong.get(right, {}).items():
             drawn -= rate

@@ -1,4 +1,4 @@
-"""Test sets that a scripted writer makes of a small corpus; for tests of generation."""
+"""Test sets that a scripted writer makes from a small corpus; for tests of generation."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, Final
 from ragstone.building.draft import Writer
 from ragstone.building.generate import Generated, Plan, generate
 from ragstone.building.labels import Labeller
-from ragstone.calls.types import Endpoint, Outcome, Request
+from ragstone.building.prompts import Prompts
+from ragstone.calls.types import Outcome, Request
 from ragstone.components.judges.critiques import Critiques
+from ragstone.components.llm import resolve_llm
 from ragstone.data.corpus import Corpus
 from ragstone.testing.fake_judge import ScriptedCalls
 from ragstone.testing.fake_writer import ScriptedWriter
 from ragstone.types import Passage
 
-ENDPOINT: Final = Endpoint("scripted", ("http://localhost:1/v1",))
 _MODEL: Final = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
 _TOWNS: Final = (
     "Ardmoor", "Bellick", "Corrane", "Dunvale", "Eskford", "Farrow", "Glenby", "Hollins",
@@ -23,7 +24,7 @@ _TOWNS: Final = (
 
 
 def corpus(size: int = 8) -> Corpus:
-    """Return passages about up to eight invented towns, of which neighbours share a rare name."""
+    """Return passages about up to eight invented towns; neighbours share a rare name."""
     return Corpus.from_passages(
         [
             Passage(
@@ -39,31 +40,35 @@ def corpus(size: int = 8) -> Corpus:
     )
 
 
+def writer(calls: ScriptedCalls, prompts: Prompts | None = None) -> Writer:
+    """Return a writer whose replies are scripted."""
+    return Writer(resolve_llm(_MODEL), calls.services(), prompts or Prompts())
+
+
 def run(
     strategy: str = "statements",
     faults: Mapping[str, str] | None = None,
     *,
-    held: Corpus | None = None,
+    passages: Corpus | None = None,
     script: Callable[[Request], str | Outcome] | None = None,
     judged: bool = False,
     **plan: Any,
 ) -> Generated:
-    """Return what a scripted writer makes of the corpus.
+    """Return the test set that a scripted writer makes from the corpus.
 
     Args:
         strategy: see `ragstone.building.strategies`.
         faults: see `ragstone.testing.fake_writer`.
-        held: the corpus, where it is not the small one.
-        script: what answers, where it is not the scripted writer with these faults.
-        judged: whether it labels and rates as well.
-        plan: of `ragstone.building.generate.Plan`.
+        passages: the corpus, if not the small one.
+        script: returns the replies, if not the scripted writer with these faults.
+        judged: whether the queries are labelled and rated.
+        plan: parameters of `ragstone.building.generate.Plan`.
     """
     calls = ScriptedCalls(script or ScriptedWriter(faults or {}))
-    wanted = Plan(strategy, **{"count": 4, **plan})
     return generate(
-        held or corpus(),
-        wanted,
-        Writer(ENDPOINT, calls),
+        passages or corpus(),
+        Plan(strategy, **{"count": 4, **plan}),
+        writer(calls),
         labeller=Labeller(model=_MODEL) if judged else None,
         critics=Critiques(model=_MODEL) if judged else None,
     )

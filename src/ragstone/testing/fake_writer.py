@@ -1,7 +1,7 @@
-"""A writer of test queries that is no model: it cuts sentences out of passages, and errs on demand.
+"""A fake of a writer of test queries: it cuts sentences out of passages, with faults on demand.
 
 calls = ScriptedCalls(ScriptedWriter(faults={"facts": "refusal"}))
-writer = Writer(Endpoint("scripted", ("http://localhost/v1",)), calls)
+writer = Writer(resolve_llm({"name": "chat", "model": "scripted"}), calls.services())
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FAULTS: Final = {
     "cut": "a reply that ends in the middle",
     "failure": "the call fails",
 }
-"""Kind of fault -> what the reply is."""
+"""Kind of fault -> the reply."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 _MARKS: Final = ("1.", "2)", "*", "•", "(5)")
@@ -39,13 +39,13 @@ _GENERIC: Final = "Where was the meeting of the council held?"
 
 @dataclass(frozen=True)
 class ScriptedWriter:
-    """Answers the prompts of `ragstone.building.prompts`; used as the answer of `ScriptedCalls`.
+    """Replies to the prompts of `ragstone.building.prompts`; an `answer` for `ScriptedCalls`.
 
     Args:
         faults: step -> kind of fault (see `FAULTS`), or "step:text" for the prompts of a step that
-            hold the text.
-        label: what it answers to a labeller's prompt.
-        rating: what it answers to a critique's prompt.
+            contain the text.
+        label: the reply to a labeller's prompt.
+        rating: the reply to a critique's prompt.
     """
 
     faults: Mapping[str, str] = field(default_factory=dict)
@@ -82,14 +82,14 @@ class ScriptedWriter:
 
 
 def _step(prompt: str) -> str:
-    """Return which prompt this is, by its literal parts; empty for a judge's."""
-    for held in fields(Prompts):
-        text = str(getattr(Prompts(), held.name)) if held.type == "str" else ""
-        text = "" if held.name == "language" else text
+    """Return the name of a prompt by its literal parts, or "" for a judge's prompt."""
+    for field_ in fields(Prompts):
+        text = str(getattr(Prompts(), field_.name)) if field_.type == "str" else ""
+        text = "" if field_.name == "language" else text
         parts = re.split(r"\{[a-z]+\}", text.replace("{{", "\0").replace("}}", "\1"))
         literals = [part.replace("\0", "{").replace("\1", "}") for part in parts]
         if text and all(literal in prompt for literal in literals):
-            return held.name
+            return field_.name
     return ""
 
 
@@ -101,7 +101,7 @@ def _sentences(text: str) -> list[str]:
     return [part for part in _SENTENCE.split(" ".join(text.split())) if len(part.split()) > 3]  # noqa: PLR2004 - a statement has more than three words
 
 
-def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one line a step
+def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one return per step
     passage = _after(prompt, ":\n")
     body = passage.partition("\n")[2] or passage
     sentences = _sentences(body) or [body]
@@ -130,7 +130,7 @@ def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one line a step
 
 
 def _asking(text: str) -> str:
-    """Return a question that is another one for every text, and does not say it."""
+    """Return a question that differs for every text, and does not contain the text."""
     mark = hashlib.sha256(text.encode()).hexdigest()
     names = [f"{mark[i : i + 4]}-{mark[i + 4 : i + 8]}" for i in range(0, 32, 8)]
     return f"What is recorded of {' '.join(names)}?"

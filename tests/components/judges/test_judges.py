@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from ragstone.core.builtins import BUILT_IN
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import create, find
 from ragstone.errors import CallError, ConfigError
+from ragstone.protocols import Services
 from ragstone.testing.fake_judge import ScriptedCalls
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Task
 
@@ -41,7 +43,7 @@ def says(*replies: str | Outcome) -> ScriptedCalls:
 
 def one(name: str, calls: ScriptedCalls, item: Item = ITEM, **options: Any) -> Verdict:
     """Return the verdict on one item."""
-    (verdict,) = judge(name, **options).verdicts([item], calls)
+    (verdict,) = judge(name, **options).verdicts([item], calls.services())
     assert isinstance(verdict, Verdict)
     return verdict
 
@@ -86,6 +88,52 @@ def test_a_failed_call_is_a_reason() -> None:
 
     assert (verdict.value, verdict.status) == (None, "failed")
     assert "no reply within 120 s" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("reply", "retry"),
+    [(Reply("the call failed: Perhaps", "stop"), False), (Failure("no reply within 120 s"), True)],
+)
+def test_only_a_failed_call_is_made_again(reply: Outcome, retry: bool) -> None:
+    """Words of the model in a reason decide nothing: such an item is finished."""
+    task, prediction = Task(QUERY, Context("q1", "none")), Prediction("q1", "In Paris.")
+
+    (outcome,) = judge("equivalence").judge([task], [prediction], says(reply).services())
+
+    assert outcome.retry is retry
+    assert "the call failed" in outcome.value[0].reason
+    assert outcome.value[0].status == "failed"
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN["judges"]) - {"conditioned"}))
+def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
+    """Also for an item that needs no call: a report knows its columns beforehand."""
+    made = judge(name)
+
+    (outcome,) = made.judge(
+        [Task(Query("q", ""), Context("q", ""))], [Prediction("q", "")], Services()
+    )
+
+    assert [score.metric for score in outcome.value] == list(made.metrics)
+    assert len(made.metrics) == {"critiques": 8, "taxonomy": 4, "nuggets": 4}.get(
+        name, 2 if name in {"RB_llm", "pairwise", "support", "citation-support"} else 1
+    )
+    assert made.scores_of("q", outcome) == list(outcome.value)
+
+
+def test_a_model_in_a_file_of_your_own_is_found_when_the_judge_is_created(tmp_path: Path) -> None:
+    """Only then is the folder of the experiment file known."""
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from ragstone.components.generators.chat import Chat\n"
+        "@dataclass(frozen=True)\n"
+        "class Mine(Chat):\n"
+        "    model: str = 'my-model'\n"
+    )
+
+    made = create("judges", "idk(model=mine.py:Mine)", where="test", folder=tmp_path)
+
+    assert made.model_names == ("my-model",)
 
 
 def test_a_server_without_schemas_is_asked_in_words() -> None:
@@ -212,9 +260,10 @@ def test_a_taxonomy_label_is_one_metric_a_label() -> None:
     """The mean of each is the composition of the data set."""
     tasks = [Task(QUERY, Context("q1", "gold", (ContextPassage("p", "Text.", "gold"),)))]
 
-    scores = judge("taxonomy").judge(tasks, [Prediction("q1", "x")], says("Verdict: reasoning"))
+    services = says("Verdict: reasoning").services()
+    (outcome,) = judge("taxonomy").judge(tasks, [Prediction("q1", "x")], services)
 
-    assert {s.metric: s.value for s in scores} == {
+    assert {s.metric: s.value for s in outcome.value} == {
         "taxonomy:fact_single": 0.0,
         "taxonomy:summary": 0.0,
         "taxonomy:reasoning": 1.0,
@@ -342,9 +391,9 @@ def test_a_conditioned_judge_is_asked_only_where_its_value_is_kept() -> None:
     declined, kept = says("yes"), says("no", "Rating: [[10]]")
     item = replace(ITEM, query=query)
 
-    assert made.verdicts([item], declined)[0].value == 0.0
+    assert made.verdicts([item], declined.services())[0].value == 0.0
     assert len(declined.asked) == 1
-    assert made.verdicts([item], kept)[0].value == 1.0
+    assert made.verdicts([item], kept.services())[0].value == 1.0
     assert str(made) == "RB_llm(conditioned)"
 
 
@@ -363,9 +412,9 @@ def test_a_model_that_never_follows_the_form_is_stopped_after_the_first_batch() 
     items = [replace(ITEM, query=replace(QUERY, query_id=str(n))) for n in range(500)]
 
     with pytest.raises(CallError, match=r"0 of the first 20 replies.*turtles"):
-        judge("equivalence").verdicts(items, calls)
+        judge("equivalence").verdicts(items, calls.services())
     assert len(calls.asked) == 40
-    held = judge("equivalence", least_parse_rate=0).verdicts(items[:30], calls)
+    held = judge("equivalence", least_parse_rate=0).verdicts(items[:30], calls.services())
     assert {verdict.status for verdict in held} == {"failed"}
 
 
@@ -436,8 +485,8 @@ def test_an_address_is_not_part_of_what_a_judge_is() -> None:
 
 def test_a_generator_that_asks_no_model_is_no_judge() -> None:
     """Told before anything is run."""
-    with pytest.raises(ConfigError, match="no model that can be asked"):
-        _ = judge("idk", model="gold").models
+    with pytest.raises(ConfigError, match="not a model that can be asked"):
+        judge("idk", model="gold")
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN["judges"]))
@@ -449,7 +498,7 @@ def test_every_judge_keeps_the_contract(name: str) -> None:
     made = create("judges", name, where="test")
 
     assert kind.__doc__
-    assert kind.version >= 1  # type: ignore[attr-defined]
+    assert kind.version >= 1
     assert str(made)
-    assert made.verdicts([], calls) == []
+    assert made.verdicts([], calls.services()) == []
     assert calls.asked == []

@@ -22,6 +22,7 @@ from ragstone.core.registry import create
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.protocols import Processor, Services
 from ragstone.testing.fake_model_server import FakeModelServer
 from ragstone.types import Context, ContextPassage, Query, Task
 
@@ -40,21 +41,26 @@ def shown(context: Context) -> list[tuple[str, str]]:
     return [(passage.passage_id, passage.text) for passage in context.passages]
 
 
+def processed(processor: Processor, *tasks: Task) -> list[Context]:
+    """Return the contexts of a processor that asks no model."""
+    return [one.value for one in processor.process(tasks, Services())]
+
+
 def test_a_budget_keeps_what_stands_first() -> None:
     """The passage that does not fit is cut at a word; all behind it goes."""
     with collect_notes() as notes:
-        (context,) = TokenBudget(25).process([task(FRANCE, PANDA, "third")])
+        (context,) = processed(TokenBudget(25), task(FRANCE, PANDA, "third"))
 
     assert shown(context) == [("p0", FRANCE), ("p1", "Giant Panda\nThe")]
     assert dict(notes) == {
         "passages cut to fit the budget": 1,
-        "passages dropped for want of budget": 1,
+        "passages dropped to fit the budget": 1,
     }
 
 
 def test_a_budget_of_whole_passages_cuts_none() -> None:
     """With `cut=passages` the first that does not fit goes, and all behind it."""
-    (context,) = TokenBudget(25, cut="passages").process([task(FRANCE, PANDA, "third")])
+    (context,) = processed(TokenBudget(25, cut="passages"), task(FRANCE, PANDA, "third"))
 
     assert shown(context) == [("p0", FRANCE)]
 
@@ -62,7 +68,7 @@ def test_a_budget_of_whole_passages_cuts_none() -> None:
 @given(st.lists(st.text(max_size=40), max_size=5), st.integers(1, 40))
 def test_a_budget_is_never_passed(texts: list[str], tokens: int) -> None:
     """Whatever the texts: no more tokens than allowed, each text a start of what came."""
-    (context,) = TokenBudget(tokens).process([task(*texts)])
+    (context,) = processed(TokenBudget(tokens), task(*texts))
 
     kept = [passage.text for passage in context.passages]
     assert count_tokens(kept) <= tokens
@@ -88,7 +94,7 @@ def test_a_text_is_cut_between_words_whatever_the_white_space() -> None:
 def test_pruning_keeps_the_sentences_that_answer() -> None:
     """Word for word and in order; a passage without any falls away, and cuts are counted."""
     with collect_notes() as notes:
-        (context,) = Pruning(keep=0.3).process([task(FRANCE, PANDA)])
+        (context,) = processed(Pruning(keep=0.3), task(FRANCE, PANDA))
 
     assert shown(context) == [("p0", "Paris is the capital of France.")]
     assert notes["sentences cut"] == 5
@@ -98,15 +104,15 @@ def test_pruning_does_not_mind_the_other_queries() -> None:
     """Alone or together: the same contexts; the same sentence may stay here and go there."""
     tasks = [task(FRANCE, PANDA), task(FRANCE, PANDA, query="What does the panda eat?")]
 
-    together = Pruning(keep=0.4).process(tasks)
+    together = processed(Pruning(keep=0.4), *tasks)
 
-    assert together == [Pruning(keep=0.4).process([one])[0] for one in tasks]
+    assert together == [processed(Pruning(keep=0.4), one)[0] for one in tasks]
     assert ("p1", "Giant Panda\nThe giant panda eats bamboo.") in shown(together[1])
 
 
 def test_pruning_at_one_keeps_every_sentence() -> None:
     """All sentences stay, line by line."""
-    (context,) = Pruning(keep=1.0).process([task(FRANCE, PANDA)])
+    (context,) = processed(Pruning(keep=1.0), task(FRANCE, PANDA))
 
     assert shown(context) == [("p0", FRANCE), ("p1", PANDA)]
 
@@ -117,7 +123,7 @@ def test_pruning_at_one_keeps_every_sentence() -> None:
 def test_strange_contexts_are_no_trouble(texts: Sequence[str]) -> None:
     """None, empty, one endless word, no spaces: a context comes back."""
     for processor in (TokenBudget(100), Pruning()):
-        (context,) = processor.process([task(*texts)])
+        (context,) = processed(processor, task(*texts))
         assert len(context.passages) <= len(texts)
 
 
@@ -129,9 +135,9 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
 
 
 def compress(server: FakeModelServer, calls: Calls, *tasks: Task) -> list[Any]:
-    """Return what a compression by the server makes of some tasks."""
+    """Return the outcomes of a compression by the server."""
     model = {"name": "chat", "model": "m", "base_url": server.url}
-    return list(Compression(model=model).ask(list(tasks), calls))
+    return list(Compression(model=model).process(tasks, Services(calls=calls)))
 
 
 def test_compression_puts_summaries_in_the_place_of_passages(calls: Calls) -> None:
@@ -143,9 +149,9 @@ def test_compression_puts_summaries_in_the_place_of_passages(calls: Calls) -> No
     with FakeModelServer(answer=answer) as server, collect_notes() as notes:
         (made,) = compress(server, calls, task(FRANCE, PANDA))
 
-    assert shown(made.context) == [("p0", "Paris is it.")]
-    assert (made.reason, made.failed) == ("", False)
-    assert notes["passages of which nothing helps"] == 1
+    assert shown(made.value) == [("p0", "Paris is it.")]
+    assert (made.reason, made.retry) == ("", False)
+    assert notes["passages in which nothing helps"] == 1
 
 
 @pytest.mark.parametrize(
@@ -157,8 +163,8 @@ def test_a_summary_that_is_none_leaves_the_passage(calls: Calls, reply: str, rea
     with FakeModelServer(answer=lambda _: reply) as server:
         (made,) = compress(server, calls, task(FRANCE))
 
-    assert shown(made.context) == [("p0", FRANCE)]
-    assert (made.reason, made.failed) == (reason, False)
+    assert shown(made.value) == [("p0", FRANCE)]
+    assert (made.reason, made.retry) == (reason, False)
 
 
 def _say(reply: str, _: Sequence[Mapping[str, str]]) -> str:
@@ -174,7 +180,7 @@ def test_what_a_model_thinks_is_no_summary(calls: Calls) -> None:
         with FakeModelServer(answer=partial(_say, reply)) as server:
             (made,) = compress(server, calls, task(FRANCE, query=f"Which capital? {reason}"))
 
-        assert shown(made.context) == [("p0", text)]
+        assert shown(made.value) == [("p0", text)]
         assert made.reason == reason
 
 
@@ -183,7 +189,7 @@ def test_a_task_without_passages_asks_nothing(calls: Calls) -> None:
     with FakeModelServer(answer=lambda _: "Paris.") as server:
         made = compress(server, calls, task(), task(FRANCE), task())
 
-    assert [len(one.context.passages) for one in made] == [0, 1, 0]
+    assert [len(one.value.passages) for one in made] == [0, 1, 0]
     assert calls.usage.asked == 1
 
 
@@ -222,4 +228,4 @@ def test_an_experiment_keeps_both_contexts(tmp_path: Path) -> None:
 
     (manifest,) = (tmp_path / "store" / "steps").glob("process-*/manifest.json")
     notes = json.loads(manifest.read_text())["notes"]
-    assert notes["passages dropped for want of budget"] >= 5
+    assert notes["passages dropped to fit the budget"] >= 5

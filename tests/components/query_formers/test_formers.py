@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ragstone.experiment.pipeline import form_queries
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import Failure, Reply, Request
+from ragstone.calls.types import Failure, Reply
 from ragstone.components.query_formers.conversation import Conversation, LastTurns
 from ragstone.components.query_formers.llm_rewrite import LlmRewrite, read_rewrite
 from ragstone.components.query_formers.user_turns import UserTurns
@@ -20,7 +18,9 @@ from ragstone.core.schemas import columns, queries_to_table
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
-from ragstone.experiment.system import Bench, System
+from ragstone.experiment.steps import Step, run_step
+from ragstone.protocols import Services
+from ragstone.testing.fake_judge import ScriptedCalls
 from ragstone.types import Message, Query
 
 SharedData = Callable[[str], Path]
@@ -35,6 +35,11 @@ TURN = Query(
     ),
     rewrite="What is Apple's address?",
 )
+
+
+def texts(former: Any, *queries: Query) -> list[str]:
+    """Return the search texts of a query former that asks no model."""
+    return [outcome.value for outcome in former.form(queries, Services())]
 
 
 @pytest.mark.parametrize(
@@ -58,20 +63,20 @@ TURN = Query(
 )
 def test_each_former_has_its_text(written: str, text: str) -> None:
     """A question of several lines stays whole; `paper` has speaker tags."""
-    assert create("query_formers", written, where="query").form([TURN]) == [text]
+    assert texts(create("query_formers", written, where="query"), TURN) == [text]
 
 
 def test_a_tag_in_the_data_is_taken_away() -> None:
     """Otherwise all queries would share the word."""
     tagged = Query("q", "|user|: Who?")
 
-    assert create("query_formers", "as-given", where="query").form([tagged]) == ["Who?"]
+    assert texts(create("query_formers", "as-given", where="query"), tagged) == ["Who?"]
 
 
 def test_a_first_turn_has_nothing_before_it() -> None:
     """All formers that read the history give the text alone."""
     for former in (UserTurns(), LastTurns(), Conversation()):
-        assert former.form([Query("q", "Who?")]) == ["Who?"]
+        assert texts(former, Query("q", "Who?")) == ["Who?"]
 
 
 def test_counts_below_one_are_refused() -> None:
@@ -94,7 +99,7 @@ def test_the_paper_variant_gives_the_published_queries(
     queries = MtragReader(folder / "tasks/mtrag_human_tasks.jsonl.gz", domains="cloud")
     turns = [q for q in _with_rewrites(queries, folder) if q.query_id in published]
 
-    formed = create("query_formers", f"{written}(variant=paper)", where="query").form(turns)
+    formed = texts(create("query_formers", f"{written}(variant=paper)", where="query"), *turns)
 
     assert len(formed) == 188
     assert dict(zip((q.query_id for q in turns), formed, strict=True)) == published
@@ -139,41 +144,30 @@ def test_the_prompts_own_words_are_no_rewrite(reply: str) -> None:
     """Small models give the form back; the turn is then searched for as it is, and that counts."""
     former = LlmRewrite({"name": "chat", "model": "m"})
 
-    [formed] = former.ask([TURN], _Replies([Reply(reply)]))  # type: ignore[arg-type]
+    [formed] = former.form([TURN], ScriptedCalls(lambda _: reply).services())
 
-    assert formed.text == TURN.text
-    assert formed.reason.startswith("the prompt's own words given back")
-
-
-class _Replies:
-    """Stands in for calls: one outcome per request, from a list."""
-
-    def __init__(self, outcomes: Sequence[Reply | Failure]) -> None:
-        self.outcomes, self.requests = outcomes, list[Request]()
-
-    def ask(self, _: Any, requests: Sequence[Request], **__: Any) -> Iterator[Reply | Failure]:
-        self.requests = list(requests)
-        return iter(self.outcomes)
+    assert formed.value == TURN.text
+    assert formed.reason.startswith("the reply repeats the prompt")
 
 
 def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
     """What cannot be used is searched for as given, counted in the manifest, and asked again."""
     model = {"name": "chat", "model": "m"}
     queries = [Query("q1", "Who?"), TURN, TURN, TURN]
-    replies = _Replies(
+    outcomes: Iterator[Reply | Failure] = iter(
         [Reply('{"query": "Where is Apple?"}'), Reply("no"), Failure("the server is down")]
     )
-    bench = Bench(Store(tmp_path), replies, None, None, None, None)  # type: ignore[arg-type]
+    replies = ScriptedCalls(lambda _: next(outcomes))
+    given = StoredTable.in_memory(queries_to_table(queries))
+    step = Step("form", LlmRewrite(model), {"queries": given})
 
-    kept = form_queries(
-        System("s", LlmRewrite(model)), StoredTable.in_memory(queries_to_table(queries)), bench
-    )
+    kept = run_step(step, {"queries": given}, Store(tmp_path), replies.services())
 
     assert columns(kept.table)["text"] == ["Who?", "Where is Apple?", TURN.text, TURN.text]
-    assert len(replies.requests) == 3
-    assert "Tim Cook." in replies.requests[0].messages[-1][1]
+    assert len(replies.asked) == 3
+    assert "Tim Cook." in replies.asked[0].messages[-1][1]
     assert kept.manifest["failed"] == 1
-    assert kept.manifest["fallen_back"] == {"no rewrite in 'no'": 1, "the server is down": 1}
+    assert kept.manifest["reasons"] == {"no rewrite in 'no'": 1, "the server is down": 1}
 
 
 def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
@@ -182,11 +176,11 @@ def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
     there = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:2/v1"})
     other = LlmRewrite({"name": "chat", "model": "n"})
 
-    assert here.revision == there.revision
-    assert here.revision != other.revision
+    assert here.content_revision == there.content_revision
+    assert here.content_revision != other.content_revision
 
 
-def test_a_component_that_is_no_model_is_refused(tmp_path: Path) -> None:
+def test_a_component_that_is_not_a_model_is_refused() -> None:
     """Recorded answers cannot rewrite anything."""
-    with pytest.raises(ConfigError, match="no model that can be asked"):
-        list(LlmRewrite("gold").ask([TURN], Calls.at(tmp_path / "calls.sqlite")))
+    with pytest.raises(ConfigError, match="not a model that can be asked"):
+        LlmRewrite("gold")

@@ -9,10 +9,12 @@ import pytest
 
 from ragstone.calls.client import Calls
 from ragstone.components.query_formers.translation import Translation, read_translation
+from ragstone.core.component import Outcome
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
+from ragstone.protocols import Services
 from ragstone.testing.fake_model_server import FakeModelServer
-from ragstone.types import Formed, Message, Query
+from ragstone.types import Message, Query
 
 
 @pytest.fixture
@@ -22,18 +24,20 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
         yield opened
 
 
-def translated(reply: str, calls: Calls, *queries: Query, of: str = "as-given") -> list[Formed]:
-    """Return what is searched for where the model always gives one reply."""
+def translated(
+    reply: str, calls: Calls, *queries: Query, of: str = "as-given"
+) -> list[Outcome[str]]:
+    """Return the search texts if the model always gives one reply."""
     with FakeModelServer(answer=lambda _: reply) as server:
         model = {"name": "chat", "model": "m", "base_url": server.url}
-        return list(Translation(model=model, of=of).ask(list(queries), calls))
+        return list(Translation(model=model, of=of).form(queries, Services(calls=calls)))
 
 
 def test_the_translation_is_searched_for(calls: Calls) -> None:
     """A title and quotes around it are taken away."""
     (formed,) = translated('Translation: "Where is it?"', calls, Query("q", "Wo ist es?"))
 
-    assert formed == Formed("Where is it?")
+    assert formed == Outcome("Where is it?")
 
 
 def test_another_formers_text_may_be_translated(calls: Calls) -> None:
@@ -47,7 +51,8 @@ def test_another_formers_text_may_be_translated(calls: Calls) -> None:
 
     with FakeModelServer(answer=answer) as server:
         model = {"name": "chat", "model": "m", "base_url": server.url}
-        list(Translation(model=model, of="user-turns", language="Dutch").ask([query], calls))
+        former = Translation(model=model, of="user-turns", language="Dutch")
+        list(former.form([query], Services(calls=calls)))
 
     system, user = seen[0]
     assert "into Dutch" in system["content"]
@@ -66,15 +71,17 @@ def test_a_reply_that_is_no_translation_is_told(calls: Calls, reply: str, reason
     """The query is searched for as it is, with the reason."""
     (formed,) = translated(reply, calls, Query("q", "Wo ist es?"))
 
-    assert formed.text == "Wo ist es?"
+    assert formed.value == "Wo ist es?"
     assert formed.reason.startswith(reason)
-    assert not formed.failed
+    assert not formed.retry
 
 
 def test_another_former_makes_another_key() -> None:
     """Its version counts too: other texts would be translated."""
     model = {"name": "chat", "model": "m"}
-    one, other = (Translation(model=model, of=of).revision for of in ("as-given", "user-turns"))
+    one, other = (
+        Translation(model=model, of=of).content_revision for of in ("as-given", "user-turns")
+    )
 
     assert one["of"]["component"].endswith("/as-given")
     assert "version" in other["of"]
@@ -85,7 +92,7 @@ def test_an_empty_query_is_not_asked_about(calls: Calls) -> None:
     """It stays empty, and the next one gets its own translation."""
     formed = translated("Where?", calls, Query("q1", " "), Query("q2", "Wo?"))
 
-    assert [one.text for one in formed] == [" ", "Where?"]
+    assert [one.value for one in formed] == [" ", "Where?"]
 
 
 @pytest.mark.parametrize(
@@ -109,10 +116,10 @@ def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
         ("translation(language=' ')", "language is empty"),
         ("translation(of=llm-rewrite)", "asks a model itself"),
         ({"name": "translation", "system": "Translate."}, "language"),
-        ({"name": "translation", "model": "gold"}, "no model that can be asked"),
+        ({"name": "translation", "model": "gold"}, "not a model that can be asked"),
     ],
 )
 def test_mistakes_are_told(written: object, message: str) -> None:
-    """Before a model is asked: when the former is made, or its key."""
+    """When the query former is created."""
     with pytest.raises(ConfigError, match=message):
-        _ = create("query_formers", written, where="query").revision
+        create("query_formers", written, where="query")

@@ -14,17 +14,20 @@ import yaml
 
 from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
-from ragstone.calls.types import Failure, Reply, Request, TokenLogprob
+from ragstone.calls.types import Failure, Reply, TokenLogprob
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.rerankers.llm_listwise import LlmListwise, windows
 from ragstone.components.rerankers.llm_pointwise import LlmPointwise, probability_of_yes
 from ragstone.components.rerankers.permutation_parsing import read_order
+from ragstone.core.component import Outcome
 from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.protocols import Services
+from ragstone.testing.fake_judge import ScriptedCalls
 from ragstone.testing.fake_model_server import FakeModelServer
-from ragstone.types import Passage, Ranking, Reranked, Search
+from ragstone.types import Passage, Ranking, Search
 
 MODEL = {"name": "chat", "model": "m"}
 CORPUS = Corpus.from_passages(
@@ -36,17 +39,14 @@ CORPUS = Corpus.from_passages(
 )
 
 
-class _Replies:
-    """Stands in for calls: a function from the user message to an outcome."""
+class _Replies(ScriptedCalls):
+    """Calls that are answered by a function from the user message to an outcome."""
 
-    def __init__(self, answer: Callable[[str], Reply | Failure]) -> None:
-        self.answer, self.requests = answer, list[Request]()
-        self.rounds = 0
+    rounds = 0
 
-    def ask(self, _: Any, requests: Sequence[Request], **__: Any) -> Iterator[Reply | Failure]:
+    def ask(self, *given: Any, **named: Any) -> Iterator[Reply | Failure]:
         self.rounds += 1
-        self.requests += requests
-        return iter([self.answer(request.messages[-1][1]) for request in requests])
+        return super().ask(*given, **named)
 
 
 def _ranking(*ids: str) -> Ranking:
@@ -57,10 +57,10 @@ def _asked(
     reranker: LlmPointwise | LlmListwise,
     rankings: Sequence[Ranking],
     answer: Callable[[str], Reply | Failure],
-) -> tuple[list[Reranked], _Replies]:
-    replies = _Replies(answer)
+) -> tuple[list[Outcome[Ranking]], _Replies]:
+    replies = _Replies(lambda request: answer(request.messages[-1][1]))
     searches = [Search(f"q{n}", f"question {n}?") for n in range(len(rankings))]
-    return list(reranker.ask(searches, rankings, CORPUS, replies)), replies  # type: ignore[arg-type]
+    return list(reranker.rerank(searches, rankings, replies.services(corpus=CORPUS))), replies
 
 
 def _token(text: str, p: float, **others: float) -> TokenLogprob:
@@ -117,11 +117,11 @@ def test_passages_stand_by_their_probability() -> None:
     given = _ranking("p1", "p2", "p3", "p4")
     (found,), replies = _asked(LlmPointwise(2, 3, MODEL), [given], answer)
 
-    assert list(found.ranking.passage_ids) == ["p2", "p3"]
-    assert list(found.ranking.scores) == pytest.approx([0.9, 0.5])
-    assert (found.reason, found.failed) == ("", False)
-    assert len(replies.requests) == 3
-    assert replies.requests[0].sampling.logprobs == 20
+    assert list(found.value.passage_ids) == ["p2", "p3"]
+    assert list(found.value.scores) == pytest.approx([0.9, 0.5])
+    assert (found.reason, found.retry) == ("", False)
+    assert len(replies.asked) == 3
+    assert replies.asked[0].sampling.logprobs == 20
 
 
 def test_a_passage_without_a_verdict_keeps_its_place_with_the_reason() -> None:
@@ -136,12 +136,12 @@ def test_a_passage_without_a_verdict_keeps_its_place_with_the_reason() -> None:
     with collect_notes() as notes:
         found, _ = _asked(LlmPointwise(3, 3, MODEL), rankings, answer)
 
-    assert list(found[0].ranking.passage_ids) == ["p2", "p0", "p3"]
-    assert [one.failed for one in found] == [True, False, False, False]
+    assert list(found[0].value.passage_ids) == ["p2", "p0", "p3"]
+    assert [one.retry for one in found] == [True, False, False, False]
     assert [one.reason for one in found] == [
         "the server is down", "neither yes nor no in 'Perhaps?'", "", "",
     ]  # fmt: skip
-    assert [len(one.ranking) for one in found] == [3, 2, 0, 1]
+    assert [len(one.value) for one in found] == [3, 2, 0, 1]
     assert notes["replies without log-probabilities of yes and no, read as 1 or 0"] == 5
 
 
@@ -154,7 +154,7 @@ def test_hostile_passages_are_fenced_and_cut() -> None:
             lambda _: Reply("No"),
         )
 
-    prompt = replies.requests[0].messages[-1][1]
+    prompt = replies.asked[0].messages[-1][1]
     assert prompt.count("=" * 12) == 2
     assert "{query}" not in prompt.partition("Reply Yes or No")[0] or "question 0?" in prompt
     assert notes["passages shown to the model up to character 30"] == 1
@@ -221,10 +221,10 @@ def test_a_window_carries_the_best_to_the_top() -> None:
         LlmListwise(5, 20, MODEL, window=10, stride=5), [long, _ranking("p1", "p9")], _sorting
     )
 
-    assert list(found[0].ranking.passage_ids) == ["p19", "p18", "p17", "p16", "p15"]
-    assert list(found[0].ranking.scores) == [20.0, 19.0, 18.0, 17.0, 16.0]
-    assert list(found[1].ranking.passage_ids) == ["p9", "p1"]
-    assert (len(replies.requests), replies.rounds) == (4, 3)
+    assert list(found[0].value.passage_ids) == ["p19", "p18", "p17", "p16", "p15"]
+    assert list(found[0].value.scores) == [20.0, 19.0, 18.0, 17.0, 16.0]
+    assert list(found[1].value.passage_ids) == ["p9", "p1"]
+    assert (len(replies.asked), replies.rounds) == (4, 3)
 
 
 def test_windows_cover_every_place_and_end_at_the_top() -> None:
@@ -235,7 +235,7 @@ def test_windows_cover_every_place_and_end_at_the_top() -> None:
             assert (found[0][1], found[-1][0]) == (length, 0)
             covered = {place for start, end in found for place in range(start, end)}
             assert covered == set(range(length))
-            assert len(found) <= LlmListwise(1, length, MODEL, window, stride).calls_per_query
+            assert len(found) <= LlmListwise(1, length, MODEL, window, stride).cost(1, length)
     assert windows(1, 10, 5) == windows(0, 10, 5) == []
 
 
@@ -254,12 +254,12 @@ def test_bad_replies_leave_the_window_as_it_is() -> None:
     with collect_notes() as notes:
         found, _ = _asked(LlmListwise(3, 3, MODEL), [given] * 3, answer)
 
-    assert [list(one.ranking.passage_ids) for one in found] == [
+    assert [list(one.value.passage_ids) for one in found] == [
         ["p1", "hostile", "empty"],
         ["p1", "hostile", "empty"],
         ["hostile", "p1", "empty"],
     ]
-    assert [one.failed for one in found] == [False, True, False]
+    assert [one.retry for one in found] == [False, True, False]
     assert [one.reason for one in found] == [
         "no order of the passages in 'I would rather not.'", "timed out", "",
     ]  # fmt: skip
@@ -274,8 +274,8 @@ def test_nothing_to_sort_is_not_asked_about() -> None:
     """An empty ranking, and one of a single passage."""
     found, replies = _asked(LlmListwise(1, 5, MODEL), [_ranking(), _ranking("p1")], _sorting)
 
-    assert [list(one.ranking.passage_ids) for one in found] == [[], ["p1"]]
-    assert replies.requests == []
+    assert [list(one.value.passage_ids) for one in found] == [[], ["p1"]]
+    assert replies.asked == []
 
 
 def test_the_servers_form_is_asked_for_where_wanted() -> None:
@@ -283,8 +283,8 @@ def test_the_servers_form_is_asked_for_where_wanted() -> None:
     structured = LlmListwise(2, 2, MODEL, structured=True)
     _, replies = _asked(structured, [_ranking("p1", "p2")], lambda _: Reply('{"order": [2, 1]}'))
 
-    assert replies.requests[0].sampling.json_schema is not None
-    assert '{"order": [best' in replies.requests[0].messages[-1][1]
+    assert replies.asked[0].sampling.json_schema is not None
+    assert '{"order": [best' in replies.asked[0].messages[-1][1]
 
 
 @pytest.mark.parametrize(
@@ -293,11 +293,11 @@ def test_the_servers_form_is_asked_for_where_wanted() -> None:
         (LlmPointwise, {"top_k": 30}, "only depth=20"),
         (LlmPointwise, {"user": "{passage}"}, "variable {query} is given but not used"),
         (LlmPointwise, {"user": "{query} {passage} {x}"}, "unknown variable {x}"),
-        (LlmPointwise, {"logprobs": -1}, "logprobs start at 0"),
+        (LlmPointwise, {"logprobs": -1}, "logprobs must be 0 or more"),
         (LlmPointwise, {"characters": 0}, "characters must be 1"),
         (LlmListwise, {"window": 1}, "window must be 2 or more"),
         (LlmListwise, {"stride": 11}, "stride from 1 to window"),
-        (LlmListwise, {"max_tokens": 0}, "max_tokens starts at 1"),
+        (LlmListwise, {"max_tokens": 0}, "max_tokens must be 1 or more"),
         (LlmListwise, {"model": {}}, "expected a component's name"),
     ],
 )
@@ -316,11 +316,11 @@ def test_the_key_holds_the_model_and_not_its_address() -> None:
     other = LlmPointwise(model={"name": "chat", "model": "n"})
     claude = LlmPointwise(model={**MODEL, "protocol": "anthropic"})
 
-    assert here.revision == there.revision != other.revision
-    assert here.sampling.logprobs == 20
-    assert claude.sampling.logprobs is None
-    with pytest.raises(ConfigError, match="no model that can be asked"):
-        _ = LlmPointwise(model="gold").revision
+    assert here.content_revision == there.content_revision != other.content_revision
+    assert here.backend.sampling.logprobs == 20
+    assert claude.backend.sampling.logprobs is None
+    with pytest.raises(ConfigError, match="not a model that can be asked"):
+        LlmPointwise(model="gold")
 
 
 @pytest.mark.parametrize("fault", ["cut", "500", "invalid-json"])
@@ -332,12 +332,16 @@ def test_a_server_that_fails_costs_an_order_and_no_ranking(tmp_path: Path, fault
         model = {**MODEL, "base_url": server.url}
         with Calls.at(tmp_path / "c.sqlite", retry_policy=policy, max_concurrency=1) as calls:
             reranker = LlmPointwise(2, 2, model)
-            found = list(reranker.ask([Search("a", "a"), Search("b", "b")], given, CORPUS, calls))
-            again = list(reranker.ask([Search("a", "a"), Search("b", "b")], given, CORPUS, calls))
+            services, searches = (
+                Services(calls=calls, corpus=CORPUS),
+                [Search("a", "a"), Search("b", "b")],
+            )
+            found = list(reranker.rerank(searches, given, services))
+            again = list(reranker.rerank(searches, given, services))
 
-    assert sorted(one.failed for one in found) == [False, True]
-    assert [list(one.ranking.passage_ids) for one in found] == [["p1", "p2"], ["p3", "p4"]]
-    assert not any(one.failed for one in again)
+    assert sorted(one.retry for one in found) == [False, True]
+    assert [list(one.value.passage_ids) for one in found] == [["p1", "p2"], ["p3", "p4"]]
+    assert not any(one.retry for one in again)
 
 
 def test_a_plan_counts_the_calls_of_rerankers(tmp_path: Path) -> None:
@@ -358,9 +362,10 @@ def test_a_plan_counts_the_calls_of_rerankers(tmp_path: Path) -> None:
     plan = load_experiment(path).plan()
 
     ranked = plan.queries
-    assert plan.rerank_calls == plan.calls == ranked * 20 + ranked * 3
-    assert json.loads(json.dumps(plan.document()))["rerank_calls"] == plan.rerank_calls
-    assert f"{plan.rerank_calls:,} by rerankers" in plan.text()
+    reranking = plan.calls_of("rerank")
+    assert reranking == plan.calls == ranked * 20 + ranked * 3
+    assert json.loads(json.dumps(plan.document()))["rerank_calls"] == reranking
+    assert f"{reranking:,} by rerankers" in plan.text()
 
 
 def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> None:
@@ -383,8 +388,8 @@ def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> No
 
     plan = load_experiment(path).plan()
 
-    assert plan.form_calls > plan.queries
-    assert plan.rerank_calls == plan.form_calls * 20
+    assert plan.calls_of("form") > plan.queries
+    assert plan.calls_of("rerank") == plan.calls_of("form") * 20
 
 
 def test_each_stage_must_hand_on_what_the_next_one_takes(tmp_path: Path) -> None:

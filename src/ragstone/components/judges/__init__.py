@@ -1,5 +1,5 @@
-"""Judges: language models that grade, each a frozen dataclass in a file of its own.
+"""Judges: language models that grade. One judge, one file.
 
-A judge renders a prompt per item, reads the reply with a parser that fails closed, and gives a
-`Verdict`: a value, or the reason why there is none.
+A judge renders a prompt per item, parses the reply, and returns a `Verdict`: a value, or the reason
+why there is none.
 """

@@ -1,4 +1,4 @@
-"""citation-support: do the passages that a sentence cites bear it out?"""
+"""citation-support: do the passages that a sentence cites support it?"""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, Refusals, unscored, user_template
-from ragstone.components.judges.questions import Answered, JudgeCall
+from ragstone.components.judges.judge_calls import JudgeCall
+from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
@@ -19,11 +19,11 @@ _SENTENCE: Final = re.compile(r".+?(?:[.!?。](?:\s*\[[\d\s,]+\])*(?=\s|$)|$)", 
 
 @dataclass(frozen=True)
 class CitationSupport(ModelJudge):
-    """The mean over citing sentences of how far the passages they cite bear them out.
+    """The mean support of citing sentences by the passages that they cite.
 
-    Grades are full 1, partial 0.5, none 0. Citations are numbers in brackets that count the
-    passages as shown: [1], [2, 3]. A citation of a passage that was not shown supports nothing, and
-    is not asked about. The part `citation-support:cited` is the share of sentences that cite.
+    Grades are full 1, partial 0.5, none 0. Citations are the numbers of the passages shown, in
+    brackets: [1], [2, 3]. A citation of a passage that was not shown counts as no support, without
+    a call. The part `citation-support:cited` is the share of sentences that cite.
     """
 
     explain: bool = False
@@ -31,10 +31,11 @@ class CitationSupport(ModelJudge):
     refusals: Refusals = "unscored"
 
     name: ClassVar[str] = "citation-support"
-    form: ClassVar[VerdictSchema[Any]] = Choice(tuple(GRADES))
+    schema: ClassVar[VerdictSchema[Any]] = Choice(tuple(GRADES))
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
+    part_metrics: ClassVar[tuple[str, ...]] = ("citation-support:cited",)
     variables: ClassVar[tuple[str, ...]] = ("sentence", "passages")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "How far do the passages bear out the sentence? full: all it says stands there or follows; "
         "partial: some of it; none: nothing, or the contrary.",
         sentence="sentence",
@@ -45,32 +46,29 @@ class CitationSupport(ModelJudge):
         """Make no call for an answer that cites nothing."""
         known = super().without_call(item)
         if known is None and not any(cited for _, cited in sentences(item.answer or "")):
-            return Verdict.not_asked(item, "the answer cites no passage")
+            return Verdict.settled(item, "the answer cites no passage")
         return known
 
-    def questions(self, item: Item) -> list[JudgeCall[Any]]:
-        """Ask about each sentence that cites a passage which was shown."""
-        asked = []
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return a call per sentence that cites a passage which was shown."""
+        calls = []
         for sentence, cited in sentences(item.answer or ""):
             shown = [item.passages[n - 1] for n in cited if 1 <= n <= len(item.passages)]
             if shown:
                 values = {"sentence": sentence, "passages": "\n\n".join(shown)}
-                asked.append(self.question(self.form, values, (sentence, *shown)))
-        return asked
+                calls.append(self.judge_call(self.schema, values, (sentence, *shown)))
+        return calls
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the mean grade over the sentences that cite."""
-        failed = unscored(item, answered)
-        if failed is not None:
-            return failed
-        held = sentences(item.answer or "")
-        citing = sum(bool(cited) for _, cited in held)
-        value = sum(GRADES[str(one.said)] for one in answered) / citing
-        return Verdict(item.item_id, value, parts={"citation-support:cited": citing / len(held)})
+        found = sentences(item.answer or "")
+        citing = sum(bool(cited) for _, cited in found)
+        value = sum(GRADES[grade] for grade in values) / citing
+        return Verdict(item.item_id, value, parts={"citation-support:cited": citing / len(found)})
 
 
 def sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the sentences of an answer without their citations, and what each cites.
+    """Return the sentences of an answer without their citations, and the numbers that each cites.
 
     >>> sentences("Paris is in France [1]. It is old [2, 3]. Yes.")
     [('Paris is in France.', (1,)), ('It is old.', (2, 3)), ('Yes.', ())]
@@ -78,7 +76,7 @@ def sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:
     found = []
     for match in _SENTENCE.finditer(answer.strip()):
         cited = tuple(
-            int(n) for held in _CITED.findall(match[0]) for n in held.split(",") if n.strip()
+            int(n) for listed in _CITED.findall(match[0]) for n in listed.split(",") if n.strip()
         )
         text = re.sub(r"\s+([.!?。])", r"\1", _CITED.sub("", match[0])).strip()
         if text:

@@ -1,4 +1,4 @@
-"""conditioned: another judge's value, settled by whether the query can be answered."""
+"""conditioned: another judge's value, adjusted by whether the query can be answered."""
 
 from __future__ import annotations
 
@@ -7,89 +7,89 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ragstone.calls.client import Calls
 from ragstone.components.judges.idk_conditioning import KEEP, OUT, Variant, cell
-from ragstone.components.judges.questions import Asker
-from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict import Item, Verdict, VerdictJudge, verdicts_of
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
-from ragstone.types import Prediction, Score, Task
+from ragstone.core.spec import Written
+from ragstone.protocols import Judge, Services
 
 
 @dataclass(frozen=True)
-class Conditioned:
-    """The judge's value, 0 or 1 by the table of `ragstone.components.judges.idk_conditioning`.
+class Conditioned(VerdictJudge):
+    """The judge's value, or 0 or 1 by the table of `ragstone.components.judges.idk_conditioning`.
 
-    Queries carry the label `answerability`; one without it keeps its value. The judge is asked only
-    where its value is kept.
+    Queries carry the label `answerability`; a query without it keeps its value. The judge is asked
+    only if its value is kept.
 
     Args:
-        of: whose value: `RB_llm`, `{name: RL_F, model: ...}`.
+        of: the judge whose value is adjusted: `RB_llm`, `{name: RL_F, model: ...}`.
         idk: the judge that finds refusals.
         variant: `corrected`, or mtRAG's `script` or `released`.
+        label: the label of queries with their answerability.
     """
 
-    of: str | dict[str, Any] = field(default="RB_llm", metadata=NOT_IN_CACHE_KEY)
-    idk: str | dict[str, Any] = field(default="idk", metadata=NOT_IN_CACHE_KEY)
+    of: Written = field(default="RB_llm", metadata=NOT_IN_CACHE_KEY)
+    idk: Written = field(default="idk", metadata=NOT_IN_CACHE_KEY)
     variant: Variant = "corrected"
     label: str = "answerability"
 
     version: ClassVar[int] = 1
 
+    def __post_init__(self) -> None:
+        """Resolve both judges while the experiment file's folder is known."""
+        _ = self.inner, self.detector
+
     def __str__(self) -> str:
         """Return the metric's name."""
-        told = "" if self.variant == "corrected" else f"={self.variant}"
-        return f"{self.inner}(conditioned{told})"
+        variant = "" if self.variant == "corrected" else f"={self.variant}"
+        return f"{self.inner}(conditioned{variant})"
 
     @property
-    def revision(self) -> list[Any]:
-        """What both judges are made of."""
+    def content_revision(self) -> Any:
+        """The cache key parts of both judges."""
         return [cache_key_parts(self.inner), cache_key_parts(self.detector)]
 
-    @cached_property
-    def inner(self) -> Any:
-        """The judge whose value is settled."""
-        return create("judges", self.of, where="judge 'conditioned', of")
-
-    @cached_property
-    def detector(self) -> Any:
-        """The judge that finds refusals."""
-        return create("judges", self.idk, where="judge 'conditioned', idk")
-
-    def check(self, calls: Calls) -> None:
-        """Check both judges."""
-        self.inner.check(calls)
-        self.detector.check(calls)
-
     @property
-    def calls_per_item(self) -> int:
-        """Those of both judges."""
-        return int(self.inner.calls_per_item + self.detector.calls_per_item)
+    def needs_model(self) -> bool:
+        """Whether one of the judges asks a model."""
+        return self.inner.needs_model or self.detector.needs_model
 
-    def verdicts(self, items: Sequence[Item], calls: Asker) -> list[Verdict]:
+    @cached_property
+    def inner(self) -> Judge:
+        """The judge whose value is adjusted."""
+        made: Judge = create("judges", self.of, where="judge 'conditioned', of")
+        return made
+
+    @cached_property
+    def detector(self) -> Judge:
+        """The judge that finds refusals."""
+        made: Judge = create("judges", self.idk, where="judge 'conditioned', idk")
+        return made
+
+    def check(self, services: Services) -> None:
+        """Check both judges."""
+        self.inner.check(services)
+        self.detector.check(services)
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return the calls of both judges."""
+        return sum(judge.cost(n_queries, n_passages) for judge in (self.inner, self.detector))
+
+    def verdicts(self, items: Sequence[Item], services: Services) -> list[Verdict]:
         """Return one verdict per item, in order."""
-        refusals = self.detector.verdicts(items, calls)
+        refusals = verdicts_of(self.detector, items, services)
         settled = [self._settled(i, r) for i, r in zip(items, refusals, strict=True)]
-        asked = [item for item, known in zip(items, settled, strict=True) if known is None]
-        found = iter(self.inner.verdicts(asked, calls))
+        open_items = [item for item, known in zip(items, settled, strict=True) if known is None]
+        found = iter(verdicts_of(self.inner, open_items, services))
         return [
-            known or _with_cost(next(found), idk)
+            known or _with_detection(next(found), idk)
             for known, idk in zip(settled, refusals, strict=True)
         ]
 
-    def judge(
-        self, tasks: Sequence[Task], predictions: Sequence[Prediction], calls: Asker
-    ) -> list[Score]:
-        """Return one score per answer."""
-        items = [Item.of(task, one) for task, one in zip(tasks, predictions, strict=True)]
-        return [
-            Score(v.item_id, str(self), v.value, v.status, v.reason)
-            for v in self.verdicts(items, calls)
-        ]
-
     def _settled(self, item: Item, idk: Verdict) -> Verdict | None:
-        """Return the verdict that the table gives; None where the judge's own value counts."""
+        """Return the verdict from the table; None if the judge's own value counts."""
         answerability = item.query.labels.get(self.label)
         if idk.status == "not_applicable":
             return None
@@ -102,10 +102,15 @@ class Conditioned:
             return None
         reason = f"{answerability}, idk {idk.label}"
         if found == OUT:
-            return replace(Verdict.not_asked(item, f"{reason}: left out"), cost=idk.cost)
-        value = float(found)
-        return replace(Verdict.not_asked(item, reason, value), cost=idk.cost)
+            return _with_detection(Verdict.settled(item, f"{reason}: left out"), idk)
+        return _with_detection(Verdict.settled(item, reason, float(found)), idk)
 
 
-def _with_cost(verdict: Verdict, idk: Verdict) -> Verdict:
-    return replace(verdict, cost=verdict.cost + idk.cost)
+def _with_detection(verdict: Verdict, idk: Verdict) -> Verdict:
+    """Return a verdict with the cost of the refusal's detection added."""
+    return replace(
+        verdict,
+        cost=verdict.cost + idk.cost,
+        asked=verdict.asked or idk.asked,
+        retry=verdict.retry or idk.retry,
+    )

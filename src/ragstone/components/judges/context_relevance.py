@@ -1,4 +1,4 @@
-"""context-relevance: how much of what was retrieved helps to answer the question."""
+"""context-relevance: how much the retrieved passages help to answer the question."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
-from ragstone.components.judges.questions import Answered, JudgeCall
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 
@@ -20,10 +20,10 @@ class ContextRelevance(ModelJudge):
     """The mean grade of the passages shown: answers 1, helps 0.5, useless 0."""
 
     name: ClassVar[str] = "context-relevance"
-    form: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
+    schema: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
     needs: ClassVar[frozenset[str]] = frozenset({"passages"})
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "Grade each numbered passage by what it gives to somebody who has to answer the question: "
         "answers (the answer, or a main part of it, stands there), helps (it holds something the "
         "answer needs), useless (anything else, also where the subject is the same).",
@@ -32,15 +32,12 @@ class ContextRelevance(ModelJudge):
         passages="passages",
     )
 
-    def questions(self, item: Item) -> list[JudgeCall[Any]]:
-        """Ask about all passages at once."""
-        form = Numbered(len(item.passages), tuple(GRADES))
-        return [self.question(form, self.values(item), item.passages)]
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return one call about all passages."""
+        schema = Numbered(len(item.passages), tuple(GRADES))
+        return [self.judge_call(schema, self.values(item), item.passages)]
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the mean grade."""
-        failed = unscored(item, answered)
-        if failed is not None:
-            return failed
-        grades = [GRADES[one] for one in answered[0].said]
+        grades = [GRADES[grade] for grade in values[0]]
         return Verdict(item.item_id, sum(grades) / len(grades))

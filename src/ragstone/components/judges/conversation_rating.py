@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragstone.components.judges.llm_base import ModelJudge, user_template
-from ragstone.components.judges.questions import Answered
-from ragstone.components.judges.rating_scale import rated
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
 
@@ -19,17 +17,17 @@ SCALE = Rating(1, 10)
 class ConversationRating(ModelJudge):
     """The median rating as (r - 1) / 9, after MT-Bench's single-answer grading.
 
-    mtRAG found such ratings to favour the models' text over people's (its Table 7: -0.17 with the
-    win rate): look at `ragstone judge check` before you use one.
+    mtRAG found that such ratings favour the models' text over people's (its Table 7: -0.17 with the
+    win rate): run `ragstone judge check` before you use it.
     """
 
     max_tokens: int = 400
 
     name: ClassVar[str] = "conversation-rating"
-    form: ClassVar[VerdictSchema[Any]] = SCALE
-    empty: ClassVar[float | None] = 0.0
+    schema: ClassVar[VerdictSchema[Any]] = SCALE
+    empty_value: ClassVar[float | None] = 0.0
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "passages")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "Rate the answer to the last question of this conversation from 1 to 10: is it to the "
         "point, right as far as the passages tell, as deep as the question asks for, and does it "
         "fit what was said before? A longer answer is not a better one.",
@@ -39,6 +37,6 @@ class ConversationRating(ModelJudge):
         answer="answer to be rated",
     )
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the rating as a share of the scale."""
-        return rated(item, answered, SCALE)
+        return Verdict(item.item_id, SCALE.share(values[0]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
+from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.llm_base import ModelJudge, user_template
-from ragstone.components.judges.questions import Answered, JudgeCall
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
 from ragstone.core.prompts import Prompt
@@ -65,7 +65,7 @@ CRITIQUES: Final[dict[str, str]] = {
         **_ANSWER,
     ),
 }
-"""Critique -> user template; 5 is always the good end."""
+"""Critique -> user template; 5 is always the best rating."""
 
 PAPER_NAMES: Final = {
     "question_grounded": "q_to_c_groundedness",
@@ -83,22 +83,20 @@ PAPER_NAMES: Final = {
 class Critiques(ModelJudge):
     """Ratings from 1 to 5, each a metric of its own: `critique:stand_alone` is (r - 1) / 4.
 
-    Teixeira de Lima et al., "Know Your RAG", 2024, appendix I. Asked about the gold answer where
-    the item has one and no answer of a system. One that cannot be read is left out with its
-    reason; the others stand.
+    Teixeira de Lima et al., "Know Your RAG", 2024, appendix I. The answer is the gold answer if the
+    item has no answer of a system. A rating that cannot be read is left out with its reason; the
+    others count.
     """
 
     critiques: tuple[str, ...] = tuple(CRITIQUES)
 
     name: ClassVar[str] = "critiques"
-    form: ClassVar[VerdictSchema[Any]] = SCALE
-    needs: ClassVar[frozenset[str]] = frozenset()
-    scores_itself: ClassVar[bool] = False
+    schema: ClassVar[VerdictSchema[Any]] = SCALE
     variables: ClassVar[tuple[str, ...]] = ("query", "answer", "passages")
-    own_user: ClassVar[str] = CRITIQUES["stand_alone"]
+    default_user: ClassVar[str] = CRITIQUES["stand_alone"]
 
     def __post_init__(self) -> None:
-        """Refuse names that no critique has, and a template that would stand for all eight."""
+        """Refuse unknown critiques, and a template that would replace all eight."""
         super().__post_init__()
         for name in self.critiques:
             if name not in CRITIQUES:
@@ -106,19 +104,28 @@ class Critiques(ModelJudge):
         if self.user:
             raise ConfigError("judge 'critiques' has eight templates; 'user' cannot replace them")
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """One metric per critique."""
+        return tuple(f"critique:{name}" for name in self.critiques)
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per critique in place of one."""
+        return len(self.critiques) * super().cost(n_queries, n_passages)
+
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """Critique -> its templates."""
         known = frozenset(self.variables) | {"format"}
-        system = self.system or self.own_system
+        system = self.system or self.default_system
         return {
             name: Prompt(f"critique {name}", system, CRITIQUES[name], frozenset(), known)
             for name in self.critiques
         }
 
     def applicable(self, item: Item) -> list[str]:
-        """Return the critiques for which the item has what they look at."""
-        held = {
+        """Return the critiques whose subject the item has."""
+        present = {
             "query": bool(item.query.text.strip()),
             "answer": bool(_answer(item).strip()),
             "passages": any(text.strip() for text in item.passages),
@@ -126,17 +133,17 @@ class Critiques(ModelJudge):
         return [
             name
             for name, prompt in self.prompts.items()
-            if all(held.get(variable, True) for variable in prompt.variables)
+            if all(present.get(variable, True) for variable in prompt.variables)
         ]
 
     def without_call(self, item: Item) -> Verdict | None:
-        """Make no call where there is nothing to look at."""
+        """Make no call if no critique applies."""
         if not self.applicable(item):
-            return Verdict.not_asked(item, "nothing that the critiques look at")
+            return Verdict.settled(item, "nothing that the critiques look at")
         return None
 
-    def questions(self, item: Item) -> list[JudgeCall[Any]]:
-        """Ask one question a critique."""
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return one call per critique."""
         answer = _answer(item)
         values = {**self.values(item), "answer": answer}
         material = tuple(text for text in (item.query.text, answer, *item.passages) if text)
@@ -145,24 +152,19 @@ class Critiques(ModelJudge):
             for name in self.applicable(item)
         ]
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
-        """Return one part a critique, and their mean as the value."""
-        names = self.applicable(item)
+    def verdict_of(self, item: Item, replies: Sequence[JudgeReply[Any]]) -> Verdict:
+        """Return one part per readable critique, and their mean as the value."""
+        by_name = dict(zip(self.applicable(item), replies, strict=True))
         parts = {
-            f"critique:{name}": SCALE.share(float(one.value))
-            for name, one in zip(names, answered, strict=True)
-            if one.value is not None
+            f"critique:{name}": SCALE.share(reply.value)
+            for name, reply in by_name.items()
+            if reply.value is not None
         }
-        unread = [f"{n}: {a.reason}" for n, a in zip(names, answered, strict=True) if a.reason]
+        reason = "; ".join(f"{name}: {r.reason}" for name, r in by_name.items() if r.reason)
         if not parts:
-            return Verdict(item.item_id, status="failed", reason="; ".join(unread))
+            return Verdict.failed(item, reason)
         mean = sum(parts.values()) / len(parts)
-        return Verdict(item.item_id, mean, parts=parts, reason="; ".join(unread))
-
-    @property
-    def calls_per_item(self) -> int:
-        """One a critique."""
-        return len(self.critiques) * super().calls_per_item
+        return Verdict(item.item_id, mean, parts=parts, reason=reason)
 
 
 def _answer(item: Item) -> str:

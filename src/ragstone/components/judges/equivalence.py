@@ -1,4 +1,4 @@
-"""equivalence: does the answer say what a gold answer says? BERGEN calls it LLMeval."""
+"""equivalence: does the answer mean the same as a gold answer? BERGEN's LLMeval."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
 from ragstone.calls.types import Reply
-from ragstone.components.judges.llm_base import (
-    ModelJudge,
-    Pooling,
-    Refusals,
-    unscored,
-    user_template,
-)
-from ragstone.components.judges.questions import Answered, JudgeSettings
+from ragstone.components.judges.judge_calls import JudgeCall, JudgeSettings
+from ragstone.components.judges.llm_base import ModelJudge, Pooling, Refusals, user_template
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.llm import LlmBackend
 from ragstone.errors import ConfigError
 
 ALTERNATIVES: Final = 20
@@ -28,22 +23,22 @@ ALTERNATIVES: Final = 20
 class Likelihood(VerdictSchema[float]):
     """The probability of the first option, read off the first token's alternatives.
 
-    It is renormalised over the options: P(yes) / (P(yes) + P(no)). Where they hold less than
-    `least_mass` together, the model was about to say something else, and there is no verdict.
+    It is renormalised over the options: P(yes) / (P(yes) + P(no)). If their sum is below
+    `least_mass`, the model was about to write something else, and there is no verdict.
     """
 
     options: tuple[str, ...] = ("yes", "no")
     least_mass: float = 0.1
     key: ClassVar[str] = "verdict"
     explained: ClassVar[bool] = False
-    cut_is_whole: ClassVar[bool] = True
+    truncation_ok: ClassVar[bool] = True
 
     def wording(self, *, explain: bool = False) -> str:
-        """Ask as for the text: the same prompt, the same quantity."""
+        """Return the wording for a text verdict: the same prompt measures the same quantity."""
         return Choice(self.options).wording()
 
-    def of_reply(self, reply: Reply, material: Sequence[str] = ()) -> float:
-        """Return the probability; the reply must have been asked for with log-probabilities."""
+    def parse(self, reply: Reply, material: Sequence[str] = ()) -> float:
+        """Return the probability; the reply needs log-probabilities."""
         if not reply.logprobs:
             raise Unreadable("the server reports no log-probabilities")
         first = reply.logprobs[0]
@@ -68,9 +63,9 @@ class Likelihood(VerdictSchema[float]):
 class Equivalence(ModelJudge):
     """The probability that the model calls the answer right: 1 or 0 from one greedy reply.
 
-    `method: text` reads the verdict; with repeats its value is the share of yes. `method: logprob`
-    takes the probability of yes against no from the first token: what the share tends to.
-    All gold answers are shown, one a line.
+    `method: text` reads the verdict; with repeats, the value is the share of yes. `method: logprob`
+    takes the probability of yes against no from the first token, the limit of that share. All gold
+    answers are shown, one per line.
     """
 
     explain: bool = False
@@ -80,12 +75,12 @@ class Equivalence(ModelJudge):
     least_mass: float = 0.1
 
     name: ClassVar[str] = "equivalence"
-    form: ClassVar[VerdictSchema[Any]] = Choice()
+    schema: ClassVar[VerdictSchema[Any]] = Choice()
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
-    empty: ClassVar[float | None] = 0.0
+    empty_value: ClassVar[float | None] = 0.0
     pooling: ClassVar[Pooling] = "mean"
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "gold", "answer")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "Is the answer right? It is right if it gives what one of the gold answers gives, however "
         "it is worded; further details may stand beside it unless they contradict the gold answer.",
         history="earlier turns",
@@ -103,26 +98,24 @@ class Equivalence(ModelJudge):
                 "and structured"
             )
 
-    def questions(self, item: Item) -> list[Any]:
-        """Ask for the word, or for the probabilities of the words."""
-        form = Likelihood(least_mass=self.least_mass) if self.method == "logprob" else self.form
-        (question,) = super().questions(item)
-        return [replace(question, form=form)]
-
-    def manner(self, model: Any) -> JudgeSettings:
-        """Ask for one token with its alternatives where those are wanted."""
-        manner = super().manner(model)
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return a call for the word, or for the probabilities of the words."""
+        calls = super().calls_for(item)
         if self.method == "text":
-            return manner
-        sampling = replace(manner.sampling, max_tokens=1, logprobs=ALTERNATIVES)
-        return replace(manner, sampling=sampling, structured=False)
+            return calls
+        return [replace(call, schema=Likelihood(least_mass=self.least_mass)) for call in calls]
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def settings(self, backend: LlmBackend) -> JudgeSettings:
+        """Request one token with its alternatives for the method `logprob`."""
+        settings = super().settings(backend)
+        if self.method == "text":
+            return settings
+        one_token = settings.backend.with_sampling(max_tokens=1, logprobs=ALTERNATIVES)
+        return replace(settings, backend=one_token, structured=False)
+
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return 1 for yes and 0 for no, or the probability of yes."""
-        failed = unscored(item, answered)
-        if failed is not None:
-            return failed
-        value = answered[0].said
+        value = values[0]
         if isinstance(value, str):
             return Verdict(item.item_id, float(value == "yes"), label=value)
         return Verdict(item.item_id, value, label="yes" if value >= 0.5 else "no")  # noqa: PLR2004 - the likelier word

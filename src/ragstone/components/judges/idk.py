@@ -1,4 +1,4 @@
-"""idk: does the answer say that it cannot be given? mtRAG's "I don't know" detector."""
+"""idk: does the answer decline? mtRAG's "I don't know" detector."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
-from ragstone.components.judges.questions import Answered
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
@@ -16,17 +15,17 @@ VALUES: Final = {"yes": 1.0, "partial": 0.5, "no": 0.0}
 
 @dataclass(frozen=True)
 class IDK(ModelJudge):
-    """1 where the answer declines for want of information, 0.5 where in part, else 0."""
+    """1 if the answer declines because it has no information, 0.5 if in part, 0 if it answers."""
 
     explain: bool = False
     max_tokens: int = 64
 
     name: ClassVar[str] = "idk"
-    form: ClassVar[VerdictSchema[Any]] = Choice(
+    schema: ClassVar[VerdictSchema[Any]] = Choice(
         ("yes", "partial", "no"), {"partial": ("partially",)}
     )
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "Does the answer say that it cannot be given? Say yes if it only declines: it does not "
         "know, or its sources do not say. Say partial if it declines one part of the question and "
         "answers another. Say no if it answers, be it wrong, short or hedged, and also if it only "
@@ -36,10 +35,7 @@ class IDK(ModelJudge):
         answer="answer to be sorted",
     )
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the label and its value."""
-        failed = unscored(item, answered)
-        if failed is not None:
-            return failed
-        label = str(answered[0].value)
+        label = str(values[0])
         return Verdict(item.item_id, VALUES[label], label=label)

@@ -1,7 +1,7 @@
-"""What a score becomes once it is known whether the query can be answered and the answer declines.
+"""Adjusting a score by whether the query can be answered and whether the answer declines.
 
-Katsis et al., MTRAG, TACL 2025, section 6.3.3. The tables say it cell by cell: a number is the
-score, `keep` leaves the metric's own value, `leave out` makes the query not applicable.
+Katsis et al., MTRAG, TACL 2025, section 6.3.3. In the tables, a number is the score, `keep` keeps
+the metric's own value, and `leave out` makes the query not applicable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ANSWERABLE: Final[dict[str, Cell]] = {"yes": 0.0, "partial": KEEP, "no": KEEP}
 _UNANSWERABLE: Final[dict[str, Cell]] = {"yes": 1.0, "partial": 0.0, "no": 0.0}
 
 TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
-    # As the published script does it: a greeting is asked to decline.
+    # The published script: an answer to a greeting should decline.
     "script": {
         "ANSWERABLE": _ANSWERABLE,
         "PARTIAL": _ANSWERABLE,
@@ -29,7 +29,7 @@ TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
         "CONVERSATIONAL": _UNANSWERABLE,
         "UNDERSPECIFIED": _UNANSWERABLE,
     },
-    # As the released scores have it: all their conversational turns hold 1.
+    # The released scores: all conversational turns have 1.
     "released": {
         "ANSWERABLE": _ANSWERABLE,
         "PARTIAL": _ANSWERABLE,
@@ -37,8 +37,8 @@ TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
         "CONVERSATIONAL": {"yes": 1.0, "partial": 1.0, "no": 1.0},
         "UNDERSPECIFIED": _UNANSWERABLE,
     },
-    # As the paper says it: conversational turns take no part. A partly answerable query keeps its
-    # value where the answer declines the part that cannot be answered.
+    # The paper: conversational turns do not count. A partly answerable query keeps its value if the
+    # answer declines the part that cannot be answered.
     "corrected": {
         "ANSWERABLE": _ANSWERABLE,
         "PARTIAL": _ANSWERABLE,
@@ -47,20 +47,20 @@ TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
         "UNDERSPECIFIED": _UNANSWERABLE,
     },
 }
-"""Variant -> answerability -> what the idk judge says -> what becomes of the score.
+"""Variant -> answerability -> verdict of the idk judge -> score.
 
-For UNDERSPECIFIED queries (MTRAG-UN) `yes` is the verdict that the answer asks what is meant.
+For UNDERSPECIFIED queries (MTRAG-UN), `yes` is the verdict that the answer asks for clarification.
 """
 
 
 def cell(answerability: str, idk: str, variant: str = "corrected") -> Cell:
-    """Return what becomes of a score.
+    """Return the adjusted score, or whether to keep or leave out the value.
 
     >>> cell("PARTIAL", "partial"), cell("UNANSWERABLE", "yes"), cell("CONVERSATIONAL", "no")
     ('keep', 1.0, 'leave out')
 
     Raises:
-        ConfigError: no such variant, answerability or verdict.
+        ConfigError: the variant, answerability or verdict is unknown.
     """
     if variant not in TABLES:
         raise ConfigError(f"conditioning {variant!r}{did_you_mean(variant, TABLES)}")
@@ -76,7 +76,7 @@ def cell(answerability: str, idk: str, variant: str = "corrected") -> Cell:
 def conditioned(
     value: float | None, answerability: str, idk: str, variant: str = "corrected"
 ) -> float | None:
-    """Return a conditioned score; None where the query is left out or the value is needed and None.
+    """Return a conditioned score; None if the query is left out or the kept value is None.
 
     >>> conditioned(0.7, "ANSWERABLE", "yes"), conditioned(0.7, "ANSWERABLE", "no")
     (0.0, 0.7)

@@ -1,4 +1,4 @@
-"""The forms of verdicts on several things at once: a list of claims, one choice per number."""
+"""Schemas of verdicts on several things at once: a list of claims, or one choice per number."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Listing(VerdictSchema[tuple[str, ...]]):
         return {"claims": {"type": "array", "items": {"type": "string"}}}
 
     def wording(self, *, explain: bool = False) -> str:
-        """Ask for a numbered list, or a word for none."""
+        """Return the request for a numbered list, or the word none."""
         return "Write them as a numbered list, one a line. If there is none, write: none"
 
     def read(self, reply: str, material: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the texts; a list is no verdict, so what it repeats of the material may stand."""
-        whole = self._whole(reply)
-        if whole is not None:
-            return whole
+        """Return the texts; unlike a verdict, a list may quote the material."""
+        verdict = self._of_json_alone(reply)
+        if verdict is not None:
+            return verdict
         text = spoken(reply, material)
         found, _ = read_objects(text, self._of_json)
         if found:
@@ -64,10 +64,10 @@ class Listing(VerdictSchema[tuple[str, ...]]):
 
     def _of_json(self, value: Any) -> tuple[str, ...] | None:
         try:
-            held = ListReply.model_validate(value).claims
+            claims = ListReply.model_validate(value).claims
         except ValidationError:
             return None
-        return tuple(claim.strip() for claim in held if claim.strip())
+        return tuple(claim.strip() for claim in claims if claim.strip())
 
 
 _BY_NUMBER: Final = TypeAdapter(dict[str, str | bool])
@@ -75,7 +75,7 @@ _BY_NUMBER: Final = TypeAdapter(dict[str, str | bool])
 
 @dataclass(frozen=True)
 class Numbered(VerdictSchema[tuple[str, ...]]):
-    r"""One choice for each of some numbered things, all of them.
+    r"""One choice for each of `count` numbered things.
 
     >>> Numbered(2).read("1: yes\n2: no")
     ('yes', 'no')
@@ -89,17 +89,17 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
 
     @cached_property
     def choice(self) -> Choice:
-        """The form of a single verdict."""
+        """The schema of a single verdict."""
         return Choice(self.options, self.spellings)
 
     @property
     def properties(self) -> dict[str, Any]:
-        """One property per number: every server can enforce that none is left out."""
-        one = {"type": "string", "enum": list(self.options)}
-        return {str(number): one for number in range(1, self.count + 1)}
+        """One property per number, so that a server can enforce completeness."""
+        choice = {"type": "string", "enum": list(self.options)}
+        return {str(number): choice for number in range(1, self.count + 1)}
 
     def wording(self, *, explain: bool = False) -> str:
-        """Ask for one line per number."""
+        """Return the request for one line per number."""
         words = " or ".join(self.options)
         return (
             f"Write {self.count} lines and nothing else, one per number, each of the form "
@@ -107,43 +107,39 @@ class Numbered(VerdictSchema[tuple[str, ...]]):
         )
 
     def read(self, reply: str, material: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the verdicts in the order of their numbers; see `Form.read`."""
-        whole = self._whole(reply)
-        if whole is not None:
-            return whole
+        """Return the verdicts in the order of their numbers; see `VerdictSchema.read`."""
+        verdict = self._of_json_alone(reply)
+        if verdict is not None:
+            return verdict
         text = spoken(reply, material)
-        found, spans = read_objects(text, self._of_json)
-        if found:
-            return last_verdict(text, found, material)
-        return self._lines(text, material, spans)
+        found, _ = read_objects(text, self._of_json)
+        return last_verdict(text, found, material) if found else self._lines(text, material)
 
     def _of_json_text(self, text: str) -> tuple[str, ...] | None:
         return self._numbered(_BY_NUMBER.validate_json(text))
 
     def _of_json(self, value: Any) -> tuple[str, ...] | None:
         try:
-            held = _BY_NUMBER.validate_python(value)
+            by_number = _BY_NUMBER.validate_python(value)
         except ValidationError:
             return None
-        return self._numbered(held) if any(key.isdigit() for key in held) else None
+        return self._numbered(by_number) if any(key.isdigit() for key in by_number) else None
 
-    def _numbered(self, held: Mapping[str, str | bool]) -> tuple[str, ...]:
+    def _numbered(self, by_number: Mapping[str, str | bool]) -> tuple[str, ...]:
         numbers = [str(number) for number in range(1, self.count + 1)]
-        missing = [number for number in numbers if number not in held]
+        missing = [number for number in numbers if number not in by_number]
         if missing:
             raise Unreadable(f"no verdict for number {missing[0]} of {self.count}")
-        return tuple(self.choice._option(held[number]) for number in numbers)  # noqa: SLF001 - its own part
+        return tuple(self.choice.option(by_number[number]) for number in numbers)
 
-    def _lines(
-        self, text: str, material: Sequence[str], spans: Sequence[tuple[int, int]]
-    ) -> tuple[str, ...]:
+    def _lines(self, text: str, material: Sequence[str]) -> tuple[str, ...]:
         words = "|".join(re.escape(w) for w in sorted(self.choice.meanings, key=len, reverse=True))
         pattern = rf"{_NUMBERED_LINE}({words})(?!\w)"
         found: dict[str, set[str]] = {}
         for match in re.finditer(pattern, text, re.MULTILINE | re.IGNORECASE):
-            if not any(match[0].strip() in held for held in material):
+            if not any(match[0].strip() in source for source in material):
                 found.setdefault(match[1], set()).add(self.choice.meanings[match[2].casefold()])
         for number, verdicts in found.items():
             if len(verdicts) > 1:
                 raise Unreadable(f"several verdicts for number {number} disagree")
-        return self._numbered({number: next(iter(one)) for number, one in found.items()})
+        return self._numbered({number: verdicts.pop() for number, verdicts in found.items()})

@@ -1,4 +1,4 @@
-"""nuggets: which of the facts that an answer must or may hold it holds."""
+"""nuggets: the share of the required and optional facts that an answer contains."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
-from ragstone.components.judges.questions import Answered, JudgeCall
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 
@@ -18,19 +18,20 @@ _OKAY: Final = 0.5
 
 @dataclass(frozen=True)
 class Nuggets(ModelJudge):
-    """Coverage of the nuggets that a query's labels list: `vital_nuggets` and `okay_nuggets`.
+    """Coverage of the nuggets in a query's labels `vital_nuggets` and `okay_nuggets`.
 
-    The value weighs an okay nugget half: (sum vital + 0.5 sum okay) / (vital + 0.5 okay), a partial
-    mention counting half. Parts: `nuggets:vital` over the vital ones alone, `nuggets:strict` where
-    a partial mention counts nothing, `nuggets:all` where every nugget weighs the same. A query
-    without vital nuggets has no `nuggets:vital`, instead of 0.
+    The value weights an okay nugget half: (sum vital + 0.5 sum okay) / (vital + 0.5 okay), and a
+    partial mention counts half. Parts: `nuggets:vital` covers only the vital ones; `nuggets:strict`
+    ignores partial mentions; `nuggets:all` weights every nugget equally. A query without vital
+    nuggets has no `nuggets:vital`, instead of 0.
     """
 
     name: ClassVar[str] = "nuggets"
-    form: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
-    empty: ClassVar[float | None] = 0.0
+    schema: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
+    empty_value: ClassVar[float | None] = 0.0
+    part_metrics: ClassVar[tuple[str, ...]] = ("nuggets:all", "nuggets:strict", "nuggets:vital")
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "nuggets")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "For each numbered fact, say whether the answer holds it: support (wholly, in any words), "
         "partial (in part, or only hinted at), none.",
         history="earlier turns",
@@ -42,24 +43,21 @@ class Nuggets(ModelJudge):
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call for a query without nuggets."""
         if not any(_nuggets(item)):
-            return Verdict.not_asked(item, "the query has no nuggets")
+            return Verdict.settled(item, "the query has no nuggets")
         return super().without_call(item)
 
-    def questions(self, item: Item) -> list[JudgeCall[Any]]:
-        """Ask about all nuggets at once, the vital ones first."""
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return one call about all nuggets, the vital ones first."""
         vital, okay = _nuggets(item)
         listed = "\n".join(f"{n}. {fact}" for n, fact in enumerate((*vital, *okay), start=1))
-        form = Numbered(len(vital) + len(okay), tuple(GRADES))
+        schema = Numbered(len(vital) + len(okay), tuple(GRADES))
         values = {**self.values(item), "nuggets": listed}
-        return [self.question(form, values, (item.answer or "",))]
+        return [self.judge_call(schema, values, (item.answer or "",))]
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the weighted coverage and its variants."""
-        failed = unscored(item, answered)
-        if failed is not None:
-            return failed
         vital_count = len(_nuggets(item)[0])
-        grades = [GRADES[one] for one in answered[0].said]
+        grades = [GRADES[grade] for grade in values[0]]
         vital, okay = grades[:vital_count], grades[vital_count:]
         weight = len(vital) + _OKAY * len(okay)
         parts = {
@@ -72,6 +70,6 @@ class Nuggets(ModelJudge):
 
 
 def _nuggets(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    held = [item.query.labels.get(name) for name in ("vital_nuggets", "okay_nuggets")]
-    vital, okay = (one if isinstance(one, tuple) else () for one in held)
+    labels = [item.query.labels.get(name) for name in ("vital_nuggets", "okay_nuggets")]
+    vital, okay = (label if isinstance(label, tuple) else () for label in labels)
     return vital, okay

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragstone.components.judges.llm_base import ModelJudge, user_template
-from ragstone.components.judges.questions import Answered
-from ragstone.components.judges.rating_scale import rated
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
 
@@ -19,18 +17,19 @@ SCALE = Rating(1, 10)
 class RBLLM(ModelJudge):
     """The median rating over models and repeats, as (r - 1) / 9; `RB_llm/10` is mtRAG's r / 10.
 
-    Katsis et al., MTRAG, TACL 2025, appendix F.1: the answer is held against the gold answer and
-    the passages, for faithfulness, appropriateness and completeness. The paper took the median of
-    four models: give them as a list in `model`.
+    Katsis et al., MTRAG, TACL 2025, appendix F.1: the answer is compared with the gold answer and
+    the passages, for faithfulness, appropriateness and completeness. The paper's value is the
+    median of four models: give them as a list in `model`.
     """
 
     max_tokens: int = 400
 
     name: ClassVar[str] = "RB_llm"
-    form: ClassVar[VerdictSchema[Any]] = SCALE
+    schema: ClassVar[VerdictSchema[Any]] = SCALE
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
-    empty: ClassVar[float | None] = 0.0
-    own_user: ClassVar[str] = user_template(
+    empty_value: ClassVar[float | None] = 0.0
+    part_metrics: ClassVar[tuple[str, ...]] = ("RB_llm/10",)
+    default_user: ClassVar[str] = user_template(
         "Rate the answer from 1 to 10 by three things taken together. Faithful: all it says is "
         "borne out by the passages, or by the gold answer where there is no passage. Appropriate: "
         "it answers this question at this point of the conversation and nothing else. Complete: it "
@@ -43,6 +42,7 @@ class RBLLM(ModelJudge):
         answer="answer to be rated",
     )
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the rating on both scales."""
-        return rated(item, answered, SCALE, tenths="RB_llm/10")
+        rating = values[0]
+        return Verdict(item.item_id, SCALE.share(rating), parts={"RB_llm/10": rating / SCALE.high})

@@ -1,13 +1,12 @@
-"""Finding the verdict in what a judge's model wrote, and nothing that only looks like one.
+"""Parsing the verdict in a reply, without false positives.
 
-The last well-formed verdict of the reply counts. Not searched are: thinking (`<think>` blocks),
-text in quotation marks, block quotes, and whatever stands word for word in the material under
-judgement, so that an answer which holds a verdict of its own cannot place it. Two different
-verdicts side by side contradict each other, and none is read; a verdict that is taken back in prose
-is followed by the one that counts.
+The last well-formed verdict of the reply counts. The search skips thinking (`<think>` blocks), text
+in quotation marks, block quotes, and verbatim copies of the material under judgement, so that a
+verdict inside an answer does not count. Two different verdicts side by side contradict each other,
+and none is read; if prose withdraws a verdict, the later one counts.
 
-A *form* says what a verdict looks like: `Rating`, `Choice`, `Listing` (claims) or `Numbered` (one
-verdict per numbered thing), in `ragstone.components.judges.verdict_schemas` and `list_forms`.
+The schema of a verdict is `Rating` or `Choice` (`verdict_schemas`), `Listing` (claims) or
+`Numbered` (one verdict per numbered thing; both in `list_schemas`).
 """
 
 from __future__ import annotations
@@ -29,36 +28,36 @@ _QUOTED: Final = re.compile(
     r'"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|^[ \t]*>.*$', re.MULTILINE
 )
 _TAKEN_BACK: Final = 3
-"""Words between two different verdicts from which on the second is a correction of the first."""
+"""Minimum number of words between two different verdicts if the second corrects the first."""
 _DELETED: Final = {ord(sign): None for sign in " \t\r\n*_`"}
 _FENCES: Final = 24
-"""Signs round a verdict that may be Markdown and white space."""
+"""Maximum number of characters around a verdict that may be Markdown and white space."""
 _MOST_OBJECTS: Final = 64
-"""Opening braces that are tried: a reply of nothing but braces must not cost its square."""
+"""Maximum number of opening braces that are tried: many braces would take quadratic time."""
 
 
 class Unreadable(ValueError):
-    """A reply without a verdict that counts; the text says why, and goes into the re-ask."""
+    """A reply has no verdict that counts; the message is part of the prompt that asks again."""
 
 
 class Found(NamedTuple, Generic[T]):
-    """A well-formed verdict in a reply, and where it stands."""
+    """A well-formed verdict in a reply, with its position."""
 
     value: T | Unreadable
-    """The verdict, or why it is none although it has its form (a rating outside the scale)."""
+    """The verdict, or why it does not count (a rating outside the scale)."""
     start: int
     end: int
     alone: bool = False
-    """Recognised only by standing alone in its sentence: any disagreement undoes it."""
+    """Recognised only because it is alone in its sentence: any disagreement invalidates it."""
 
 
 def spoken(text: str, material: Sequence[str] = ()) -> str:
-    """Return the reply without what the model thought before.
+    """Return the reply without the model's thinking.
 
-    The lone end of a block ends the thinking, unless the material under judgement holds one.
+    The lone end of a block ends the thinking, unless the material under judgement contains one.
 
     Raises:
-        Unreadable: the reply ends before the thinking does.
+        Unreadable: the reply ends within the thinking.
 
     >>> spoken("<think>maybe Rating: [[3]]</think> Rating: [[9]]")
     ' Rating: [[9]]'
@@ -66,7 +65,7 @@ def spoken(text: str, material: Sequence[str] = ()) -> str:
     if "<" not in text:
         return text
     if text.startswith("<think>"):
-        # The usual case, five times faster without the pattern.
+        # The usual case: five times as fast as the pattern.
         thought, closed, after = text.partition("</think>")
         text = after if closed else thought
         if "<" not in text:
@@ -74,7 +73,7 @@ def spoken(text: str, material: Sequence[str] = ()) -> str:
     rest = _THOUGHT.sub("", text)
     # Chat templates that open the block in the prompt leave only its end in the reply.
     ends = _THOUGHT_ENDS.search(rest)
-    if ends and not any(_THOUGHT_ENDS.search(held) for held in material):
+    if ends and not any(_THOUGHT_ENDS.search(source) for source in material):
         rest = rest[ends.end() :]
     starts = _THOUGHT_STARTS.search(rest)
     if starts and not rest[: starts.start()].strip():
@@ -83,15 +82,15 @@ def spoken(text: str, material: Sequence[str] = ()) -> str:
 
 
 def last_verdict(text: str, found: Iterable[Found[T]], material: Sequence[str]) -> T:
-    """Return the verdict that counts of all that have the form of one.
+    """Return the verdict that counts among all that are well-formed.
 
     Args:
         text: the reply, without its thinking.
-        found: what looks like a verdict in it.
-        material: the texts under judgement; a verdict that stands in them is theirs.
+        found: the well-formed verdicts in it.
+        material: the texts under judgement; a verdict that is part of them does not count.
 
     Raises:
-        Unreadable: there is none, or several that disagree.
+        Unreadable: there is no verdict, or several that disagree.
     """
     ordered = list(found)
     if len(ordered) > 1:
@@ -125,7 +124,7 @@ def _legal(one: Found[T]) -> T:
 
 
 def _is_all(text: str, one: Found[T]) -> bool:
-    """Say whether the reply is this verdict and nothing else: that is no quotation."""
+    """Return whether the reply is this verdict and nothing else, so not a quotation."""
     if len(text) - one.end + one.start > _FENCES:
         return False
     around = text[: one.start] + text[one.end :]
@@ -146,11 +145,11 @@ def _words(text: str) -> int:
 
 def _is_quoted(text: str, one: Found[T], material: Sequence[str]) -> bool:
     start, end = (one.start, one.end) if not one.alone else _line(text, one)
-    said = text[start:end]
-    if any(said in held for held in material):
+    verdict = text[start:end]
+    if any(verdict in source for source in material):
         return True
-    plain = _plain(said)
-    if plain and any(plain in _plain_material(held) for held in material):
+    plain = _plain(verdict)
+    if plain and any(plain in _plain_material(source) for source in material):
         return True
     if one.alone or ('"' not in text and text.isascii() and ">" not in text):
         return False
@@ -165,12 +164,12 @@ def _line(text: str, one: Found[T]) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _plain_material(text: str) -> str:
-    """Return the same as `_plain`: a text under judgement is compared with several replies."""
+    """Return the same as `_plain`, cached: a text is compared with several replies."""
     return _plain(text)
 
 
 def _plain(text: str) -> str:
-    """Return a text as it is compared: neither case nor Markdown nor spacing hides a quotation."""
+    """Return a text without case, Markdown and spacing, which could hide a quotation."""
     return text.translate(_DELETED).casefold()
 
 
@@ -178,7 +177,7 @@ _DECODER: Final = json.JSONDecoder()
 
 
 def objects_in(text: str) -> Iterator[tuple[Any, int, int]]:
-    """Yield the JSON objects and lists of a text, outermost only, with where they stand.
+    """Yield (value, start, end) of the outermost JSON objects and lists of a text.
 
     >>> [value for value, _, _ in objects_in('So: {"rating": 8, "by": {"a": 1}} and [1].')]
     [{'rating': 8, 'by': {'a': 1}}, [1]]
@@ -198,17 +197,17 @@ def objects_in(text: str) -> Iterator[tuple[Any, int, int]]:
 
 
 def outside(found: Iterable[Found[T]], spans: Sequence[tuple[int, int]]) -> list[Found[T]]:
-    """Return what does not lie within the spans: a JSON text's inside is not searched again."""
+    """Return the verdicts outside the spans: the inside of JSON is not searched again."""
     return [f for f in found if not any(s <= f.start and f.end <= e for s, e in spans)]
 
 
 def read_objects(
     text: str, read: Callable[[Any], T | None]
 ) -> tuple[list[Found[T]], list[tuple[int, int]]]:
-    """Return the verdicts that stand in a text as JSON, and the spans of all its objects.
+    """Return the verdicts in a text that are JSON, and the spans of all its objects.
 
-    `read` returns None for an object that is no verdict, and raises `Unreadable` for one that has
-    a verdict's keys but not its values.
+    `read` returns None for an object that is not a verdict, and raises `Unreadable` for one with
+    the keys of a verdict but wrong values.
     """
     found: list[Found[T]] = []
     spans: list[tuple[int, int]] = []
@@ -216,11 +215,11 @@ def read_objects(
         return found, spans
     for value, start, end in objects_in(text):
         spans.append((start, end))
-        held: T | Unreadable | None
+        verdict: T | Unreadable | None
         try:
-            held = read(value)
+            verdict = read(value)
         except Unreadable as error:
-            held = error
-        if held is not None:
-            found.append(Found(held, start, end))
+            verdict = error
+        if verdict is not None:
+            found.append(Found(verdict, start, end))
     return found, [span for span in spans if text[span[0]] == "{"]

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ragstone.components.judges.llm_base import ModelJudge, unscored, user_template
-from ragstone.components.judges.questions import Answered, JudgeCall
+from ragstone.components.judges.judge_calls import JudgeCall
+from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 
 
 @dataclass(frozen=True)
 class Support(ModelJudge):
-    """1 where at least one passage of the context supports the answer, else 0.
+    """1 if at least one passage of the context supports the answer, else 0.
 
-    One question a passage, as MIRAGE labels (passage, query, answer); the part `support:share` is
-    the share of the passages that do. With `of_gold` the first gold answer is asked about instead
-    of the system's: then it says whether the context holds what is needed.
+    One call per passage, as MIRAGE labels (passage, query, answer); the part `support:share` is the
+    share of supporting passages. With `of_gold`, the question is about the first gold answer: does
+    the context contain the answer?
     """
 
     explain: bool = False
@@ -26,10 +26,10 @@ class Support(ModelJudge):
     of_gold: bool = False
 
     name: ClassVar[str] = "support"
-    form: ClassVar[VerdictSchema[Any]] = Choice()
+    schema: ClassVar[VerdictSchema[Any]] = Choice()
     needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
     variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "passages")
-    own_user: ClassVar[str] = user_template(
+    default_user: ClassVar[str] = user_template(
         "Could somebody who knows nothing but this passage give this answer to the question? Say "
         "yes only if the passage itself states the answer or leaves no other; that it is about the "
         "same subject is not enough.",
@@ -42,30 +42,36 @@ class Support(ModelJudge):
         """Return the metric's name."""
         return "support(gold)" if self.of_gold else "support"
 
-    def without_call(self, item: Item) -> Verdict | None:
-        """Look at the answer that is asked about."""
-        if self.of_gold and not item.query.gold_answers:
-            return Verdict.not_asked(item, "the query has no gold answer")
-        return super().without_call(self._asked(item))
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The verdict, and the share of supporting passages."""
+        return (str(self), f"{self}:share")
 
-    def questions(self, item: Item) -> list[JudgeCall[Any]]:
-        """Ask about each passage."""
-        values = self.values(self._asked(item))
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per passage, repeat and model; at least one per query."""
+        return super().cost(max(n_queries, n_passages), n_passages)
+
+    def without_call(self, item: Item) -> Verdict | None:
+        """Decide by the answer that is judged."""
+        if self.of_gold and not item.query.gold_answers:
+            return Verdict.settled(item, "the query has no gold answer")
+        return super().without_call(self._judged(item))
+
+    def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
+        """Return one call per passage."""
+        values = self.values(self._judged(item))
         return [
-            self.question(self.form, {**values, "passages": text}, (values["answer"], text))
+            self.judge_call(self.schema, {**values, "passages": text}, (values["answer"], text))
             for text in item.passages
         ]
 
-    def verdict(self, item: Item, answered: Sequence[Answered[Any]]) -> Verdict:
+    def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return whether any passage supports the answer."""
-        failed = unscored(item, answered)
-        if failed is not None:
-            return failed
-        share = sum(one.value == "yes" for one in answered) / len(answered)
+        share = values.count("yes") / len(values)
         label = "yes" if share else "no"
         return Verdict(item.item_id, float(share > 0), label, {f"{self}:share": share})
 
-    def _asked(self, item: Item) -> Item:
+    def _judged(self, item: Item) -> Item:
         if not self.of_gold:
             return item
         return Item(item.query, next(iter(item.query.gold_answers), ""), item.passages)

@@ -1,20 +1,22 @@
-"""What a judge is shown, and what it says."""
+"""The input and the output of a judge: an item, and the verdict on it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragstone.types import Prediction, Query, Status, Task
+from ragstone.core.component import Outcome, run_component
+from ragstone.protocols import Judge, Services
+from ragstone.types import Context, ContextPassage, Prediction, Query, Score, Status, Task
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to judge: a query with its history and gold answers, an answer, passages."""
+    """One item to judge: a query with its history and gold answers, an answer, passages."""
 
     query: Query
     answer: str | None = ""
-    """None where the system failed."""
+    """None if the system failed."""
     passages: tuple[str, ...] = ()
     """The context as the generator was shown it."""
     other: str = ""
@@ -24,19 +26,31 @@ class Item:
 
     @property
     def item_id(self) -> str:
-        """The query's id, which its verdict carries."""
+        """The query's id, which the verdict carries."""
         return self.query.query_id
 
     @classmethod
     def of(cls, task: Task, prediction: Prediction) -> Item:
-        """Return the item that an answer of an experiment is."""
+        """Return the item of an experiment's answer."""
         shown = tuple(passage.text for passage in task.context.passages)
         return cls(task.query, prediction.answer, shown, problem=prediction.reason)
+
+    @property
+    def task(self) -> Task:
+        """The query and its context, for a judge of your own."""
+        numbered = enumerate(self.passages, start=1)
+        shown = tuple(ContextPassage(str(n), text, "retrieved") for n, text in numbered)
+        return Task(self.query, Context(self.item_id, "", shown))
+
+    @property
+    def prediction(self) -> Prediction:
+        """The answer, for a judge of your own."""
+        return Prediction(self.item_id, self.answer, self.problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the calls for one item came to."""
+    """Calls, tokens and seconds of the calls for one item."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -55,26 +69,90 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of one item: a value, or the reason why there is none."""
+    """A judge's verdict on one item: a value, or the reason why there is none."""
 
     item_id: str
     value: float | None = None
     """From 0 to 1."""
     label: str = ""
-    """The verdict in words, where the judge gives one of a few."""
+    """The verdict in words, if the judge chooses among a few."""
     parts: Mapping[str, float] = field(default_factory=dict)
-    """Further values from the same replies: metric -> value."""
+    """Metric -> value, for further values from the same replies."""
     status: Status = "scored"
     reason: str = ""
-    """Why there is no value; or what a reader should know of it."""
+    """Why there is no value, or a remark on the value."""
     values: tuple[float | None, ...] = ()
     """The value of each single reply, repeat by repeat, model by model."""
     read_at_once: bool = True
     """Whether every first reply could be read, without asking again."""
     cost: Cost = field(default_factory=Cost)
+    asked: bool = True
+    """Whether the item was a question for the judge; False if it was settled without a call."""
+    retry: bool = False
+    """Whether a call failed, so that the next run asks again."""
 
     @classmethod
-    def not_asked(cls, item: Item, reason: str, value: float | None = None) -> Verdict:
+    def settled(cls, item: Item, reason: str, value: float | None = None) -> Verdict:
         """Return the verdict on an item that needs no judge: `value`, or not applicable."""
         status: Status = "not_applicable" if value is None else "scored"
-        return cls(item.item_id, value, status=status, reason=reason)
+        return cls(item.item_id, value, status=status, reason=reason, asked=False)
+
+    @classmethod
+    def failed(cls, item: Item, reason: str) -> Verdict:
+        """Return the verdict on an item that could not be judged."""
+        return cls(item.item_id, status="failed", reason=reason)
+
+
+class VerdictJudge(Judge):
+    """A judge that gives verdicts on items, which become scores."""
+
+    def verdicts(self, items: Sequence[Item], services: Services) -> list[Verdict]:
+        """Return one verdict per item, in order."""
+        raise NotImplementedError
+
+    def judge(
+        self, tasks: Sequence[Task], predictions: Sequence[Prediction], services: Services
+    ) -> Iterator[Outcome[Sequence[Score]]]:
+        """Yield the scores of each prediction, one per metric of the judge."""
+        items = [Item.of(*pair) for pair in zip(tasks, predictions, strict=True)]
+        for verdict in self.verdicts(items, services):
+            reason = verdict.reason if verdict.retry else ""
+            yield Outcome(self.scores(verdict), reason, retry=verdict.retry)
+
+    def scores(self, verdict: Verdict) -> tuple[Score, ...]:
+        """Return one score per metric; a part that the verdict does not have is not applicable."""
+        values = {str(self): verdict.value, **verdict.parts}
+        missing = "not_applicable" if verdict.status == "scored" else verdict.status
+        return tuple(
+            Score(
+                verdict.item_id,
+                metric,
+                values.get(metric),
+                missing if values.get(metric) is None else "scored",
+                verdict.reason,
+            )
+            for metric in self.metrics
+        )
+
+
+def verdicts_of(judge: Judge, items: Sequence[Item], services: Services) -> list[Verdict]:
+    """Return one verdict per item; a judge of your own gives its first score."""
+    if isinstance(judge, VerdictJudge):
+        return judge.verdicts(items, services)
+    tasks, predictions = [item.task for item in items], [item.prediction for item in items]
+    outcomes = run_component(judge, services, tasks, predictions)
+    found = []
+    for item, outcome in zip(items, outcomes, strict=True):
+        first, *rest = judge.scores_of(item.item_id, outcome)
+        parts = {score.metric: score.value for score in rest if score.value is not None}
+        found.append(
+            Verdict(
+                item.item_id,
+                first.value,
+                parts=parts,
+                status=first.status,
+                reason=first.reason,
+                retry=outcome.retry,
+            )
+        )
+    return found

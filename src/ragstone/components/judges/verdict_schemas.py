@@ -1,4 +1,4 @@
-"""The forms a verdict can have: how each is asked for, as JSON schema and in words, and read."""
+"""Schemas of verdicts: each is requested as a JSON schema or in words, and read from a reply."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ YES_NO: Final[Mapping[str, tuple[str, ...]]] = {
     "yes": ("yes", "true", "oui", "ja", "sí", "si", "sì", "sim", "да", "是", "はい", "예"),
     "no": ("no", "false", "non", "nein", "não", "нет", "否", "いいえ", "아니오"),
 }
-"""Verdict -> how it may be spelt; a judge that writes in another language is understood."""
+"""Verdict -> its spellings, also those of a judge that writes in another language."""
 
 _RATING_WORDS: Final = "rating|score|grade|bewertung|note|puntuación|punteggio|评分|得分|評価"
 _VERDICT_WORDS: Final = (
@@ -40,9 +40,9 @@ _INTRODUCED: Final = (
 _ENDED: Final = re.compile(
     r"[\s*_`'\"]*[\]})>]{0,2}[\s*_`'\"]*(?:$|(?<=\n)|[.,;!?:)\]}](?!\d)|[–—-]\s)"  # noqa: RUF001 - dashes
 )
-"""What may follow a verdict: the end of line or sentence, not a unit and not the next word."""
+"""After a verdict: the end of a line or a sentence, not a unit and not the next word."""
 _BEFORE: Final = frozenset(":：=[{(<*_`'\"s")  # noqa: RUF001 - the full-width colon of Chinese
-"""The last sign before a verdict that is introduced: a quick test, `s` being that of `is`."""
+"""The last character before a verdict that is introduced, as a quick test; `s` is that of `is`."""
 _LOOKS_BACK: Final = 30
 _NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?")
 _SENTENCE: Final = re.compile(r"[^.!?。\n]+")
@@ -51,12 +51,15 @@ _HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—])")  #
 
 @dataclass(frozen=True)
 class VerdictSchema(Generic[T]):
-    """What all forms have in common."""
+    """The base of all schemas.
+
+    Messages of `Unreadable` are part of the prompt that asks again: a change makes new calls.
+    """
 
     key: ClassVar[str]
 
-    def schema(self, *, explain: bool) -> dict[str, Any]:
-        """Return the JSON schema of a reply; the reason stands first, so that it comes first."""
+    def json_schema(self, *, explain: bool) -> dict[str, Any]:
+        """Return the JSON schema of a reply; the reason is the first property, so written first."""
         reason = {"reason": {"type": "string"}} if explain and self.explained else {}
         properties = {**reason, **self.properties}
         return {
@@ -68,45 +71,45 @@ class VerdictSchema(Generic[T]):
 
     @property
     def properties(self) -> dict[str, Any]:
-        """What the JSON object holds besides the reason."""
+        """Properties of the JSON object besides the reason."""
         raise NotImplementedError
 
     def wording(self, *, explain: bool = False) -> str:
-        """Return how a model is told to write the verdict, after its reason or alone."""
+        """Return the instruction to write the verdict, after a reason or alone."""
         raise NotImplementedError
 
     explained: ClassVar[bool] = True
-    """Whether a reason may stand before the verdict."""
-    cut_is_whole: ClassVar[bool] = False
-    """Whether a reply that stops at its token limit has said all it was asked for."""
+    """Whether a reason may precede the verdict."""
+    truncation_ok: ClassVar[bool] = False
+    """Whether a reply that stops at its token limit is complete."""
 
-    def of_reply(self, reply: Reply, material: Sequence[str] = ()) -> T:
-        """Return the verdict of a reply, which here is that of its text."""
+    def parse(self, reply: Reply, material: Sequence[str] = ()) -> T:
+        """Return the verdict of a reply: by default, that of its text."""
         return self.read(reply.text, material)
 
     def read(self, reply: str, material: Sequence[str] = ()) -> T:
         """Return the verdict of a reply.
 
         Args:
-            reply: what the model wrote.
-            material: the texts under judgement; no verdict is taken from a quotation of them.
+            reply: the text of the reply.
+            material: the texts under judgement; a verdict in a quotation of them does not count.
 
         Raises:
-            Unreadable: no verdict, one outside its scale, or several that disagree.
+            Unreadable: there is no verdict, one outside its scale, or several that disagree.
         """
-        whole = self._whole(reply)
-        if whole is not None:
-            return whole
+        verdict = self._of_json_alone(reply)
+        if verdict is not None:
+            return verdict
         text = spoken(reply, material)
         if not text.strip():
             raise Unreadable("the reply is empty")
         found, spans = read_objects(text, self._of_json)
         written = list(self._of_text(text))
-        return last_verdict(text, [*found, *(outside(written, spans) if spans else written)],
-                            material)  # fmt: skip
+        verdicts = [*found, *(outside(written, spans) if spans else written)]
+        return last_verdict(text, verdicts, material)
 
-    def _whole(self, reply: str) -> T | None:
-        """Return the verdict of a reply that is JSON alone: the common case, and the quick one."""
+    def _of_json_alone(self, reply: str) -> T | None:
+        """Return the verdict of a reply that is JSON alone, the common case; None otherwise."""
         text = reply.strip("` \n").removeprefix("json") if reply.startswith("```") else reply
         if not text.lstrip().startswith("{"):
             return None
@@ -126,7 +129,7 @@ class VerdictSchema(Generic[T]):
 
 
 class RatingReply(BaseModel):
-    """A rating as JSON; models write numbers as text at times."""
+    """A rating as JSON; some models write numbers as text."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -151,7 +154,7 @@ class Rating(VerdictSchema[float]):
         return {"rating": {"type": "integer", "minimum": self.low, "maximum": self.high}}
 
     def wording(self, *, explain: bool = False) -> str:
-        """Ask for a line with double brackets."""
+        """Return the request for a line with double brackets."""
         how = "End with one line" if explain else "Reply with one line and nothing else"
         return (
             f"{how}, the rating as a number from {self.low} to {self.high} in double brackets: "
@@ -179,14 +182,14 @@ class Rating(VerdictSchema[float]):
             if start is not None and _ENDED.match(text, match.end()):
                 yield Found(self._checked(minus + match[1], match[2]), start, match.end())
 
-    def _rating(self, held: float | str) -> float:
-        if isinstance(held, str):
-            match = _NUMBER.fullmatch(held.strip(" *[]"))
+    def _rating(self, value: float | str) -> float:
+        if isinstance(value, str):
+            match = _NUMBER.fullmatch(value.strip(" *[]"))
             if match is None:
-                raise Unreadable(f"the rating is {held!r}, which is no number")
+                raise Unreadable(f"the rating is {value!r}, which is no number")
             checked = self._checked(match[1], match[2])
         else:
-            checked = self._checked(str(held), None)
+            checked = self._checked(str(value), None)
         if isinstance(checked, Unreadable):
             raise checked
         return checked
@@ -220,7 +223,7 @@ class Choice(VerdictSchema[str]):
 
     options: tuple[str, ...] = ("yes", "no")
     spellings: Mapping[str, tuple[str, ...]] | None = None
-    """Option -> further spellings; those of yes and no are known in some languages."""
+    """Option -> further spellings; those of yes and no in some languages are known."""
     key: ClassVar[str] = "verdict"
 
     @property
@@ -229,7 +232,7 @@ class Choice(VerdictSchema[str]):
         return {"verdict": {"type": "string", "enum": list(self.options)}}
 
     def wording(self, *, explain: bool = False) -> str:
-        """Ask for one word, or for a line with the word `Verdict` after the reason."""
+        """Return the request for one word, or for a line with the word `Verdict` after a reason."""
         words = f"{', '.join(self.options[:-1])} or {self.options[-1]}"
         if explain:
             return f"End with one line, the verdict being {words}: Verdict: [[word]]"
@@ -250,26 +253,27 @@ class Choice(VerdictSchema[str]):
 
     @cached_property
     def _words(self) -> re.Pattern[str]:
-        """Any spelling; that no letter precedes it is checked where one is found."""
+        """Any spelling; the caller checks that no letter precedes a match."""
         words = sorted(self.meanings, key=len, reverse=True)
         return re.compile(rf"(?:{'|'.join(map(re.escape, words))})(?!\w)")
 
     def read(self, reply: str, material: Sequence[str] = ()) -> str:
-        """Return the option that a reply chooses; see `Form.read`."""
+        """Return the option that a reply chooses; see `VerdictSchema.read`."""
         quick = self.meanings.get(reply.strip(" \n\t.*_`'\"[](){}!").casefold())
         return quick or super().read(reply, material)
 
     def _of_json_text(self, text: str) -> str | None:
-        return self._option(ChoiceReply.model_validate_json(text).verdict)
+        return self.option(ChoiceReply.model_validate_json(text).verdict)
 
     def _of_json(self, value: Any) -> str | None:
         try:
-            return self._option(ChoiceReply.model_validate(value).verdict)
+            return self.option(ChoiceReply.model_validate(value).verdict)
         except ValidationError:
             return None
 
-    def _option(self, held: str | bool) -> str:
-        word = ("yes" if held else "no") if isinstance(held, bool) else held
+    def option(self, value: str | bool) -> str:
+        """Return the option that a JSON value means; raise `Unreadable` if there is none."""
+        word = ("yes" if value else "no") if isinstance(value, bool) else value
         option = self.meanings.get(word.strip(" .*_`'\"[](){}!").casefold())
         if option is None:
             raise Unreadable(f"the verdict {word!r} is none of: {', '.join(self.options)}")
@@ -279,8 +283,8 @@ class Choice(VerdictSchema[str]):
         lowered = text.lower()
         if len(lowered) != len(text):
             lowered = text
-        held = list(self._introduced(lowered))
-        return iter(held or self._alone(lowered))
+        introduced = list(self._introduced(lowered))
+        return iter(introduced or self._alone(lowered))
 
     def _introduced(self, lowered: str) -> Iterator[Found[str]]:
         for match in self._words.finditer(lowered):
@@ -289,7 +293,7 @@ class Choice(VerdictSchema[str]):
                 yield Found(self.meanings[match[0]], start, match.end())
 
     def _alone(self, lowered: str) -> Iterator[Found[str]]:
-        """Yield the options that are a whole sentence, or its beginning before a comma."""
+        """Yield the options that are a whole sentence, or its start before a comma."""
         for sentence in _SENTENCE.finditer(lowered):
             head = _HEAD.match(lowered, sentence.start(), sentence.end())
             if head and (option := self.meanings.get(head[1])):
@@ -297,7 +301,7 @@ class Choice(VerdictSchema[str]):
 
 
 def _introduced(text: str, place: int, pattern: re.Pattern[str]) -> int | None:
-    """Return where the words begin that introduce a verdict at `place`; None where none do."""
+    """Return the start of the words that introduce a verdict at `place`; None if there are none."""
     before = text[max(0, place - _LOOKS_BACK) : place]
     tail = before.rstrip()
     if not tail or tail[-1] not in _BEFORE:

@@ -1,29 +1,20 @@
-"""Abstractive compression: a model writes what each passage says about the query."""
+"""Abstractive compression: a model summarises each passage for the query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import ClassVar, Final
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import Failure, Outcome, Request, Sampling
+from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
-from ragstone.components.llm import (
-    AskedModel,
-    WrittenModel,
-    asked_model,
-    check_model,
-    model_revision,
-    sampling_of,
-)
-from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.prompts import Prompt, show_history
-from ragstone.core.spec import parse_spec
+from ragstone.components.llm import LlmComponent
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.prompts import show_history
+from ragstone.core.spec import Written
 from ragstone.core.step_notes import add_note
-from ragstone.errors import ConfigError
-from ragstone.types import Context, ContextPassage, Processed, Task
+from ragstone.protocols import Processor, Services
+from ragstone.types import Context, ContextPassage, Task
 
 NOTHING: Final = "NOTHING"
 SYSTEM: Final = (
@@ -36,66 +27,38 @@ USER: Final = "Question: {query}\n\nPassage:\n{passage}\n\nWhat helps to answer 
 
 
 @dataclass(frozen=True)
-class Compression:
-    """Puts a model's summary, made for the query, in the place of each passage.
+class Compression(LlmComponent, Processor):
+    """Replaces each passage by a model's summary of it for the query.
 
-    A passage of which the model says that nothing helps falls away; one whose call failed, or whose
-    summary is empty or longer than the passage, stays as it came, with the reason counted.
+    A passage is dropped if the model replies that nothing helps. It stays as it came, with the
+    reason, if its call fails, or its summary is empty or not shorter than the passage.
 
     Args:
-        model: as a generator is written: `local`, or `{name: chat, model: ...}`.
-        max_tokens: length of a summary at most.
+        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        max_tokens: maximum length of a summary.
         system: your own system template.
         user: your own user template, with {query} and {passage}; {history} may be used.
     """
 
-    model: WrittenModel = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 150
     system: str = SYSTEM
     user: str = USER
     version: ClassVar[int] = 1
-    calls_per_passage: ClassVar[int] = 1
+    variables: ClassVar[frozenset[str]] = frozenset({"query", "passage"})
+    optional_variables: ClassVar[frozenset[str]] = frozenset({"history"})
 
-    def __post_init__(self) -> None:
-        """Check what is written before anything is run."""
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
-        parse_spec(self.model, where="compression, model")
-        _ = self.prompt
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per passage."""
+        return n_passages
 
-    @cached_property
-    def prompt(self) -> Prompt:
-        """The templates with their variables checked."""
-        needed, allowed = frozenset({"query", "passage"}), frozenset({"history"})
-        return Prompt("compression", self.system, self.user, needed, allowed)
-
-    @property
-    def revision(self) -> Mapping[str, str]:
-        """Which model is asked, and how."""
-        return model_revision(self._model, self._sampling)
-
-    def check(self, calls: Calls) -> None:
-        """Raise where the model cannot be had."""
-        check_model(self._model, calls)
-
-    def ask(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Processed]:
-        """Yield one context per task, in order."""
-        requests = [
-            Request(self.prompt.render(_values(task, passage)), self._sampling)
-            for task in tasks
-            for passage in task.context.passages
-        ]
-        outcomes = calls.ask(self._model.endpoint, requests, title="compressing passages")
+    def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Context]]:
+        """Yield the compressed context of each task."""
+        pairs = [(task, passage) for task in tasks for passage in task.context.passages]
+        prompts = [self.prompt.render(_values(*pair)) for pair in pairs]
+        replies = self.ask(prompts, services, title="compressing passages")
         for task in tasks:
-            yield _compressed(task.context, outcomes)
-
-    @cached_property
-    def _model(self) -> AskedModel:
-        return asked_model(self.model, where="compression")
-
-    @property
-    def _sampling(self) -> Sampling:
-        return sampling_of(self._model, self.max_tokens)
+            yield _compressed(task.context, [next(replies) for _ in task.context.passages])
 
 
 def _values(task: Task, passage: ContextPassage) -> dict[str, str]:
@@ -103,28 +66,26 @@ def _values(task: Task, passage: ContextPassage) -> dict[str, str]:
     return {"query": task.query.text, "passage": passage.text, "history": history}
 
 
-def _compressed(context: Context, outcomes: Iterator[Outcome]) -> Processed:
-    """Return a context with a summary per passage, taking as many outcomes as it has passages."""
-    kept: list[ContextPassage] = []
-    reasons: list[str] = []
-    failed = False
-    for passage in context.passages:
-        outcome = next(outcomes)
-        failed = failed or isinstance(outcome, Failure)
-        summary, reason = read_summary(outcome, passage.text)
-        reasons += [reason] if reason else []
-        kept += [replace(passage, text=summary)] if summary else []
-    add_note("passages of which nothing helps", len(context.passages) - len(kept))
-    shown = replace(context, passages=tuple(kept))
-    return Processed(shown, "; ".join(dict.fromkeys(reasons)), failed)
+def _compressed(context: Context, replies: Sequence[Reply | Failure]) -> Outcome[Context]:
+    """Return a context with one summary per passage; there is one reply per passage."""
+    read = [read_summary(r, p.text) for r, p in zip(replies, context.passages, strict=True)]
+    passages = tuple(
+        replace(passage, text=summary)
+        for passage, (summary, _) in zip(context.passages, read, strict=True)
+        if summary
+    )
+    add_note("passages in which nothing helps", len(read) - len(passages))
+    reasons = dict.fromkeys(reason for _, reason in read if reason)
+    failed = any(isinstance(reply, Failure) for reply in replies)
+    return Outcome(replace(context, passages=passages), "; ".join(reasons), retry=failed)
 
 
-def read_summary(outcome: Outcome, passage: str) -> tuple[str, str]:
-    """Return what stands for a passage, "" where nothing of it helps, and why it is as it came."""
-    if isinstance(outcome, Failure):
-        return passage, outcome.reason
+def read_summary(reply: Reply | Failure, passage: str) -> tuple[str, str]:
+    """Return the text that replaces a passage ("" drops it), and why it stays as it came, or ""."""
+    if isinstance(reply, Failure):
+        return passage, reply.reason
     try:
-        summary = " ".join(spoken(outcome.text).split())
+        summary = " ".join(spoken(reply.text).split())
     except Unreadable as error:
         return passage, str(error)
     if summary.strip("\"'*.:[]() ").upper() == NOTHING:

@@ -1,33 +1,33 @@
-"""A budget of tokens for a context: what stands first is kept, the rest is cut."""
+"""A token budget for a context: the first passages are kept, the rest is cut."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from ragstone.components.generators.context_window import count_tokens
+from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ragstone.types import Context, ContextPassage, Task
+from ragstone.protocols import Processor, Services
+from ragstone.types import Context, ContextPassage, Task
 
 _LAST_WORD: Final = re.compile(r"\S*\Z")
 
 
 @dataclass(frozen=True)
-class TokenBudget:
-    """Keeps the first passages of a context that fit into so many tokens.
+class TokenBudget(Processor):
+    """Keeps the first passages of a context that fit into a number of tokens.
 
-    Tokens are counted as a generator's `budget` counts them (four bytes of text each), so that the
-    same is cut whatever the model.
+    Tokens are counted as for a generator's `budget` (four bytes of text each), so that the cut does
+    not depend on the model.
 
     Args:
-        tokens: of all passages of a context together.
-        cut: what becomes of the passage that does not fit whole: `words` keeps its first words
-            that do, `passages` drops it. Everything behind it is dropped.
+        tokens: maximum number of tokens of all passages of a context together.
+        cut: treatment of the first passage that does not fit: `words` keeps its first words that
+            fit, `passages` drops it. All passages after it are dropped.
     """
 
     tokens: int
@@ -39,9 +39,9 @@ class TokenBudget:
         if self.tokens < 1:
             raise ConfigError(f"tokens must be 1 or more, found {self.tokens}")
 
-    def process(self, tasks: Sequence[Task]) -> list[Context]:
-        """Return one context per task, in order."""
-        return [self._fitted(task.context) for task in tasks]
+    def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Context]]:
+        """Yield the context of each task, cut to the budget."""
+        return (Outcome(self._fitted(task.context)) for task in tasks)
 
     def _fitted(self, context: Context) -> Context:
         left = self.tokens
@@ -56,15 +56,15 @@ class TokenBudget:
             if start:
                 kept.append(replace(passage, text=start))
             add_note("passages cut to fit the budget", int(bool(start)))
-            add_note("passages dropped for want of budget", len(context.passages) - len(kept))
+            add_note("passages dropped to fit the budget", len(context.passages) - len(kept))
             break
         return replace(context, passages=tuple(kept))
 
 
 def first_words(text: str, tokens: int) -> str:
-    """Return the start of a text that takes so many tokens at most, up to the end of a word.
+    """Return the longest start of a text within `tokens` tokens that ends with a whole word.
 
-    Where a single word is longer than that (a script without spaces), it ends at a character.
+    If a single word is longer than that (a script without spaces), the start ends in the word.
 
     >>> first_words("A dozen words take sixteen tokens", 4)
     'A dozen words'

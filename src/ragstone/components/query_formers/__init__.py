@@ -1,1 +1,1 @@
-"""Query forming: from a query and its history to the text that is searched for."""
+"""Query forming: from a query and its history to the search text."""

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.components.query_formers.mtrag_tags import Variant, last_turn, said
+from ragstone.components.query_formers.mtrag_tags import Variant, last_turn, tagged
+from ragstone.core.component import Outcome
+from ragstone.protocols import QueryFormer, Services
 from ragstone.types import Query
 
 
 @dataclass(frozen=True)
-class AsGiven:
+class AsGiven(QueryFormer):
     """Searches for the query's text, without its history.
 
     Args:
-        variant: `paper` with mtRAG's speaker tag, `corrected` without.
+        variant: `paper` adds mtRAG's speaker tag, `corrected` removes it.
     """
 
     variant: Variant = "corrected"
 
-    def form(self, queries: Sequence[Query]) -> list[str]:
-        """Return the texts."""
-        return [said(last_turn(query), self.variant) for query in queries]
+    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
+        """Yield the text of each query."""
+        return (Outcome(tagged(last_turn(query), self.variant)) for query in queries)

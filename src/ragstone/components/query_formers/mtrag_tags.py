@@ -1,4 +1,4 @@
-"""What was said, as search texts show it: with mtRAG's speaker tags, or without."""
+"""Messages as search texts show them: with mtRAG's speaker tags, or without."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Final, Literal, TypeAlias
 from ragstone.types import Message, Query
 
 Variant: TypeAlias = Literal["corrected", "paper"]
-"""`paper` puts `|user|: ` before what is said, as mtRAG's published queries have it; `corrected`
-takes such a tag away where the data has one: every query would hold the same words."""
+"""`paper` puts `|user|: ` before each message, as in mtRAG's published queries; `corrected` removes
+such tags from the data, because otherwise all queries would share the same words."""
 
 _TAG: Final = re.compile(r"^\s*\|(?:user|agent|assistant)\|:\s*", re.IGNORECASE)
 
 
-def said(message: Message, variant: Variant) -> str:
-    """Return one utterance.
+def tagged(message: Message, variant: Variant) -> str:
+    """Return the text of one message with or without its speaker tag.
 
-    >>> said(Message("user", "Who?"), "paper"), said(Message("user", "|user|: Who?"), "corrected")
+    >>> message = Message("user", "|user|: Who?")
+    >>> tagged(message, "paper"), tagged(message, "corrected")
     ('|user|: Who?', 'Who?')
     """
     text = _TAG.sub("", message.text)
@@ -26,10 +27,10 @@ def said(message: Message, variant: Variant) -> str:
 
 
 def joined(messages: Sequence[Message], variant: Variant) -> str:
-    """Return utterances one below the other; those of several lines keep them."""
-    return "\n".join(said(message, variant) for message in messages)
+    """Return the texts of messages, each on its own lines."""
+    return "\n".join(tagged(message, variant) for message in messages)
 
 
 def last_turn(query: Query) -> Message:
-    """Return what the user says last: the query itself."""
+    """Return the user's last message: the query itself."""
     return Message("user", query.text)

@@ -1,26 +1,27 @@
-"""The stand-alone form of a turn that the data set brings along."""
+"""The stand-alone form of a turn from the data set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.components.query_formers.mtrag_tags import Variant, said
+from ragstone.components.query_formers.mtrag_tags import Variant, tagged
+from ragstone.core.component import Outcome
+from ragstone.protocols import QueryFormer, Services
 from ragstone.types import Message, Query
 
 
 @dataclass(frozen=True)
-class Rewrite:
-    """Searches for the data set's rewrite of a query, or for its text where there is none.
+class Rewrite(QueryFormer):
+    """Searches for the data set's rewrite of a query, or for its text if there is no rewrite.
 
     Args:
-        variant: `paper` with mtRAG's speaker tag, `corrected` without.
+        variant: `paper` adds mtRAG's speaker tag, `corrected` removes it.
     """
 
     variant: Variant = "corrected"
 
-    def form(self, queries: Sequence[Query]) -> list[str]:
-        """Return the rewrites."""
-        return [
-            said(Message("user", query.rewrite or query.text), self.variant) for query in queries
-        ]
+    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
+        """Yield the rewrite of each query."""
+        for query in queries:
+            yield Outcome(tagged(Message("user", query.rewrite or query.text), self.variant))

@@ -7,25 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import Failure, Outcome, Request, Sampling
+from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
-from ragstone.components.llm import (
-    AskedModel,
-    WrittenModel,
-    asked_model,
-    check_model,
-    model_revision,
-    sampling_of,
-)
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.components.llm import LlmComponent
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.prompts import Prompt
-from ragstone.core.registry import beside, create
-from ragstone.core.spec import parse_spec
+from ragstone.core.registry import create
+from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
-from ragstone.protocols import QueryFormer
-from ragstone.types import Formed, Query
+from ragstone.protocols import QueryFormer, Services
+from ragstone.types import Query
 
 SYSTEM: Final = (
     "You translate search queries into {language}. Write the translation alone, on one line, "
@@ -34,98 +25,84 @@ SYSTEM: Final = (
 )
 USER: Final = "{query}"
 _QUOTES: Final = "\"'“”„«»「」*` "
-_LONGEST: Final = 4
-"""A translation so many times as long as the query, and more, is none."""
+_MAX_RATIO: Final = 4
+"""Maximum length of a translation, as a multiple of the query's length."""
 _SPARE: Final = 60
 """Characters on top of that: a short query in one script may be a long one in another."""
 
 
 @dataclass(frozen=True)
-class Translation:
-    """Searches for a model's translation of what another former gives.
+class Translation(LlmComponent, QueryFormer):
+    """Searches for a model's translation of the search text of another query former.
 
-    A query for which there is no reply, or none that can be a translation, is searched for as it
-    is, and the manifest of the step says how many and why.
+    If the call fails, or the reply cannot be a translation, the text is searched for as it is, with
+    the reason.
 
     Args:
         language: the language of the corpus, in words: `English`, `German`.
-        of: the former whose text is translated; any that asks no model itself.
-        model: as a generator is written: `local`, or `{name: chat, model: ...}`.
-        max_tokens: length of a reply at most.
-        system: your own system template, with {language} in this or the other.
+        of: the query former whose text is translated; one that asks no model.
+        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        max_tokens: maximum length of a reply.
+        system: your own system template; {language} is in this one or in the other.
         user: your own user template, with {query}.
     """
 
     language: str = "English"
     of: str = "as-given"
-    model: WrittenModel = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 200
     system: str = SYSTEM
     user: str = USER
     version: ClassVar[int] = 1
-    calls_per_query: ClassVar[int] = 1
+    variables: ClassVar[frozenset[str]] = frozenset({"query", "language"})
 
     def __post_init__(self) -> None:
-        """Check what is written before anything is run."""
+        """Check the fields."""
         if not self.language.strip():
             raise ConfigError("language is empty; name the language of the corpus, as English")
-        parse_spec(self.model, where="translation, model")
-        _ = self.prompt, self._former
-
-    @cached_property
-    def prompt(self) -> Prompt:
-        """The templates with their variables checked."""
-        return Prompt("translation", self.system, self.user, frozenset({"query", "language"}))
+        super().__post_init__()
+        if self._query_former.needs_model:
+            raise ConfigError(f"of: {self.of!r} asks a model itself; use one such as as-given")
 
     @property
-    def revision(self) -> Mapping[str, Any]:
-        """Which model is asked, and how, and the recipe of the former."""
-        return {**model_revision(self._model, self._sampling), "of": cache_key_parts(self._former)}
+    def content_revision(self) -> Mapping[str, Any]:
+        """The model, its sampling, and the query former."""
+        return {**super().content_revision, "of": cache_key_parts(self._query_former)}
 
-    def check(self, calls: Calls) -> None:
-        """Raise where the model cannot be had."""
-        check_model(self._model, calls)
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per query."""
+        return n_queries
 
-    def ask(self, queries: Sequence[Query], calls: Calls) -> Iterator[Formed]:
-        """Yield one search text per query, in order; an empty one is not asked about."""
-        given = self._former.form(queries)
-        requests = [self._request(text) for text in given if text.strip()]
-        outcomes = calls.ask(self._model.endpoint, requests, title="translating queries")
-        for text in given:
-            yield _formed(text, next(outcomes)) if text.strip() else Formed(text)
-
-    def _request(self, text: str) -> Request:
-        values = {"query": text, "language": self.language}
-        return Request(self.prompt.render(values), self._sampling)
+    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
+        """Yield the translation of each query; an empty text needs no call."""
+        formed = run_component(self._query_former, services, queries)
+        texts = [
+            q.text if o.value is None else o.value for o, q in zip(formed, queries, strict=True)
+        ]
+        values = [{"query": text, "language": self.language} for text in texts if text.strip()]
+        prompts = [self.prompt.render(one) for one in values]
+        replies = self.ask(prompts, services, title="translating queries")
+        for text in texts:
+            yield _formed(text, next(replies)) if text.strip() else Outcome(text)
 
     @cached_property
-    def _former(self) -> QueryFormer:
-        made = create("query_formers", self.of, where="translation, of", folder=beside())
-        if not isinstance(made, QueryFormer):
-            raise ConfigError(f"of: {self.of!r} asks a model itself; take one such as as-given")
+    def _query_former(self) -> QueryFormer:
+        made: QueryFormer = create("query_formers", self.of, where="translation, of")
         return made
 
-    @cached_property
-    def _model(self) -> AskedModel:
-        return asked_model(self.model, where="translation")
 
-    @property
-    def _sampling(self) -> Sampling:
-        return sampling_of(self._model, self.max_tokens)
-
-
-def _formed(given: str, outcome: Outcome) -> Formed:
-    if isinstance(outcome, Failure):
-        return Formed(given, outcome.reason, failed=True)
+def _formed(given: str, reply: Reply | Failure) -> Outcome[str]:
+    if isinstance(reply, Failure):
+        return Outcome(given, reply.reason, retry=True)
     try:
-        found = read_translation(spoken(outcome.text))
+        translation = read_translation(spoken(reply.text))
     except Unreadable as error:
-        return Formed(given, str(error))
-    if not found:
-        return Formed(given, "the model wrote nothing")
-    if len(found) > _LONGEST * len(given) + _SPARE:
-        return Formed(given, f"no translation in {found[:80]!r}")
-    return Formed(found)
+        return Outcome(given, str(error))
+    if not translation:
+        return Outcome(given, "the model wrote nothing")
+    if len(translation) > _MAX_RATIO * len(given) + _SPARE:
+        return Outcome(given, f"no translation in {translation[:80]!r}")
+    return Outcome(translation)
 
 
 def read_translation(reply: str) -> str:

@@ -1,73 +1,60 @@
-"""What rerankers that ask a language model have in common: the model, and passages as material."""
+"""The base of rerankers that ask a language model: depth, prompts, passages as material."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, TypeVar
 
-from ragstone.calls.types import Sampling
-from ragstone.components.llm import (
-    AskedModel,
-    WrittenModel,
-    asked_model,
-    check_model,
-    model_revision,
-)
+from ragstone.calls.types import Failure
+from ragstone.components.judges.reply_parsing import Unreadable
+from ragstone.components.llm import LlmComponent
 from ragstone.components.rerankers.depth import check_places
-from ragstone.core.spec import parse_spec
+from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
+from ragstone.protocols import Reranker
+from ragstone.types import Ranking
 
 LINE: Final = "=" * 12
-"""What fences off passages in a prompt; it is taken out of the passages themselves."""
+"""The line before and after passages in a prompt; it is removed from the passages themselves."""
+T = TypeVar("T")
 
 
-class Asking:
-    """A model that can be asked, named as a generator is.
+class LlmReranker(LlmComponent, Reranker):
+    """A reranker that shows a model the first `depth` passages of a ranking."""
 
-    No dataclass: the fields belong to the rerankers, in an order of their own.
-    """
-
-    model: WrittenModel
-    top_k: int
     depth: int
     characters: int
 
-    def check_fields(self, who: str) -> None:
-        """Raise `ConfigError` for fields that cannot be."""
+    def __post_init__(self) -> None:
+        """Check the fields."""
         check_places(self.top_k, self.depth)
         if self.characters < 1:
             raise ConfigError(f"characters must be 1 or more, found {self.characters}")
-        parse_spec(self.model, where=f"{who}, model")
-
-    @cached_property
-    def asked_model(self) -> AskedModel:
-        """The generator whose endpoint is asked."""
-        return asked_model(self.model, where=type(self).__name__)
+        super().__post_init__()
 
     @property
-    def sampling(self) -> Sampling:
-        """How replies are drawn."""
-        raise NotImplementedError
+    def reads(self) -> int:
+        """Passages of a ranking that the model is shown."""
+        return self.depth
 
     @property
-    def revision(self) -> Mapping[str, str]:
-        """Which model is asked, and how."""
-        return model_revision(self.asked_model, self.sampling)
-
-    def check(self, calls: Calls) -> None:
-        """Raise where the model cannot be had: no file, no package, nobody at the address."""
-        check_model(self.asked_model, calls)
+    def sampling_changes(self) -> Mapping[str, Any]:
+        """The maximum length; no stop text, which could cut an order or a verdict."""
+        return {"max_tokens": self.max_tokens, "stop": ()}
 
     def shown(self, rankings: Sequence[Sequence[str]], corpus: Corpus) -> dict[str, str]:
         """Return passage id -> its text as prompts show it, cut to `characters`."""
-        ids = {passage_id for ids in rankings for passage_id in ids}
+        ids = {passage_id for ranking in rankings for passage_id in ranking}
         texts = {passage_id: corpus[passage_id].full_text.replace(LINE, "") for passage_id in ids}
         cut = sum(len(text) > self.characters for text in texts.values())
         add_note(f"passages shown to the model up to character {self.characters}", cut)
         return {passage_id: text[: self.characters] for passage_id, text in texts.items()}
+
+
+def outcome(ranking: Ranking, problems: Sequence[Unreadable | Failure]) -> Outcome[Ranking]:
+    """Return a ranking with the first failure, or else the first unreadable reply, as reason."""
+    failures = [one.reason for one in problems if isinstance(one, Failure)]
+    reasons = [*failures, *map(str, problems)]
+    return Outcome(ranking, reasons[0] if reasons else "", retry=bool(failures))

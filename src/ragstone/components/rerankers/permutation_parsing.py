@@ -1,4 +1,4 @@
-"""Reading the order of numbered passages from what a language model wrote."""
+"""Parsing the order of numbered passages in a reply."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How a reply orders some passages."""
+    """The order of some passages in a reply."""
 
     places: list[int]
-    """All places from 0, those that the reply names first."""
+    """All places from 0; those that the reply names come first."""
     missing: int
-    """Passages that the reply does not name."""
+    """Number of passages that the reply does not name."""
     repeated: int
-    """Numbers that it names again."""
+    """Number of repetitions."""
     unknown: int
-    """Numbers that no passage has."""
+    """Number of numbers that belong to no passage."""
 
 
 def read_order(reply: str, count: int) -> Order:
     """Return the order of `count` passages, which are numbered from 1.
 
-    Read are chains (`[2] > [1]`, JSON lists, lines such as `2, 1`), the one that names most
-    passages, the last of equals; else lines that begin with a number in brackets; else a reply that
-    is one number. Numbers in prose are no order.
+    The order is the chain (`[2] > [1]`, a JSON list, a line such as `2, 1`) that names the most
+    passages, the last one of equals; or else the lines that begin with a number in brackets; or
+    else a reply that is one number. Numbers in prose are not an order.
 
     Raises:
-        Unreadable: there is no order, or none of these passages.
+        Unreadable: the reply has no order, or an order of none of these passages.
 
     >>> read_order("Sure: [2] > [4] > [2]", 3)
     Order(places=[1, 0, 2], missing=2, repeated=1, unknown=1)
     """
-    # Runs of white space would cost their square: the patterns allow it in several places.
+    # Runs of white space would take quadratic time: the patterns allow it in several places.
     text = _LINES.sub("\n", _SPACES.sub(" ", spoken(reply).translate(_MARKDOWN)))
     best: list[int] = []
     for found in _candidates(text):
@@ -73,7 +73,7 @@ def read_order(reply: str, count: int) -> Order:
 
 
 def _candidates(text: str) -> list[list[int]]:
-    """Return the orders that a text may hold, as lists of numbers."""
+    """Return the possible orders in a text, as lists of numbers."""
     found = sorted((m for chain in _CHAINS for m in chain.finditer(text)), key=re.Match.end)
     if found:
         return [[int(number) for number in _DIGITS.findall(match.group())] for match in found]
@@ -85,5 +85,5 @@ def _candidates(text: str) -> list[list[int]]:
 
 
 def _known(numbers: list[int], count: int) -> list[int]:
-    """Return the places of the numbers that passages have, each once."""
+    """Return the places of the numbers that belong to passages, each once."""
     return list(dict.fromkeys(number - 1 for number in numbers if 1 <= number <= count))
