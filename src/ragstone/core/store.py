@@ -191,10 +191,6 @@ class Store:
             raise _unreadable(path, error) from error
         return document
 
-    def has_json(self, kind: str, name: str) -> bool:
-        """Return whether a document was written under that name."""
-        return (self.root / kind / f"{name}.json").exists()
-
     def check_writable(self) -> None:
         """Raise `StoreError` if the store is not writable.
 

@@ -16,6 +16,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
 from ragstone.results.record import (
+    FORMAT,
     KIND,
     DataFacts,
     MetricEntry,
@@ -87,9 +88,9 @@ class Recorder:
             environment=describe_environment(),
             ragstone=__version__,
         )
-        before = Record.load(store, file.name) if store.has_json(KIND, file.name) else None
+        before = store.read_json(KIND, file.name) or {}
         # A finished experiment that runs again stays finished until the end of the run.
-        self._is_rerun = before is not None and before.finished is not None
+        self._is_rerun = before.get("format") == FORMAT and bool(before.get("finished"))
 
     def update(self, done: Mapping[Step, StoredTable]) -> None:
         """Write the record if another ranking or trial is complete."""
