@@ -24,17 +24,12 @@ NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
 def recipes(name: str) -> dict[str, Any]:
     """Return what makes the results of an example: every component as its keys hold it."""
     experiment = load_experiment(EXAMPLES / f"{name}.yaml")
-    steps = ("former", "retriever", "reranker", "processor", "generator")
     return {
         "systems": {
-            system.name: {
-                step: cache_key_parts(getattr(system, step))
-                for step in steps
-                if getattr(system, step)
-            }
+            system.name: {name: cache_key_parts(part) for name, part in system.components.items()}
             for system in experiment.systems
         },
-        "settings": [cache_key_parts(builder) for builder in experiment.builders],
+        "settings": [cache_key_parts(setting) for setting in experiment.settings],
         "metrics": [
             cache_key_parts(metric) for kind in experiment.metrics for metric in kind.metrics
         ],
