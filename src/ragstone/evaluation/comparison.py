@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragstone.core.schemas import PAIRS, joined, to_table, with_texts
+from ragstone.core.schemas import PAIRS, to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.errors import UnknownMetric, did_you_mean
 from ragstone.statistics.summary import summaries_table
@@ -137,7 +137,12 @@ class Comparison(Tabular):
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per metric and pair, or one row per system and metric with `summary`."""
         if summary:
-            return joined([_means(metric) for metric in self.metrics])
+            systems = [(one.metric, name) for one in self.metrics for name in one.summaries]
+            return with_texts(
+                summaries_table(self[metric].summaries[name] for metric, name in systems),
+                system=[name for _, name in systems],
+                metric=[metric for metric, _ in systems],
+            )
         rows = [(one.metric, pair, pair.difference) for one in self.metrics for pair in one.pairs]
         bounds = [found.interval or (None, None) for _, _, found in rows]
         return to_table(
@@ -155,12 +160,6 @@ class Comparison(Tabular):
                 "verdict": [pair.verdict for _, pair, _ in rows],
             },
         )
-
-
-def _means(one: MetricComparison) -> Table:
-    systems = list(one.summaries)
-    table = summaries_table(one.summaries.values())
-    return with_texts(table, system=systems, metric=[one.metric] * len(systems))
 
 
 def _place(rank: int, interval: tuple[float, float] | None) -> str:

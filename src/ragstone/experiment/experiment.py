@@ -37,6 +37,7 @@ from ragstone.experiment.system import SharedInputs, StepList, System, needed
 from ragstone.protocols import Services
 from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text
+from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -56,7 +57,7 @@ class Experiment:
     def __repr__(self) -> str:
         """Return one line: the name, the data and the sizes."""
         systems, settings = len(self.file.systems), len(self.file.settings)
-        return f"Experiment({self.file.name!r}, {systems} systems x {settings} settings)"
+        return brief(self, repr(self.file.name), f"{systems} systems x {settings} settings")
 
     @cached_property
     def dataset(self) -> Dataset:
