@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.components.generators.support import answers_of
 
 from ragstone.calls.client import Calls
 from ragstone.calls.estimates import Estimate
@@ -72,14 +73,14 @@ def test_each_answer_has_its_cost(tmp_path: Path) -> None:
     tasks = [Task(Query("q", "Who?"), Context("q", "none"))]
     with FakeModelServer() as server:
         with Calls.at(tmp_path / "log", prices=PRICES) as calls:
-            (prediction,) = Chat("fake", server.url).generate(tasks, calls)
+            (prediction,) = answers_of(Chat("fake", server.url), tasks, calls)
             assert prediction.tokens_in is not None
             assert prediction.tokens_out is not None
             cost = prediction.tokens_in * 0.001 + prediction.tokens_out * 0.01
             assert prediction.cost == pytest.approx(cost)
             assert calls.usage.cost == pytest.approx(cost)
         with Calls.at(tmp_path / "log") as calls:
-            (prediction,) = Chat("fake", server.url).generate(tasks, calls)
+            (prediction,) = answers_of(Chat("fake", server.url), tasks, calls)
             assert prediction.cost is None
 
 

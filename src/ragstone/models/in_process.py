@@ -1,6 +1,6 @@
-"""Models that run in this process: the calls that wait are answered together, in one thread.
+"""Models that run in this process: one thread answers the waiting calls in batches.
 
-A generator whose model is a Python object gives its endpoint such a client:
+A generator whose model is a Python object gives its endpoint this client:
 
     Endpoint(name, identity=..., client=lambda endpoint, pace: in_process(endpoint, pace, load, 8))
 """
@@ -31,79 +31,94 @@ class TextModel(Protocol):
     """A model in memory."""
 
     def answer(self, requests: Sequence[Request], go_on: Callable[[], bool]) -> Sequence[Answer]:
-        """Return how each request ended, in order; called by one thread at a time.
+        """Return one answer per request, in order; only one thread at a time calls this.
 
-        Where `go_on()` turns false nobody waits any longer, and anything may be returned.
+        Once `go_on()` is false the answers are discarded, so the model may stop early.
         """
         ...
 
     def close(self) -> None:
-        """Give back the memory."""
+        """Free the memory."""
         ...
 
 
 @dataclass
-class _Holder:
-    """The one model in memory: what a machine bears is not the number of its models."""
+class _LoadedModel:
+    """The only model in memory: memory for two at once is not assumed."""
 
-    name: Hashable = None
+    key: Hashable = None
     model: TextModel | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def hold(self, name: Hashable, load: Callable[[], TextModel]) -> TextModel:
+    def get(self, key: Hashable, load: Callable[[], TextModel]) -> TextModel:
         with self.lock:
-            if self.model is None or self.name != name:
-                self.let_go()
+            if self.model is None or self.key != key:
+                self.unload()
                 self.model = load()
-                self.name = name
+                self.key = key
             return self.model
 
-    def let_go(self) -> None:
+    def unload(self) -> None:
         with self.lock:
             if self.model is not None:
                 self.model.close()
-            self.name, self.model = None, None
+            self.key, self.model = None, None
 
 
-_HOLDER: Final = _Holder()
+_LOADED: Final = _LoadedModel()
 
 
-def hold(name: Hashable, load: Callable[[], TextModel]) -> TextModel:
-    """Return the model of that name; loading another lets go of the one before."""
-    return _HOLDER.hold(name, load)
+def load_once(key: Hashable, load: Callable[[], TextModel]) -> TextModel:
+    """Return the model in memory if it has this key; otherwise unload it and load another."""
+    return _LOADED.get(key, load)
 
 
-def let_go() -> None:
-    """Let go of the model in memory."""
-    _HOLDER.let_go()
+def unload() -> None:
+    """Remove the model from memory."""
+    _LOADED.unload()
 
 
 def in_process(
     endpoint: Endpoint, pace: ConcurrencyLimiter, load: Callable[[], TextModel], batch_size: int
 ) -> InProcessClient:
-    """Return the client of a model that is loaded now, so that its errors are told at once."""
+    """Return the client of a model; the model is loaded first, so that its errors are raised now.
+
+    Args:
+        endpoint: the endpoint of the model.
+        pace: limits the calls at once.
+        load: returns the model, from memory if it is there.
+        batch_size: maximum requests that are answered together.
+    """
     load()
     return InProcessClient(endpoint, pace, load, batch_size)
 
 
 def draw_seed(request: Request) -> int:
-    """Return the seed of a request's own random numbers, below 2**32.
+    """Return the seed of a request's random numbers, below 2**32.
 
-    Made of the seed, the sample number and the prompt: a draw repeats, whatever is drawn beside it,
-    and the samples of one prompt differ.
+    It depends on the sampling seed, the sample number and the prompt: a reply does not change with
+    the other requests of its batch, and two samples of one prompt differ.
 
     >>> draw_seed(Request((("user", "Hi"),))) == draw_seed(Request((("user", "Hi"),), sample=1))
     False
     """
-    made_of = f"{request.sampling.seed or 0}\n{request.sample}\n{request.prompt_hash}"
-    return int.from_bytes(hashlib.sha256(made_of.encode()).digest()[:4])
+    parts = f"{request.sampling.seed or 0}\n{request.sample}\n{request.prompt_hash}"
+    return int.from_bytes(hashlib.sha256(parts.encode()).digest()[:4])
 
 
-def refuse(sampling: Sampling, name: str, *, takes: frozenset[str] = frozenset()) -> None:
-    """Raise `ConfigError` for what only some models can be asked: a schema, a grammar, extras."""
-    for wanted in ("json_schema", "grammar", "extra"):
-        if getattr(sampling, wanted) and wanted not in takes:
-            raise ConfigError(f"{name} takes no {wanted} in this process; leave it out")
+def refuse_unsupported(
+    sampling: Sampling, name: str, *, supported: frozenset[str] = frozenset()
+) -> None:
+    """Raise `ConfigError` for a schema, grammar or extra parameter that a model does not support.
+
+    Args:
+        sampling: the sampling parameters of a request.
+        name: the name of the model.
+        supported: names among `json_schema`, `grammar` and `extra`.
+    """
+    for parameter in ("json_schema", "grammar", "extra"):
+        if getattr(sampling, parameter) and parameter not in supported:
+            raise ConfigError(f"{name} supports no {parameter} in this process; remove it")
 
 
 @dataclass(eq=False)
@@ -111,13 +126,14 @@ class _Job:
     request: Request
     done: asyncio.Future[Answer | Exception]
     waiting: int = 0
+    """Attempts that await the answer."""
     started: bool = False
     dropped: bool = False
 
 
 @dataclass
 class InProcessClient:
-    """Hands requests to a model in batches of those that wait."""
+    """Passes waiting requests to a model in batches."""
 
     endpoint: Endpoint
     pace: ConcurrencyLimiter
@@ -129,15 +145,15 @@ class InProcessClient:
     _closing: bool = field(init=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
-        """Let one batch wait while another is answered: longer queues only run out of time."""
+        """Let one batch wait while another is answered: requests in a longer queue time out."""
         most = min(self.pace.maximum, limits.MAX_QUEUED_BATCHES * self.batch_size)
         self.pace.maximum = self.pace.limit = self.pace.minimum = most
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `AttemptError`."""
+        """Return the reply to one request, or raise an `AttemptError`."""
         key = request.key(self.endpoint.identity)
-        # An attempt that ran out of time while its answer was being written finds it here again.
-        job = self._jobs.get(key) or self._begin(key, request)
+        # A second attempt, after a time-out, finds the job that the model still works on.
+        job = self._jobs.get(key) or self._start_job(key, request)
         job.waiting += 1
         try:
             answer = await asyncio.shield(job.done)
@@ -151,13 +167,13 @@ class InProcessClient:
         raise answer
 
     async def close(self) -> None:
-        """Stop the thread; the model stays in memory for whoever asks it next."""
+        """Stop the thread; the model stays in memory for the next client."""
         self._closing = True
         self._queue.put(None)
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join, limits.MODEL_STOP_SECONDS)
 
-    def _begin(self, key: str, request: Request) -> _Job:
+    def _start_job(self, key: str, request: Request) -> _Job:
         loop = asyncio.get_running_loop()
         job = self._jobs[key] = _Job(request, loop.create_future())
         if self._thread is None:
@@ -169,17 +185,17 @@ class InProcessClient:
         return job
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Answer what waits, until told to stop: the model's thread."""
+        """Answer waiting requests until the client closes; the body of the model's thread."""
         while not self._closing:
             jobs = self._next_jobs()
             if not jobs:
                 continue
             answers = self._answers(jobs)
-            with suppress(RuntimeError):  # the loop is gone: nobody waits any longer
+            with suppress(RuntimeError):  # The loop is closed: nothing awaits the answers.
                 loop.call_soon_threadsafe(_settle, jobs, answers)
 
     def _next_jobs(self) -> list[_Job]:
-        """Wait for a request, and return it with those that wait beside it."""
+        """Wait for a request and return it with those that arrive with it."""
         taken = [self._queue.get()]
         if self.batch_size > 1:
             time.sleep(_GATHER_SECONDS)
@@ -195,21 +211,19 @@ class InProcessClient:
         return jobs
 
     def _answers(self, jobs: Sequence[_Job]) -> Sequence[Answer | Exception]:
-        def go_on() -> bool:
-            return not self._closing
-
         try:
-            return self.load().answer([job.request for job in jobs], go_on)
+            return self.load().answer([job.request for job in jobs], lambda: not self._closing)
         except RagstoneError as error:
             return [error] * len(jobs)
-        except Exception as error:  # noqa: BLE001 - torch and CUDA raise what they like
-            return [self._fault(error)] * len(jobs)
+        except Exception as error:  # noqa: BLE001 - torch and CUDA raise many types
+            return [self._attempt_error(error)] * len(jobs)
 
-    def _fault(self, error: Exception) -> AttemptError:
-        said = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
-        full = "out of memory" in said.lower() or isinstance(error, MemoryError)
-        way = "; take a smaller batch_size, or give fewer or shorter passages" if full else ""
-        return AttemptError(f"{self.endpoint.name} failed with {type(error).__name__}: {said}{way}")
+    def _attempt_error(self, error: Exception) -> AttemptError:
+        reason = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+        full = "out of memory" in reason.lower() or isinstance(error, MemoryError)
+        hint = "; set a smaller batch_size, or give fewer or shorter passages" if full else ""
+        name = type(error).__name__
+        return AttemptError(f"{self.endpoint.name} failed with {name}: {reason}{hint}")
 
 
 def _settle(jobs: Sequence[_Job], answers: Sequence[Answer | Exception]) -> None:

@@ -1,10 +1,10 @@
-"""Model servers on this machine: GGUF models behind the OpenAI protocol, one process a core.
+"""Model servers on this machine: GGUF models behind the OpenAI protocol, one process per core.
 
     pool = local_servers("smollm2-135m-instruct", workers=2)
     pool.urls      # ['http://127.0.0.1:40513/v1', 'http://127.0.0.1:41877/v1']
 
-Each worker computes with one thread and answers one request at a time, so that a greedy answer
-depends on its request alone: not on its neighbours, nor on what was asked before.
+Each worker has one thread and answers one request at a time, so that a greedy answer depends on
+its request alone: not on concurrent requests, nor on earlier ones.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from ragstone.models.llama_worker import WorkerSettings
 
 @dataclass(frozen=True)
 class Pool:
-    """Running servers of one model; closed when the program ends."""
+    """Running servers of one model; they are stopped when the program ends."""
 
     model: str
     urls: list[str]
-    """Base URLs of the OpenAI protocol, one a worker."""
+    """Base URLs of the OpenAI protocol, one per worker."""
     api_key: str = field(repr=False)
-    """Needed for every request: other users of the machine can reach the ports too."""
+    """Key of every request, because other users of the machine can reach the ports too."""
     processes: list[subprocess.Popen[bytes]] = field(repr=False)
 
     @property
@@ -47,7 +47,7 @@ class Pool:
         return all(process.poll() is None for process in self.processes)
 
     def close(self) -> None:
-        """Stop the workers, whatever they are doing."""
+        """Stop the workers at once."""
         _stop(self.processes)
 
 
@@ -62,25 +62,27 @@ def local_servers(
     context_tokens: int = limits.CONTEXT_TOKENS,
     log: Path | None = None,
 ) -> Pool:
-    """Return running servers of a model, started at the first call and shared by later ones.
+    """Return running servers of a model, started by the first call and shared by later ones.
 
-    A pool of which a worker has died is replaced.
+    If a worker has died, the whole pool is replaced.
 
     Args:
-        model: a bundled model, or the path of a GGUF file.
-        workers: how many processes; as many as there are cores by default.
-        context_tokens: longest prompt and answer together.
-        log: where the workers' messages are appended; nowhere by default.
+        model: a bundled model's name, or the path of a GGUF file.
+        workers: number of processes; None starts one per CPU core.
+        context_tokens: maximum length of prompt and answer together, in tokens.
+        log: file to which the workers' messages are appended, or None.
 
     Raises:
         MissingDependency: the package that runs the models is not installed.
         ModelFileError: the model is not on this machine.
-        CallError: a worker did not start; its last messages are part of the error.
+        CallError: a worker did not start; the message contains its last messages.
     """
     path = check_runnable(model)
     count = available_cpus() if workers is None else workers
     if count < 1 or context_tokens < 1:
-        raise ValueError(f"workers and context_tokens start at 1, found {count}, {context_tokens}")
+        raise ValueError(
+            f"workers and context_tokens must be 1 or more, found {count} and {context_tokens}"
+        )
     key = (str(path.resolve()), count, context_tokens)
     with _lock:
         pool = _pools.get(key)
@@ -92,7 +94,7 @@ def local_servers(
 
 
 def check_runnable(model: str) -> Path:
-    """Return a model's file; raise `MissingDependency` or `ModelFileError` where it cannot run."""
+    """Return a model's file; raise `MissingDependency` or `ModelFileError` if it cannot run."""
     require("a local model", "local", "xllamacpp")
     return model_file(model)
 
@@ -130,7 +132,7 @@ def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[by
         stdout=subprocess.PIPE,
         stderr=messages,
     )
-    # A worker that died at once is reported by `_wait_ready`, with its messages.
+    # `_wait_ready` reports a worker that has died already, with its messages.
     with suppress(BrokenPipeError):
         _pipe(process.stdin).write(settings.to_line())
         _pipe(process.stdin).flush()
@@ -180,7 +182,7 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def _close_at_exit(owner: int = os.getpid()) -> None:
-    """Stop the servers with the program, but not with a process that it forked."""
+    """Stop the servers with this program, but not with a process forked from it."""
     if os.getpid() == owner:
         close_all()
 

@@ -1,9 +1,8 @@
-"""One local model server: `ragstone.models.llama_server` starts it as a process of its own.
+"""One local model server, a process that `ragstone.models.llama_server` starts.
 
-Its settings arrive as one line of JSON on standard input: not as arguments, which other users of
-the machine can read, for there is an API key among them. It answers with one line on standard
-output, its URL or the reason why there is none. When standard input ends, because the process that
-started it is gone in whatever way, it is gone too.
+It reads its settings as one line of JSON from standard input: they contain an API key, and other
+users of the machine can read arguments. It writes one line to standard output, its URL or an error.
+It exits when standard input ends, that is when its parent has ended in any way.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from typing import IO
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What a worker is told."""
+    """The settings of a worker."""
 
     path: str
-    """Of the GGUF file."""
+    """Path of the GGUF file."""
     alias: str
     """The model's name in replies."""
     context_tokens: int
@@ -34,7 +33,7 @@ class WorkerSettings:
 
 
 def serve(settings: WorkerSettings) -> tuple[object, str]:
-    """Start a server in this process; return it (it stops when it is let go of) and its URL."""
+    """Start a server in this process; return it and its URL. It stops when it is deleted."""
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
@@ -42,13 +41,13 @@ def serve(settings: WorkerSettings) -> tuple[object, str]:
     parameters.model_alias = {settings.alias}
     parameters.n_ctx = settings.context_tokens
     parameters.api_keys = [settings.api_key]
-    # One thread and one request at a time: two busy threads spin for each other on shared cores,
-    # and a batch of several requests would let them change each other's arithmetic.
+    # One thread and one request at a time: two busy threads would wait for each other on shared
+    # cores, and the requests of a batch would change each other's arithmetic.
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.n_gpu_layers = 0
-    # A prompt read from the middle on is computed in other batches than one read from the start,
-    # and greedy answers then depend on what was asked before (docs/models.md has the figures).
+    # With a cached beginning, a prompt is computed in other batches than without, and a greedy
+    # answer depends on earlier requests (figures: docs/models.md).
     parameters.cache_prompt = False
     parameters.cache_ram_mib = 0
     parameters.fit_params = False
@@ -60,37 +59,36 @@ def serve(settings: WorkerSettings) -> tuple[object, str]:
 
 def main() -> None:
     """Serve until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     answers = _take_over_output()
     settings = WorkerSettings(**json.loads(sys.stdin.buffer.readline()))
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     try:
         server, url = serve(settings)
-    except Exception as error:  # noqa: BLE001 -- whatever it is, the parent is told
-        answer = {"error": f"{type(error).__name__}: {error}"}
-        _tell(answers, answer)
+    except Exception as error:  # noqa: BLE001 - the parent reports it, whatever it is
+        _send(answers, {"error": f"{type(error).__name__}: {error}"})
         sys.exit(1)
-    _tell(answers, {"url": url})
+    _send(answers, {"url": url})
     threading.Event().wait()
     del server
 
 
-def _tell(answers: IO[str], answer: dict[str, str]) -> None:
+def _send(answers: IO[str], answer: dict[str, str]) -> None:
     """Write one line to the parent."""
     answers.write(json.dumps(answer) + "\n")
     answers.flush()
 
 
 def _take_over_output() -> IO[str]:
-    """Keep standard output for the protocol; what the library writes there goes to the log."""
+    """Return standard output for the protocol alone; output of the library goes to the log."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers
 
 
-def _leave_with_parent() -> None:
+def _exit_with_parent() -> None:
     sys.stdin.buffer.read()
-    os._exit(0)  # at once, whatever the server is computing
+    os._exit(0)  # At once, even if the server is computing.
 
 
 if __name__ == "__main__":

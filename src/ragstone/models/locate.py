@@ -1,17 +1,19 @@
-"""Where a model for transformers or vLLM lies on this machine, and the digest of its bytes.
+"""The files of a model that a library loads: found on this machine or the hub, and digested.
 
-A model is named by a bundled model's name, by a path (a GGUF file, or a folder as transformers
-saves it), or by its name on the hub, `owner/name`. Weights are safetensors or GGUF, never pickles.
+A model is a bundled model's name, a path, or a name on the hub (`owner/name`), looked up in this
+order; a hub's model is taken from the hub's cache, and downloaded only if it is not there.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from ragstone.core import limits
+from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.offline import network_forbidden
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
@@ -19,108 +21,169 @@ from ragstone.models.bundled import MODELS
 from ragstone.models.files import bundled, is_local, known_digest, model_digest, model_file
 
 _HUB_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
-_READ: Final = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.tiktoken")
-"""What decides a model's output: weights, configuration, tokenizer and chat template."""
 
 
-def find_model(name: str, hub_revision: str = "", *, extra: str = "hf") -> Path:
-    """Return the GGUF file or the folder of a model.
+@dataclass(frozen=True)
+class ModelKind:
+    """The files that are read of one kind of model, and the packages that run it."""
 
-    A model of the hub is looked for in the hub's cache, and downloaded where it is not there and
-    the network is not forbidden.
+    purpose: str
+    """What a missing package is needed for."""
+    extra: str
+    """The extra of Ragstone that installs the packages."""
+    packages: tuple[str, ...]
+    weights: tuple[str, ...] = ("*.safetensors",)
+    """Patterns of weight files, the preferred form first; other forms are not read."""
+    settings: tuple[str, ...] = ("*.json", "*.jinja", "*.model", "*.txt", "*.tiktoken")
+    """Patterns of the other files that the output depends on."""
+    gguf: bool = False
+    """Whether a single GGUF file is a model too."""
+
+    def require(self) -> None:
+        """Raise `MissingDependency` if a package is not installed; nothing is imported."""
+        require(self.purpose, self.extra, *self.packages)
+
+
+TRANSFORMERS_LM: Final = ModelKind(
+    "a model run by transformers",
+    "hf",
+    ("torch", "transformers", "gguf", "accelerate"),
+    gguf=True,
+)
+VLLM: Final = replace(
+    TRANSFORMERS_LM, purpose="a model run by vLLM", extra="vllm", packages=("vllm",)
+)
+SENTENCE_TRANSFORMERS: Final = ModelKind(
+    "a model run by sentence-transformers", "st", ("sentence_transformers",)
+)
+ENCODER: Final = ModelKind(
+    "an encoder run by transformers",
+    "hf",
+    ("torch", "transformers"),
+    # microsoft/deberta-xlarge-mnli has no other form. Torch reads such a file as tensors alone and
+    # runs no code from it.
+    weights=("*.safetensors", "pytorch_model*.bin"),
+    settings=("*.json", "*.txt", "*.model"),
+)
+
+
+def find_model(name: str, hub_revision: str = "", kind: ModelKind = TRANSFORMERS_LM) -> Path:
+    """Return the folder of a model, or its GGUF file.
 
     Args:
-        name: as above.
+        name: a bundled model's name, a path, or a name on the hub.
         hub_revision: a commit, tag or branch of the hub.
-        extra: of Ragstone, to be named where the hub's package is missing.
+        kind: the kind of model.
 
     Raises:
-        ConfigError: the name is neither a bundled model's nor a path nor a hub's.
-        ModelFileError: there is no such model, or it has no weights that can be read.
+        ConfigError: the name is neither that of a bundled model nor a path nor one of the hub.
+        MissingDependency: a package is missing that downloads or runs a model of the hub.
+        ModelFileError: there is no such model, or one of its files is missing.
     """
     if name in MODELS:
-        return model_file(name)
+        file = model_file(name)
+        return file if kind.gguf else _complete(file.parent, kind)
     path = Path(name).expanduser()
-    if path.exists():
-        return path if path.is_file() else _checked(path)
-    if _HUB_NAME.fullmatch(name) and not name.endswith(".gguf"):
-        return _from_hub(name, hub_revision, extra)
+    if path.is_dir():
+        return _complete(path, kind)
+    if path.is_file() and kind.gguf:
+        return path
+    if _HUB_NAME.fullmatch(name) and not path.exists() and not name.endswith(".gguf"):
+        return _from_hub(name, hub_revision, kind)
     if is_local(name):
         raise ModelFileError(
-            f"there is no model at {name!r}; give the path of a GGUF file or of a folder with "
-            f"config.json and safetensors, or a bundled model: {', '.join(MODELS)}"
+            f"there is no model at {name!r}; give a folder (model=FOLDER), "
+            f"{'a GGUF file, ' if kind.gguf else ''}a name on the hub (owner/name), or a bundled "
+            f"model: {', '.join(MODELS)}"
         )
     bundled(name)
     raise ConfigError(f"unknown model {name!r}")
 
 
-def weights_digest(name: str, hub_revision: str = "", *, extra: str = "hf") -> str:
-    """Return the SHA-256 of a model's file, or of the digests of all files that a folder needs.
+def weights_digest(name: str, hub_revision: str = "", kind: ModelKind = TRANSFORMERS_LM) -> str:
+    """Return the SHA-256 of a model's file, or of the digests of all files that are read.
 
     >>> weights_digest("smollm2-135m-instruct")[:12]
     'b179c9523d0e'
     """
-    if name in MODELS:
+    if name in MODELS and kind.gguf:
         return model_digest(name)
-    path = find_model(name, hub_revision, extra=extra)
+    path = find_model(name, hub_revision, kind)
     if path.is_file():
         return known_digest(path)
-    files = sorted({file for pattern in _READ for file in path.glob(pattern)})
+    patterns = (*kind.settings, _weights(path, kind))
+    files = {file for pattern in patterns for file in path.glob(pattern)}
     return fingerprint({file.name: known_digest(file) for file in files})
 
 
-def _checked(folder: Path) -> Path:
-    missing = _missing(folder)
-    if missing:
+def _weights(folder: Path, kind: ModelKind) -> str:
+    """Return the pattern of the weight files that are read; "" if there are none."""
+    return next((pattern for pattern in kind.weights if any(folder.glob(pattern))), "")
+
+
+def _complete(folder: Path, kind: ModelKind) -> Path:
+    if missing := _missing(folder, kind):
+        pickled = "" if len(kind.weights) > 1 else " (pickled weights are not read)"
         raise ModelFileError(
-            f"the model folder {folder} has no {missing}; it must hold what transformers' "
-            "save_pretrained writes, with its weights as safetensors (pickled weights are not read)"
+            f"the model folder {folder} has no {missing}; it needs config.json, the tokenizer's "
+            f"files and weights as {' or '.join(kind.weights)}{pickled}, as save_pretrained of "
+            "transformers writes them"
         )
     return folder
 
 
-def _missing(folder: Path) -> str:
-    """Return what a model's folder lacks; empty where it is whole."""
+def _missing(folder: Path, kind: ModelKind) -> str:
+    """Return the first file that is missing in a model's folder; "" if it is complete."""
     if not (folder / "config.json").is_file():
         return "config.json"
+    if not _weights(folder, kind):
+        return kind.weights[0]
     index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        parts = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        return next((part for part in parts if not (folder / part).is_file()), "")
-    return "" if any(folder.glob("*.safetensors")) else "*.safetensors"
+    listed = json.loads(index.read_text(encoding="utf-8"))["weight_map"] if index.is_file() else {}
+    return next((part for part in sorted(listed.values()) if not (folder / part).is_file()), "")
 
 
-def _from_hub(name: str, revision: str, extra: str) -> Path:
+def _from_hub(name: str, revision: str, kind: ModelKind) -> Path:
+    """Return the folder of a hub's model in the hub's cache, downloaded if it is not there."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        raise MissingDependency(f"the hub's model {name!r}", "huggingface_hub", extra) from error
+        raise MissingDependency(
+            f"the hub's model {name!r}", "huggingface_hub", kind.extra
+        ) from error
 
-    def fetched(*, local: bool) -> Path:
+    def fetched(*patterns: str, local: bool) -> Path:
         return Path(
             snapshot_download(
                 name,
                 revision=revision or None,
                 local_files_only=local,
-                allow_patterns=list(_READ),
+                allow_patterns=[*kind.settings, *patterns],
             )
         )
 
     try:
-        folder = fetched(local=True)
-        if not _missing(folder):
-            return folder
-    except (OSError, ValueError):  # not in the cache: the hub's error is both
-        pass
-    if network_forbidden():
-        raise ModelFileError(
-            f"offline: the model {name!r} is not in the hub's cache on this machine; fetch it "
-            f"first with: hf download {name}, or name a folder"
-        )
+        return _complete(fetched(*kind.weights, local=True), kind)
+    except (OSError, ValueError, ModelFileError) as error:  # not in the cache, or not complete
+        if network_forbidden():
+            raise _not_downloaded(name, error) from error
+    # A model that cannot be run is not downloaded.
+    kind.require()
     try:
-        return _checked(fetched(local=False))
-    except (OSError, ValueError) as error:
-        raise ModelFileError(
-            f"there is no file or folder {name!r}, and the hub's model of that name could not be "
-            f"had: {' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
-        ) from error
+        for pattern in kind.weights:
+            folder = fetched(pattern, local=False)
+            if _weights(folder, kind):
+                break
+        return _complete(folder, kind)
+    # Errors of the connection reach here as OSError or RuntimeError.
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _not_downloaded(name, error) from error
+
+
+def _not_downloaded(name: str, error: Exception) -> ModelFileError:
+    cause = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
+    return ModelFileError(
+        f"the model {name!r} is not in the hub's cache on this machine and could not be "
+        f"downloaded ({cause}); there is no file or folder of that name either. On a machine with "
+        f"a network, run: hf download {name} --local-dir FOLDER; then name it: model=FOLDER"
+    )

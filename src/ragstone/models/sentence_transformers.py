@@ -16,7 +16,7 @@ from ragstone.core.registry import locate
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
-from ragstone.models.locate import find_model
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -105,7 +105,7 @@ class StModel:
         add_note(f"{what} cut to {limit} tokens", cut)
 
     def _folder(self) -> Path:
-        return find_model(self.place, self.hub_revision, extra=_EXTRA)
+        return find_model(self.place, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def _check_package(self) -> None:
         require(f"the embedder {self.name!r}", _EXTRA, "sentence_transformers")

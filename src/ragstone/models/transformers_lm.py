@@ -1,8 +1,9 @@
-"""A causal language model run by transformers, token by token.
+"""A causal language model run by transformers.
 
-Decoding is written out here rather than left to `generate`: each request keeps its own random
-numbers, stop strings and length in a batch, and nothing that a model's `generation_config.json`
-recommends (penalties, top-k) comes in unseen; of that file only the end tokens are taken.
+`generate` of transformers runs the model. The token of each request is chosen here, because a batch
+has one `GenerationConfig` but each request has its own random numbers, temperature, length and stop
+strings. The model's `generation_config.json` contributes its end tokens alone: no penalty and no
+top-k of that file takes effect.
 """
 
 from __future__ import annotations
@@ -14,37 +15,31 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from ragstone.calls.types import AttemptError, Reply, Request, TokenLogprob
 from ragstone.core import limits
-from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.in_process import Answer, draw_seed, refuse
-
-_PACKAGES: Final = ("torch", "transformers", "gguf", "accelerate")
+from ragstone.models.in_process import Answer, draw_seed, refuse_unsupported
+from ragstone.models.locate import TRANSFORMERS_LM
 
 
 @dataclass(eq=False)
 class _Row:
-    """One request on its way through the model."""
+    """One request of a batch."""
 
     request: Request
     rendered: str
     ids: list[int]
-    room: int
-    """Tokens that may be written."""
-    draw: Any = None
+    max_tokens: int
+    random: Any
+    """The request's own generator of random numbers."""
     tokens: list[int] = field(default_factory=list)
     logprobs: list[TokenLogprob] = field(default_factory=list)
     finish: str = ""
-    cut: str | None = None
-    """The text before a stop string, once there is one."""
-
-
-def check_installed(packages: Sequence[str] = _PACKAGES) -> None:
-    """Raise `MissingDependency` unless the packages are installed; imports nothing."""
-    require("a model run by transformers", "hf", *packages)
+    """Why the row has ended; "" until then."""
+    stopped: str | None = None
+    """The text before a stop string; None if there is none so far."""
 
 
 class HfModel:
@@ -52,26 +47,30 @@ class HfModel:
 
     Args:
         path: a GGUF file, or a folder as transformers saves it.
-        name: for messages.
-        device: as torch names it.
-        dtype: of the weights and of the arithmetic.
+        name: the model's name in messages.
+        device: the device, as torch names it.
+        dtype: the type of the weights and of the arithmetic.
+
+    Raises:
+        MissingDependency: a package is not installed.
+        ModelFileError: transformers cannot load the model.
+        ConfigError: the model has no chat template.
     """
 
     def __init__(self, path: Path, name: str, device: str, dtype: str) -> None:
-        check_installed()
+        TRANSFORMERS_LM.require()
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
         self.name, self.device, self.dtype = name, device, dtype
         folder = path.parent if path.is_file() else path
-        given = {"gguf_file": path.name} if path.is_file() else {}
+        given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
+        given["local_files_only"] = True
         try:
             with _quiet():
-                self.tokenizer = AutoTokenizer.from_pretrained(
-                    folder, local_files_only=True, **given
-                )
-                kind = {"dtype": getattr(torch, dtype), "local_files_only": True, **given}
-                model = AutoModelForCausalLM.from_pretrained(folder, **kind)
+                self.tokenizer = AutoTokenizer.from_pretrained(folder, **given)
+                given["dtype"] = getattr(torch, dtype)
+                model = AutoModelForCausalLM.from_pretrained(folder, **given)
                 self.model = model.to(device).eval()
         except (OSError, ValueError, KeyError, RuntimeError, AssertionError) as error:
             raise ModelFileError(
@@ -80,17 +79,17 @@ class HfModel:
             ) from error
         if not self.tokenizer.chat_template:
             raise ConfigError(
-                f"the model {name!r} has no chat template, so chat messages cannot be written for "
-                "it; take an instruction-tuned model, or put a chat_template.jinja into its folder"
+                f"the model {name!r} has no chat template, so it cannot be sent chat messages; "
+                "use an instruction-tuned model, or put a chat_template.jinja into its folder"
             )
         text_config = self.model.config.get_text_config()
         places = getattr(text_config, "max_position_embeddings", None)
         self.context_tokens = places or limits.UNKNOWN_CONTEXT_TOKENS
         self._ends = _end_tokens(self.model, self.tokenizer)
-        self._accepted = _parameters(self.model.forward)
+        self.model.generation_config = GenerationConfig()
 
     def close(self) -> None:
-        """Give back the memory."""
+        """Free the memory."""
         del self.model
         gc.collect()
         if self.device == "cuda":
@@ -98,105 +97,93 @@ class HfModel:
 
             torch.cuda.empty_cache()
 
-    def render(self, request: Request) -> str:
-        """Return the prompt as the chat template writes it."""
-        messages = [{"role": role, "content": text} for role, text in request.messages]
-        return str(
-            self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        )
-
-    def tokens(self, rendered: str) -> list[int]:
-        """Return the tokens of a rendered prompt: special ones stand in it already."""
-        return list(self.tokenizer(rendered, add_special_tokens=False)["input_ids"])
-
     def answer(self, requests: Sequence[Request], go_on: Callable[[], bool]) -> list[Answer]:
-        """Return how each request ended, in order."""
+        """Return one answer per request, in order; stop early once `go_on()` is false."""
         rows = [self._row(request) for request in requests]
-        live = [row for row in rows if isinstance(row, _Row)]
-        if live:
-            self._generate(live, go_on)
+        if running := [row for row in rows if isinstance(row, _Row)]:
+            self._generate(running, go_on)
         return [self._reply(row) if isinstance(row, _Row) else row for row in rows]
 
     def _row(self, request: Request) -> _Row | AttemptError:
         import torch
         from jinja2 import TemplateError
 
-        refuse(request.sampling, self.name)
+        refuse_unsupported(request.sampling, self.name)
+        messages = [{"role": role, "content": text} for role, text in request.messages]
         try:
-            rendered = self.render(request)
+            rendered = self.tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=True
+            )
         except TemplateError as error:
-            return AttemptError(f"the chat template of {self.name} refuses the messages: {error}")
-        ids = self.tokens(rendered)
+            return AttemptError(f"the chat template of {self.name} rejects the messages: {error}")
+        # The template has written the special tokens already.
+        ids = list(self.tokenizer(rendered, add_special_tokens=False)["input_ids"])
         left = self.context_tokens - len(ids)
         if left < 1:
             return AttemptError(
                 f"the prompt has {len(ids)} tokens, longer than the context of {self.name} "
                 f"({self.context_tokens}); give fewer or shorter passages"
             )
-        draw = torch.Generator().manual_seed(draw_seed(request))
         wanted = request.sampling.max_tokens
-        return _Row(request, rendered, ids, left if wanted is None else min(wanted, left), draw)
+        random = torch.Generator().manual_seed(draw_seed(request))
+        return _Row(request, rendered, ids, left if wanted is None else min(wanted, left), random)
 
     def _generate(self, rows: Sequence[_Row], go_on: Callable[[], bool]) -> None:
-        """Write tokens until every row has ended; prompts are padded on the left."""
+        """Generate until every row has ended; prompts are padded on the left."""
         import torch
+        from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
+
+        def only_chosen(_: Any, scores: Any) -> Any:
+            own = zip(rows, scores.float().cpu(), strict=True)
+            chosen = torch.tensor([[self._next_token(row, values)] for row, values in own])
+            return torch.full_like(scores, -torch.inf).scatter_(1, chosen.to(scores.device), 0.0)
+
+        def ended(ids: Any, *_: Any, **__: Any) -> Any:
+            return torch.tensor([bool(row.finish) or not go_on() for row in rows]).to(ids.device)
 
         longest = max(len(row.ids) for row in rows)
-        pad = next(iter(self._ends), 0)
-        step = torch.tensor([[pad] * (longest - len(row.ids)) + row.ids for row in rows])
-        mask = torch.tensor(
-            [[0] * (longest - len(row.ids)) + [1] * len(row.ids) for row in rows]
-        ).to(self.device)
-        places = (mask.cumsum(-1) - 1).clamp(min=0)
-        cache = None
-        with torch.inference_mode():
-            while go_on() and not all(row.finish for row in rows):
-                given = {
-                    "attention_mask": mask,
-                    "position_ids": places,
-                    "past_key_values": cache,
-                    "use_cache": True,
-                    "logits_to_keep": 1,
-                }
-                given = {name: value for name, value in given.items() if name in self._accepted}
-                made = self.model(input_ids=step.to(self.device), **given)
-                cache = made.past_key_values
-                scores = made.logits[:, -1].float().cpu()
-                step = torch.tensor([[self._take(row, scores[i])] for i, row in enumerate(rows)])
-                mask = torch.cat([mask, mask.new_ones((len(rows), 1))], dim=1)
-                places = places[:, -1:] + 1
+        gaps = [longest - len(row.ids) for row in rows]
+        padded = torch.tensor([[0] * gap + row.ids for gap, row in zip(gaps, rows, strict=True)])
+        mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps])
+        self.model.generate(
+            padded.to(self.device),
+            attention_mask=mask.to(self.device),
+            generation_config=GenerationConfig(max_new_tokens=max(row.max_tokens for row in rows)),
+            logits_processor=LogitsProcessorList([only_chosen]),
+            stopping_criteria=StoppingCriteriaList([ended]),
+        )
 
-    def _take(self, row: _Row, scores: Any) -> int:
-        """Return a row's next token, of scores of shape (vocabulary,); note what ends the row."""
-        token = _drawn(row, scores)
+    def _next_token(self, row: _Row, scores: Any) -> int:
+        """Return a row's next token and record it; `scores` has shape (vocabulary,)."""
+        token = _chosen(row, scores)
         if row.finish:
             return token
         row.tokens.append(token)
         if token in self._ends:
             row.finish = "stop"
             return token
-        wanted = row.request.sampling.logprobs
-        if wanted is not None:
-            row.logprobs.append(self._logprob(token, scores, wanted))
-        row.cut = self._before_stop(row)
-        if row.cut is not None:
+        alternatives = row.request.sampling.logprobs
+        if alternatives is not None:
+            row.logprobs.append(self._logprob(token, scores, alternatives))
+        row.stopped = self._before_stop(row)
+        if row.stopped is not None:
             row.finish = "stop"
-        elif len(row.tokens) >= row.room:
+        elif len(row.tokens) >= row.max_tokens:
             row.finish = "length"
         return token
 
     def _before_stop(self, row: _Row) -> str | None:
-        """Return the text before the first stop string; None where there is none yet."""
+        """Return the text before the first stop string; None if there is none so far."""
         stops = [stop for stop in row.request.sampling.stop if stop]
         text = self._text(row.tokens) if stops else ""
-        found = [place for stop in stops if (place := text.find(stop)) >= 0]
+        found = [position for stop in stops if (position := text.find(stop)) >= 0]
         return text[: min(found)] if found else None
 
-    def _logprob(self, token: int, scores: Any, wanted: int) -> TokenLogprob:
+    def _logprob(self, token: int, scores: Any, alternatives: int) -> TokenLogprob:
         """Return a token's log-probability at temperature 1, as servers report it."""
         values = scores.double().log_softmax(-1)
-        best = values.topk(wanted) if wanted else None
-        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True) if best else ()
+        best = values.topk(alternatives)
+        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         top = tuple((self.tokenizer.decode([other]), value) for other, value in pairs)
         return TokenLogprob(self.tokenizer.decode([token]), float(values[token]), top)
 
@@ -206,7 +193,7 @@ class HfModel:
 
     def _reply(self, row: _Row) -> Reply:
         return Reply(
-            text=self._text(row.tokens) if row.cut is None else row.cut,
+            text=self._text(row.tokens) if row.stopped is None else row.stopped,
             finish_reason=row.finish,
             tokens_in=len(row.ids),
             tokens_out=len(row.tokens),
@@ -216,7 +203,7 @@ class HfModel:
         )
 
 
-def _drawn(row: _Row, scores: Any) -> int:
+def _chosen(row: _Row, scores: Any) -> int:
     """Return the likeliest token, or one drawn with the row's own random numbers."""
     import torch
 
@@ -225,21 +212,15 @@ def _drawn(row: _Row, scores: Any) -> int:
         return int(scores.argmax())
     chances, order = (scores.double() / sampling.temperature).softmax(-1).sort(descending=True)
     if sampling.top_p is not None:
-        # The token that passes the bound still belongs to the nucleus.
+        # The token that crosses the bound belongs to the nucleus.
         chances = chances.masked_fill(chances.cumsum(-1) - chances >= sampling.top_p, 0.0)
-    return int(order[torch.multinomial(chances, 1, generator=row.draw)])
+    return int(order[torch.multinomial(chances, 1, generator=row.random)])
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
     listed = model.generation_config.eos_token_id
     ends = listed if isinstance(listed, list) else [listed]
     return frozenset(end for end in (*ends, tokenizer.eos_token_id) if end is not None)
-
-
-def _parameters(function: Callable[..., Any]) -> frozenset[str]:
-    import inspect
-
-    return frozenset(inspect.signature(function).parameters)
 
 
 def _versions() -> str:
@@ -251,14 +232,14 @@ def _versions() -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Load without the bars and remarks of transformers: progress is shown by the calls."""
+    """Load without the progress bars and warnings of transformers."""
     from transformers.utils import logging
 
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        # The bar of unpacking a GGUF file knows no switch.
+        # The progress bar of GGUF files has no switch.
         with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
             yield

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.components.generators.support import answers_of
 
 from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
@@ -20,6 +21,7 @@ from ragstone.components.generators.http import Http
 from ragstone.components.generators.python_function import Function
 from ragstone.core.registry import create
 from ragstone.errors import CallError, ConfigError
+from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage, Message, Query, Task
 
 Serve = Callable[[Callable[[Any], bytes]], str]
@@ -86,9 +88,9 @@ def module(folder: Path, text: str) -> str:
 def test_a_function_of_the_query_is_a_system(tmp_path: Path, calls: Calls) -> None:
     """One parameter of any name; the answer is kept like a model's reply."""
     target = module(tmp_path, "def answer(text):\n    return text.upper()\n")
-    predictions = list(Function(target).generate(tasks(), calls))
+    predictions = answers_of(Function(target), tasks(), calls)
     assert [p.answer for p in predictions] == ["QUESTION 0?", "QUESTION 1?", "QUESTION 2?"]
-    assert list(Function(target).generate(tasks(), calls)) == predictions
+    assert answers_of(Function(target), tasks(), calls) == predictions
     assert calls.usage.asked == 3
 
 
@@ -103,7 +105,7 @@ def test_an_async_function_may_return_passages(tmp_path: Path, calls: Calls) -> 
         "    return {'answer': history[0].text, 'passage_ids': ['p1', 'p2']}\n",
     )
     asked = tasks(24, history=[Message("user", "Hi.")])
-    predictions = list(Function(target, concurrency=24).generate(asked, calls))
+    predictions = answers_of(Function(target, concurrency=24), asked, calls)
     assert {(p.answer, p.passage_ids) for p in predictions} == {("Hi.", ("p1", "p2"))}
 
 
@@ -112,18 +114,18 @@ def test_a_function_can_be_put_through_the_settings_if_it_takes_passages(
 ) -> None:
     """One that takes none is refused, for it would answer from something else."""
     taking = module(tmp_path, "def answer(query, context):\n    return context\n")
-    (first, *_) = Function(taking).generate(tasks(passages=True), calls)
+    (first, *_) = answers_of(Function(taking), tasks(passages=True), calls)
     assert first.answer == "[1] Passage 0."
     (tmp_path / "other").mkdir()
     deaf = module(tmp_path / "other", "def answer(query):\n    return query\n")
     with pytest.raises(ConfigError, match=r"setting 'gold' shows passages.*use the setting 'none'"):
-        list(Function(deaf).generate(tasks(passages=True), calls))
+        answers_of(Function(deaf), tasks(passages=True), calls)
 
 
 def test_a_function_never_sees_gold_answers(tmp_path: Path, calls: Calls) -> None:
     """The task it is given holds what a system may know."""
     target = module(tmp_path, "def answer(task):\n    return repr(task)\n")
-    (prediction,) = Function(target).generate(tasks(1), calls)
+    (prediction,) = answers_of(Function(target), tasks(1), calls)
     assert prediction.answer is not None
     assert "Question 0?" in prediction.answer
     assert "SECRET" not in prediction.answer
@@ -132,11 +134,11 @@ def test_a_function_never_sees_gold_answers(tmp_path: Path, calls: Calls) -> Non
 def test_a_changed_function_is_asked_anew(tmp_path: Path, calls: Calls) -> None:
     """Its file's bytes are part of the key, and so is the release."""
     target = module(tmp_path, "def answer(query):\n    return 'one'\n")
-    list(Function(target).generate(tasks(1), calls))
+    answers_of(Function(target), tasks(1), calls)
     module(tmp_path, "def answer(query):\n    return 'two'\n")
-    (changed,) = Function(target).generate(tasks(1), calls)
+    (changed,) = answers_of(Function(target), tasks(1), calls)
     assert changed.answer == "two"
-    list(Function(target, release="2").generate(tasks(1), calls))
+    answers_of(Function(target, release="2"), tasks(1), calls)
     assert calls.usage.asked == 3
 
 
@@ -155,7 +157,7 @@ def test_what_goes_wrong_in_a_function_is_a_failure(
 ) -> None:
     """The reason names the function, the error and the line."""
     target = module(tmp_path, f"def answer(query):\n    {body}\n")
-    predictions = list(Function(target).generate(tasks(2), calls))
+    predictions = answers_of(Function(target), tasks(2), calls)
     assert all(p.answer is None for p in predictions)
     assert re.search(reason, predictions[0].reason)
 
@@ -164,7 +166,7 @@ def test_a_function_that_always_fails_stops_the_run(tmp_path: Path, calls: Calls
     """Nothing but failures is an error that shows the last one."""
     target = module(tmp_path, "def answer(query):\n    raise ValueError('no index')\n")
     with pytest.raises(CallError, match=r"calls in a row failed.*no index"):
-        list(Function(target).generate(tasks(30), calls))
+        answers_of(Function(target), tasks(30), calls)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +214,7 @@ def command(folder: Path, mode: str = "") -> str:
 def test_a_command_answers_line_by_line(tmp_path: Path, calls: Calls) -> None:
     """It is started once a worker; what it says it retrieved comes back."""
     system = Command(command(tmp_path), takes_context=True, workers=2)
-    predictions = list(system.generate(tasks(5, passages=True), calls))
+    predictions = answers_of(system, tasks(5, passages=True), calls)
     assert [p.answer for p in predictions] == [f"QUESTION {n}?" for n in range(5)]
     assert [p.passage_ids for p in predictions] == [(f"p{n}",) for n in range(5)]
 
@@ -220,15 +222,15 @@ def test_a_command_answers_line_by_line(tmp_path: Path, calls: Calls) -> None:
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
-        ("die", "ended with exit code 1; its last words: out of memory"),
-        ("babble", "wrote a line that cannot be used: .*loading..."),
+        ("die", "ended with exit code 1; last line of its standard error: out of memory"),
+        ("babble", "wrote a line that is not JSON: .*loading..."),
     ],
 )
 def test_a_command_that_breaks_is_started_again(
     tmp_path: Path, calls: Calls, mode: str, reason: str
 ) -> None:
-    """The task it broke at is a failure with its last words; the others are answered."""
-    zero, one, two = Command(command(tmp_path, mode)).generate(tasks(), calls)
+    """The task it broke at is a failure with the last error line; the others are answered."""
+    zero, one, two = answers_of(Command(command(tmp_path, mode)), tasks(), calls)
     assert (zero.answer, two.answer) == ("QUESTION 0?", "QUESTION 2?")
     assert re.search(reason, one.reason)
 
@@ -256,7 +258,7 @@ def test_a_service_is_asked_and_read_by_templates(serve: Serve, calls: Calls) ->
         passage_ids="data.0.from.*.id",
     )
     asked = tasks(1, passages=True, history=[Message("agent", "Hello!")])
-    (prediction,) = system.generate(asked, calls)
+    (prediction,) = answers_of(system, asked, calls)
     assert (prediction.answer, prediction.passage_ids) == ("said Question 0?", ("a", "7"))
     (body,) = heard
     assert [m["role"] for m in body["chat"]] == ["assistant", "user"]
@@ -277,14 +279,14 @@ def test_a_service_is_asked_and_read_by_templates(serve: Serve, calls: Calls) ->
 def test_a_streamed_reply_is_put_together(serve: Serve, calls: Calls, stream: bytes) -> None:
     """Server-sent events or JSON lines: the parts of the answer in order."""
     system = Http(serve(lambda _: stream), answer="delta", passage_ids="ids")
-    (prediction,) = system.generate(tasks(1), calls)
+    (prediction,) = answers_of(system, tasks(1), calls)
     assert (prediction.answer, prediction.passage_ids) == ("In 1912", ("p1",))
 
 
 def test_a_mapping_that_finds_nothing_shows_what_there_is(serve: Serve, calls: Calls) -> None:
     """The failure shows the reply, and it is not tried again."""
     system = Http(serve(lambda _: b'{"result": "1912"}'), answer="answer")
-    (prediction,) = system.generate(tasks(1), calls)
+    (prediction,) = answers_of(system, tasks(1), calls)
     assert "no text at 'answer'" in prediction.reason
     assert '{"result":"1912"}' in prediction.reason
 
@@ -301,9 +303,9 @@ def test_a_services_key_comes_from_the_environment(
         return b'{"answer": "yes"}'
 
     url = serve(answer)
-    list(Http(url, api_key_env="MY_KEY").generate(tasks(1), calls))
+    answers_of(Http(url, api_key_env="MY_KEY"), tasks(1), calls)
     own = {"X-Api-Key": "k {api_key}"}
-    list(Http(url, api_key_env="MY_KEY", headers=own, release="2").generate(tasks(1), calls))
+    answers_of(Http(url, api_key_env="MY_KEY", headers=own, release="2"), tasks(1), calls)
     assert heard[0]["Authorization"] == "Bearer sk-12345"
     assert heard[1]["X-Api-Key"] == "k sk-12345"
     with pytest.raises(ConfigError, match="would be written into manifests"):
@@ -328,7 +330,7 @@ def test_a_wrong_body_is_a_config_error(body: dict[str, Any], message: str) -> N
 def test_a_service_that_is_not_there_is_told_before_the_run(calls: Calls) -> None:
     """Nobody listens: the check names the address."""
     with pytest.raises(CallError, match=r"cannot connect to http://127\.0\.0\.1:9/ask"):
-        Http("http://127.0.0.1:9/ask").check(calls)
+        Http("http://127.0.0.1:9/ask").check(Services(calls=calls))
 
 
 def test_a_hanging_function_ends_at_its_deadline(tmp_path: Path) -> None:
@@ -336,6 +338,6 @@ def test_a_hanging_function_ends_at_its_deadline(tmp_path: Path) -> None:
     target = module(tmp_path, "import time\ndef answer(query):\n    time.sleep(30)\n")
     policy = RetryPolicy(timeout=0.2, attempts=1)
     with Calls.at(tmp_path / "log", retry_policy=policy) as calls:
-        (prediction,) = Function(target).generate(tasks(1), calls)
+        (prediction,) = answers_of(Function(target), tasks(1), calls)
     assert prediction.answer is None
     assert "no reply from" in prediction.reason

@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.components.generators.support import answers_of
 
 from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
+from ragstone.calls.types import Sampling
 from ragstone.components.generators.chat import Chat
 from ragstone.components.generators.gold import Gold
+from ragstone.components.generators.llm_base import LlmGenerator
 from ragstone.components.generators.local import Local
 from ragstone.components.generators.recorded import Recorded
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.protocols import Services
 from ragstone.testing.fake_model_server import FakeModelServer
 from ragstone.types import Context, ContextPassage, Query, Task
 
@@ -53,11 +57,11 @@ def test_chat_answers_each_task_from_its_own_context(calls: Calls) -> None:
     """The prediction holds the answer, the call's key, tokens and latency."""
     with FakeModelServer(answer=lambda messages: f" {messages[-1]['content'][:14]} ") as server:
         chat = Chat("fake", server.url)
-        predictions = list(chat.generate(tasks(), calls))
+        predictions = answers_of(chat, tasks(), calls)
         assert [p.query_id for p in predictions] == ["q0", "q1", "q2"]
         assert [p.answer for p in predictions] == [f"[1] Passage {n}." for n in range(3)]
         assert all(p.call_key and p.tokens_in and p.tokens_out for p in predictions)
-        assert list(chat.generate(tasks(), calls)) == predictions
+        assert answers_of(chat, tasks(), calls) == predictions
         assert sum(server.asked.values()) == 3
 
 
@@ -65,7 +69,7 @@ def test_a_failed_call_is_a_prediction_with_a_reason(calls: Calls) -> None:
     """The other tasks are answered."""
     with FakeModelServer(script=["400-context"]) as server:
         chat = Chat("fake", server.url, concurrency=1)
-        failed, *answered = chat.generate(tasks(), calls)
+        failed, *answered = answers_of(chat, tasks(), calls)
     assert failed.answer is None
     assert "longer than the model's context" in failed.reason
     assert all(prediction.answer for prediction in answered)
@@ -93,6 +97,7 @@ def test_a_chat_model_is_made_from_an_experiment_file() -> None:
         ({"model": "m", "protocol": "anthropc"}, "did you mean 'anthropic'"),
         ({"base_url": "http://a/v1"}, "model"),
         ({"model": "m", "user": "{context}"}, "query"),
+        ({"model": "m", "max_tokens": "0"}, "max_tokens must be 1 or more, found 0"),
     ],
 )
 def test_a_wrong_chat_model_is_a_config_error(parameters: dict[str, str], message: str) -> None:
@@ -101,10 +106,35 @@ def test_a_wrong_chat_model_is_a_config_error(parameters: dict[str, str], messag
         create("generators", {"name": "chat", **parameters}, where="generator")
 
 
+def test_llm_generators_are_models_that_other_components_may_ask() -> None:
+    """They declare model and sampling; a plan knows that each query is a call."""
+    chat = Chat("m", temperature=0.7, top_p=0.9, seed=3, stop=("x",), extra={"top_k": 5})
+    drawn = Sampling(0.7, 256, top_p=0.9, seed=3, stop=("x",), extra={"top_k": 5})
+
+    assert isinstance(chat, LlmGenerator)
+    assert (chat.sampling, Local().sampling) == (drawn, Sampling(0.0, 48))
+    assert Chat("m", temperature=None).sampling == Sampling(None, 256)
+    assert chat.needs_model
+    assert chat.cost(7, 3) == 7
+    assert not isinstance(Gold(), LlmGenerator)
+    assert (Gold().needs_model, Gold().cost(7, 3)) == (False, 0)
+
+
+def test_an_estimate_counts_the_calls_that_are_missing(calls: Calls) -> None:
+    """Calls whose replies are kept cost nothing; a generator without a model has no estimate."""
+    with FakeModelServer() as server:
+        chat = Chat("fake", server.url)
+        answers_of(chat, tasks(2), calls)
+        estimate = chat.estimate(tasks(3), Services(calls=calls))
+
+    assert estimate.calls == 1
+    assert Gold().estimate(tasks(3), Services()) is None
+
+
 def test_gold_gives_the_first_gold_answer_and_refuses_without() -> None:
     """The upper bound of every answer metric."""
     with_answers, without = tasks(1)[0], Task(Query("u", "Unknown?"), Context("u", "none"))
-    first, second = Gold().generate([with_answers, without], None)  # type: ignore[arg-type]
+    first, second = answers_of(Gold(), [with_answers, without])
     assert (first.answer, second.answer) == ("gold 0", "I cannot answer.")
 
 
@@ -113,7 +143,7 @@ def test_local_does_not_start_for_what_is_kept(
 ) -> None:
     """The key is the model file's SHA-256; a kept reply needs neither file nor server."""
     local = Local()
-    assert local.revision.startswith("b179c9523d0e")
+    assert local.content_revision.startswith("b179c9523d0e")
     with FakeModelServer() as server:
 
         class Pool:
@@ -123,10 +153,11 @@ def test_local_does_not_start_for_what_is_kept(
             def close(self) -> None:
                 """Nothing to stop."""
 
-        monkeypatch.setattr("ragstone.models.llama_server.local_servers", lambda *_a, **_k: Pool())
-        predictions = list(local.generate(tasks(), calls))
-    monkeypatch.setattr("ragstone.models.llama_server.local_servers", None)
-    assert list(Local(workers=1).generate(tasks(), calls)) == predictions
+        servers = "ragstone.components.generators.local.local_servers"
+        monkeypatch.setattr(servers, lambda *_a, **_k: Pool())
+        predictions = answers_of(local, tasks(), calls)
+    monkeypatch.setattr(servers, None)
+    assert answers_of(Local(workers=1), tasks(), calls) == predictions
 
 
 @pytest.mark.parametrize("name", ["answers.jsonl", "answers.jsonl.gz"])
@@ -138,7 +169,7 @@ def test_recorded_answers_are_replayed_in_the_order_of_the_tasks(tmp_path: Path,
         {"query_id": "q2", "answer": None, "reason": "timed out", "more": 1},
     ]
     path = write(tmp_path / name, rows)
-    zero, one, two = Recorded(path).generate(tasks(), None)  # type: ignore[arg-type]
+    zero, one, two = answers_of(Recorded(path), tasks())
     assert (zero.answer, zero.passage_ids) == ("zero", ("p8",))
     assert (one.answer, one.passage_ids, one.seconds) == ("one", ("p7",), 2.0)
     assert (two.answer, two.reason) == (None, "timed out")
@@ -147,7 +178,7 @@ def test_recorded_answers_are_replayed_in_the_order_of_the_tasks(tmp_path: Path,
 def test_a_query_without_a_recorded_answer_is_a_failure(tmp_path: Path) -> None:
     """Unanswered is not wrong: the prediction says that nothing was recorded."""
     path = write(tmp_path / "a.jsonl", [{"query_id": "q1", "answer": "one"}])
-    zero, one, _ = Recorded(path).generate(tasks(), None)  # type: ignore[arg-type]
+    zero, one, _ = answers_of(Recorded(path), tasks())
     assert (zero.answer, one.answer) == (None, "one")
     assert zero.reason == "no answer recorded in a.jsonl"
 
@@ -160,7 +191,7 @@ def test_answers_recorded_for_a_setting_are_used_there_only(tmp_path: Path) -> N
         {"query_id": "q1", "answer": "closed", "setting": "none"},
     ]
     path = write(tmp_path / "a.jsonl", rows)
-    zero, one = Recorded(path).generate(tasks(2), None)  # type: ignore[arg-type]
+    zero, one = answers_of(Recorded(path), tasks(2))
     assert (zero.answer, one.answer) == ("own", None)
 
 
@@ -171,12 +202,12 @@ def test_answers_recorded_for_a_setting_are_used_there_only(tmp_path: Path) -> N
             [{"query_id": "q0", "answer": "a"}, {"query_id": "q0", "answer": "b"}],
             "line 2: a second",
         ),
-        ([{"answer": "a"}], "line 1: 'query_id' must be text"),
-        ([{"query_id": "q0", "response": "a"}], "no 'answer'; the fields are query_id, response"),
-        ([{"query_id": "q0", "answer": 3}], "'answer' must be text or null, found 3"),
+        ([{"answer": "a"}], "line 1: the field 'query_id' is missing"),
+        ([{"query_id": "q0", "response": "a"}], "the field 'answer' is missing; .*'response'"),
+        ([{"query_id": "q0", "answer": 3}], "'answer' must be text, found 3"),
         ([{"query_id": "q0", "answer": "a", "passage_ids": "p"}], "must be a list of ids"),
         ([{"query_id": "q0", "answer": "a", "seconds": "fast"}], "'seconds' must be a number"),
-        ([["q0", "a"]], "expected an object"),
+        ([["q0", "a"]], "expected a JSON object"),
         ([], "no answers"),
         ([{"query_id": "other", "answer": "a"}], "answers none of the 3 queries.*'other'.*'q0'"),
     ],
@@ -187,7 +218,7 @@ def test_a_wrong_file_of_answers_is_told_with_its_line(
     """The error names file and line, or shows how the ids differ."""
     path = write(tmp_path / "a.jsonl", rows)
     with pytest.raises(DatasetError, match=message):
-        list(Recorded(path).generate(tasks(), None))  # type: ignore[arg-type]
+        answers_of(Recorded(path), tasks())
 
 
 def test_a_file_of_answers_must_exist(tmp_path: Path) -> None:

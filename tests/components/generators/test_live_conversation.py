@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.components.generators.support import answers_of
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, Reply, Request, Sampling
+from ragstone.calls.types import Endpoint, Reply, Request
+from ragstone.components.generators.chat import Chat
 from ragstone.components.generators.context_window import fit
 from ragstone.components.generators.live_conversation import Live
-from ragstone.components.generators.llm_base import ask_all
-from ragstone.core.prompts import RagPrompts
+from ragstone.core.component import Outcome
+from ragstone.core.registry import create
 from ragstone.core.schemas import predictions_to_table, table_to_predictions
 from ragstone.errors import ConfigError
+from ragstone.protocols import Generator, Services
 from ragstone.types import Context, ContextPassage, Label, Message, Prediction, Query, Task
 
 
 @dataclass(frozen=True)
-class Echo:
-    """Answers with what it was told before, and fails where told to."""
+class Echo(Generator):
+    """Answers with the query, and fails if the query contains "fail"."""
 
     seen: list[tuple[str, ...]] = field(default_factory=list)
 
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
         """Yield one prediction per task."""
         for task in tasks:
             query = task.query
             self.seen.append(tuple(message.text for message in query.history))
             answer = None if "fail" in query.text else f"own answer to {query.text}"
-            yield Prediction(query.query_id, answer, "told to" if answer is None else "")
+            reason = "told to" if answer is None else ""
+            yield Outcome(Prediction(query.query_id, answer, reason), reason, answer is None)
 
 
 def turns(conversation: str, *questions: str) -> list[Task]:
@@ -53,15 +57,12 @@ def live() -> tuple[Live, Echo]:
     return made, inner
 
 
-CALLS: Any = None
-
-
 def test_live_histories_hold_the_systems_own_answers() -> None:
     """Turn by turn over all conversations; predictions come back in the order of the tasks."""
     generator, inner = live()
     tasks = [*reversed(turns("a", "a1", "a2")), *turns("b", "b1", "b2", "b3")]
 
-    found = list(generator.generate(tasks, CALLS))
+    found = answers_of(generator, tasks)
 
     assert [p.query_id for p in found] == [task.query.query_id for task in tasks]
     assert inner.seen[-1] == ("b1", "own answer to b1", "b2", "own answer to b2")
@@ -72,7 +73,7 @@ def test_a_failed_turn_is_left_out_and_noted() -> None:
     """Nothing is put into the system's mouth."""
     generator, inner = live()
 
-    found = list(generator.generate(turns("a", "fail", "a2", "a3"), CALLS))
+    found = answers_of(generator, turns("a", "fail", "a2", "a3"))
 
     assert found[0].answer is None
     assert inner.seen[2] == ("a2", "own answer to a2")
@@ -84,7 +85,7 @@ def test_a_conversation_with_gaps_cannot_be_live() -> None:
     generator, _ = live()
 
     with pytest.raises(ConfigError, match=r"turn 1 of conversation 'a' .* whole conversations"):
-        list(generator.generate(turns("a", "a1", "a2")[1:], CALLS))
+        answers_of(generator, turns("a", "a1", "a2")[1:])
 
 
 def test_what_is_no_turn_is_answered_as_it_is() -> None:
@@ -92,9 +93,41 @@ def test_what_is_no_turn_is_answered_as_it_is() -> None:
     generator, inner = live()
     query = Query("q", "Who?", history=(Message("user", "x"), Message("agent", "y")))
 
-    list(generator.generate([Task(query, Context("q", "none"))], CALLS))
+    answers_of(generator, [Task(query, Context("q", "none"))])
 
     assert inner.seen == [("x", "y")]
+
+
+def test_live_declares_what_its_generator_declares() -> None:
+    """A plan sees the calls of the generator that answers."""
+    chat = Live({"name": "chat", "model": "m"})
+
+    assert (chat.needs_model, chat.cost(5, 0)) == (True, 5)
+    assert (Live("gold").needs_model, Live("gold").cost(5, 0)) == (False, 0)
+    with pytest.raises(ConfigError, match=r"live, generator.*did you mean 'local'"):
+        Live("locl")
+
+
+def test_a_generator_of_your_own_may_raise_within_live(tmp_path: Path) -> None:
+    """The turn at fault fails; the later turn is answered without it."""
+    (tmp_path / "mine.py").write_text(
+        "from ragstone.types import Prediction\n"
+        "class Mine:\n"
+        "    def generate(self, task):\n"
+        "        if task.query.text == 'a1':\n"
+        "            raise ValueError('no index')\n"
+        "        return Prediction(task.query.query_id, 'yes')\n",
+        encoding="utf-8",
+    )
+    written = {"name": "live", "generator": "mine.py:Mine"}
+    generator = create("generators", written, where="generator", folder=tmp_path)
+    tasks = [*turns("a", "a1", "a2"), *turns("b", "b1")]
+
+    first, second, other = answers_of(generator, tasks)
+
+    assert "Mine raised ValueError: no index" in first.reason
+    assert (second.answer, "turns 1 failed" in second.dropped) == ("yes", True)
+    assert (other.answer, other.dropped) == ("yes", "")
 
 
 def test_live_is_known_by_what_answers_and_not_by_where_it_is() -> None:
@@ -104,7 +137,7 @@ def test_live_is_known_by_what_answers_and_not_by_where_it_is() -> None:
         for model, port in (("m", 1), ("m", 2), ("n", 1))
     )
 
-    assert first.revision == second.revision != other.revision
+    assert first.content_revision == second.content_revision != other.content_revision
 
 
 def long_task() -> Task:
@@ -158,11 +191,9 @@ class _Replies:
 def test_a_history_is_sent_as_messages_or_within_one_prompt(user: str) -> None:
     """Both forms are cut to the budget, and the prediction says by what."""
     calls: Any = _Replies()
-    prompts = RagPrompts("Answer.", user)
+    chat = Chat("m", "http://x", system="Answer.", user=user, budget=45)
 
-    (found,) = ask_all(
-        [long_task()], prompts, Sampling(), Endpoint("m", ("http://x",)), calls, budget=45
-    )
+    (found,) = answers_of(chat, [long_task()], calls)
 
     messages = calls.requests[0].messages
     assert found.dropped == "turns 1-2"

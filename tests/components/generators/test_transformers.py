@@ -11,13 +11,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tests.components.generators.support import answers_of
 
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, Sampling, chat
 from ragstone.components.generators.transformers import Hf
 from ragstone.errors import ConfigError, MissingDependency
 from ragstone.models.bundled import MODELS
-from ragstone.models.in_process import let_go
+from ragstone.models.in_process import unload
+from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage, Query, Task
 
 MODEL = "smollm2-135m-instruct"
@@ -39,7 +41,7 @@ ASKED = [
 def nothing_in_memory() -> Iterator[None]:
     """Let go of the model after the last test."""
     yield
-    let_go()
+    unload()
 
 
 def ask(model: Hf, requests: list[Request], log: Path) -> list[Outcome]:
@@ -163,6 +165,30 @@ def test_answers_end_at_stop_strings_and_at_their_length(tmp_path: Path) -> None
 
 
 @needs_torch
+def test_the_models_own_generation_config_has_no_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A penalty, a minimum length and a top-k recommended by the model change nothing."""
+    from transformers import AutoModelForCausalLM
+
+    [plain] = replies(Hf(), [ASKED[0]], tmp_path / "a.sqlite")
+    load = AutoModelForCausalLM.from_pretrained
+
+    def with_recommendations(*arguments: Any, **given: Any) -> Any:
+        model = load(*arguments, **given)
+        recommended = {"repetition_penalty": 5.0, "min_new_tokens": 16, "top_k": 3}
+        model.generation_config.update(**recommended)
+        return model
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", with_recommendations)
+    unload()
+    [other] = replies(Hf(), [ASKED[0]], tmp_path / "b.sqlite")
+    unload()
+
+    assert (other.text, other.tokens_out) == (plain.text, plain.tokens_out)
+
+
+@needs_torch
 def test_a_prompt_that_is_too_long_is_a_failure(tmp_path: Path) -> None:
     """It says how long it is, and nothing is dropped."""
     [outcome] = ask(Hf(), [chat("bridge " * 9000)], tmp_path / "calls.sqlite")
@@ -174,7 +200,7 @@ def test_a_prompt_that_is_too_long_is_a_failure(tmp_path: Path) -> None:
 @needs_torch
 def test_what_cannot_be_enforced_is_refused(tmp_path: Path) -> None:
     """A grammar that would be ignored is an error."""
-    with pytest.raises(ConfigError, match="takes no grammar"):
+    with pytest.raises(ConfigError, match="supports no grammar"):
         ask(Hf(), [chat("Hi", grammar='root ::= "a"')], tmp_path / "calls.sqlite")
 
 
@@ -185,8 +211,8 @@ def test_it_answers_tasks_as_every_generator_does(tmp_path: Path) -> None:
     task = Task(Query("q1", "When was the bridge built?"), Context("q1", "gold", passages))
 
     with Calls.at(tmp_path / "calls.sqlite") as calls:
-        Hf(max_tokens=20).check(calls)
-        [prediction] = Hf(max_tokens=20).generate([task], calls)
+        Hf(max_tokens=20).check(Services(calls=calls))
+        [prediction] = answers_of(Hf(max_tokens=20), [task], calls)
 
     assert "1911" in (prediction.answer or "")
     assert prediction.tokens_in
@@ -195,13 +221,13 @@ def test_it_answers_tasks_as_every_generator_does(tmp_path: Path) -> None:
 
 def test_the_identity_holds_what_changes_answers() -> None:
     """Weights, type, kind of device, alone or not: all without torch or the model's file."""
-    identity = Hf().revision
+    identity = Hf().content_revision
 
     assert MODELS[MODEL].file("weights").sha256 in identity
     assert isinstance(Hf().endpoint, Endpoint)
-    assert Hf(batch_size=4).revision == Hf(batch_size=8).revision
+    assert Hf(batch_size=4).content_revision == Hf(batch_size=8).content_revision
     others = {Hf(dtype="bfloat16"), Hf(device="cuda"), Hf(batch_size=4)}
-    assert len({identity, *(other.revision for other in others)}) == 4
+    assert len({identity, *(other.content_revision for other in others)}) == 4
 
 
 def test_without_torch_the_way_out_is_named(
@@ -213,4 +239,4 @@ def test_without_torch_the_way_out_is_named(
         Calls.at(tmp_path / "calls.sqlite") as calls,
         pytest.raises(MissingDependency, match=r"ragstone\[hf\]"),
     ):
-        Hf().check(calls)
+        Hf().check(Services(calls=calls))

@@ -17,7 +17,6 @@ import pytest
 
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Failure, Reply, Request, Sampling, chat
-from ragstone.components.generators import vllm as adapter
 from ragstone.components.generators.vllm import (
     Vllm,
     engine_arguments,
@@ -25,7 +24,20 @@ from ragstone.components.generators.vllm import (
     sampling_arguments,
 )
 from ragstone.errors import ConfigError, MissingDependency
-from ragstone.models.in_process import draw_seed, let_go
+from ragstone.models import locate
+from ragstone.models.in_process import draw_seed, unload
+from ragstone.protocols import Services
+
+
+def value(token: str, logprob: float) -> Any:
+    """Return what has the shape of a `vllm.Logprob`."""
+    return SimpleNamespace(decoded_token=token, logprob=logprob)
+
+
+REPORTED = [
+    {7: value("Yes", -0.1), 9: value("No", -2.5)},
+    {8: value("!", -3.0), 3: value(".", -0.2), 4: value("?", -1.0)},
+]
 
 
 class FakeTokenizer:
@@ -70,7 +82,10 @@ class FakeLLM:
         """Return one output per prompt."""
         assert not use_tqdm
         pairs = zip(prompts, sampling_params, strict=True)
-        return [output(p["prompt_token_ids"], str(s.given)) for p, s in pairs]
+        return [
+            output(p["prompt_token_ids"], str(s.given), REPORTED if "logprobs" in s.given else None)
+            for p, s in pairs
+        ]
 
 
 class Given:
@@ -94,10 +109,10 @@ def fake_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLLM]]:
     part.__dict__.update(StructuredOutputsParams=Given)
     monkeypatch.setitem(sys.modules, "vllm", whole)
     monkeypatch.setitem(sys.modules, "vllm.sampling_params", part)
-    monkeypatch.setattr(adapter, "require", lambda *_: None)
+    monkeypatch.setattr(locate, "require", lambda *_: None)
     FakeLLM.made.clear()
     yield FakeLLM
-    let_go()
+    unload()
 
 
 @pytest.fixture
@@ -156,16 +171,7 @@ def test_the_engines_arguments_can_be_overridden() -> None:
 
 def test_an_output_is_read_with_its_log_probabilities() -> None:
     """The chosen token's value comes first, then as many alternatives as were wanted."""
-
-    def value(token: str, logprob: float) -> Any:
-        return SimpleNamespace(decoded_token=token, logprob=logprob)
-
-    reported = [
-        {7: value("Yes", -0.1), 9: value("No", -2.5)},
-        {8: value("!", -3.0), 3: value(".", -0.2), 4: value("?", -1.0)},
-    ]
-
-    reply = read_output(output([1, 2, 3], "Yes!", reported), "<p>", "m", 2)
+    reply = read_output(output([1, 2, 3], "Yes!", REPORTED), "<p>", "m", 2)
 
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("Yes!", 3, 2)
     assert [(t.token, t.logprob, t.top) for t in reply.logprobs] == [
@@ -179,7 +185,11 @@ def test_a_run_goes_through_the_call_log(
 ) -> None:
     """Prompts are rendered by the template, sent as tokens, answered in order and kept."""
     model = Vllm(folder, context_tokens=60)
-    asked = [chat("Hi", max_tokens=5), chat("x" * 100), chat("Ho", json_schema={"type": "null"})]
+    asked = [
+        chat("Hi", max_tokens=5, logprobs=1),
+        chat("x" * 100),
+        chat("Ho", json_schema={"type": "null"}),
+    ]
 
     with Calls.at(tmp_path / "calls.sqlite") as calls:
         first, long, shaped = calls.ask(model.endpoint, asked)
@@ -188,6 +198,7 @@ def test_a_run_goes_through_the_call_log(
     assert first.rendered == "<user>Hi<assistant>"
     assert first.tokens_in == len(first.rendered)
     assert "'max_tokens': 5" in first.text
+    assert [token.top for token in first.logprobs] == [(("Yes", -0.1),), ((".", -0.2),)]
     assert isinstance(long, Failure)
     assert "longer than the context" in long.reason
     assert isinstance(shaped, Reply)
@@ -200,10 +211,13 @@ def test_the_identity_holds_what_changes_answers(folder: str) -> None:
     """Weights, type and options are in the key; how many are sent at once is not."""
     plain = Vllm(folder)
 
-    assert plain.revision == Vllm(folder, at_once=4).revision
-    others = {Vllm(folder, dtype="float16").revision, Vllm(folder, options={"a": 1}).revision}
+    assert plain.content_revision == Vllm(folder, at_once=4).content_revision
+    others = {
+        Vllm(folder, dtype="float16").content_revision,
+        Vllm(folder, options={"a": 1}).content_revision,
+    }
     (Path(folder) / "model.safetensors").write_bytes(b"other weights")
-    assert len(others | {plain.revision, Vllm(folder).revision}) == 4
+    assert len(others | {plain.content_revision, Vllm(folder).content_revision}) == 4
 
 
 def test_without_vllm_the_way_out_is_named(
@@ -215,7 +229,7 @@ def test_without_vllm_the_way_out_is_named(
         Calls.at(tmp_path / "calls.sqlite") as calls,
         pytest.raises(MissingDependency, match=r"ragstone\[vllm\]"),
     ):
-        Vllm(folder).check(calls)
+        Vllm(folder).check(Services(calls=calls))
 
 
 def test_sizes_start_at_one() -> None:

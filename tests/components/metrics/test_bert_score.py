@@ -17,7 +17,7 @@ from ragstone.components.metrics.rouge_l import rouge_l
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
-from ragstone.models.encoder_folder import encoder_digest, encoder_folder
+from ragstone.models.locate import ENCODER, find_model, weights_digest
 from ragstone.types import Context, ContextPassage
 
 NAMES = [
@@ -69,15 +69,15 @@ def test_options_that_make_no_sense_are_refused(name: str, said: str) -> None:
 def test_an_encoder_that_is_absent_says_how_to_give_a_folder(tmp_path: Path) -> None:
     """A folder without a model, a path that is not there, the default without network."""
     with pytest.raises(ModelFileError, match=r"config\.json"):
-        encoder_folder(str(tmp_path))
+        find_model(str(tmp_path), kind=ENCODER)
     with pytest.raises(ModelFileError, match="model=FOLDER"):
-        encoder_folder("/no/such/folder")
+        find_model("/no/such/folder", kind=ENCODER)
     if importlib.util.find_spec("huggingface_hub") is None:
         with pytest.raises(MissingDependency, match=r"ragstone\[hf\]"):
-            encoder_folder(bert_encoder.DEFAULT)
+            find_model(bert_encoder.DEFAULT, kind=ENCODER)
     else:
         with no_network(), pytest.raises(ModelFileError, match=r"model=FOLDER"):
-            encoder_folder("microsoft/deberta-xlarge-mnli")
+            find_model("microsoft/deberta-xlarge-mnli", kind=ENCODER)
 
 
 def test_torch_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,15 +92,15 @@ def test_the_digest_is_that_of_weights_and_tokenizer(tmp_path: Path) -> None:
     """A changed tokenizer changes it; a read-me does not. Pickled weights are the second choice."""
     for name in ("config.json", "tokenizer.json", "pytorch_model.bin"):
         (tmp_path / name).write_text(name, encoding="utf-8")
-    before = encoder_digest(str(tmp_path))
+    before = weights_digest(str(tmp_path), kind=ENCODER)
 
     (tmp_path / "README.md").write_text("?", encoding="utf-8")
-    assert encoder_digest(str(tmp_path)) == before
+    assert weights_digest(str(tmp_path), kind=ENCODER) == before
     (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
-    changed = encoder_digest(str(tmp_path))
+    changed = weights_digest(str(tmp_path), kind=ENCODER)
     assert changed != before
     (tmp_path / "model.safetensors").write_text("w", encoding="utf-8")
-    assert encoder_digest(str(tmp_path)) != changed
+    assert weights_digest(str(tmp_path), kind=ENCODER) != changed
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_the_bundled_encoder_needs_no_torch() -> None:
 def test_the_bundled_encoder_agrees_with_transformers() -> None:
     """Both ways give the same scores, to 1e-4; a long text is cut in both."""
     ours = bert_encoder.bert_scores(TEXTS, "all-minilm-l6-v2")
-    theirs = bert_encoder.bert_scores(TEXTS, str(encoder_folder("all-minilm-l6-v2")))
+    theirs = bert_encoder.bert_scores(TEXTS, str(find_model("all-minilm-l6-v2", kind=ENCODER)))
 
     assert [list(vars_of(one)) for one in ours] == [
         pytest.approx(list(vars_of(one)), abs=1e-4) for one in theirs

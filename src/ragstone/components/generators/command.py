@@ -6,66 +6,58 @@ import asyncio
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO, ClassVar, Final
 
 import orjson
 
-from ragstone.calls.client import Calls
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
-from ragstone.components.generators.external_base import (
-    as_request,
-    ask_own,
-    check_takes_context,
-    read_answer,
-)
+from ragstone.components.generators.external_base import ExternalSystem, read_answer
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.errors import ConfigError
-from ragstone.types import Prediction, Task
 
-_LONGEST_LINE: Final = 32 * 2**20
+_LINE_BYTES: Final = 32 * 2**20
 
 
 @dataclass(frozen=True)
-class Command:
-    """Answers with a command of yours, which is started once and then fed line by line.
+class Command(ExternalSystem):
+    """Answers with a command of yours, which is started once and receives one line per task.
 
-    It reads one JSON object a line from standard input, `{"query_id", "query", "history",
-    "passages"}`, and writes one a line to standard output, `{"answer": ...}` with `passage_ids`
-    where they are known, before it reads the next. Its standard error is shown where it fails.
+    It reads a JSON object per line from standard input, `{"query_id", "query", "history",
+    "passages"}`, and writes one to standard output, `{"answer": ...}` with `passage_ids` if they
+    are known, before it reads the next line. The last line of its standard error is part of the
+    reason of a failure.
 
     Args:
-        command: program and arguments, split as a shell would; no shell is involved.
-        takes_context: it answers from `passages`, so that it can be put through all settings.
-        workers: how many of it run side by side.
-        release: name a new one when the system changes, so that kept answers are asked anew.
+        command: program and arguments, split as a shell does; no shell is started.
+        takes_context: whether it answers from `passages`, so that all settings can be measured.
+        workers: number of processes that run side by side.
+        release: version of your system; a new one makes all calls again.
     """
 
     command: str
     takes_context: bool = False
     workers: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
-    version: ClassVar[int] = 1
-    may_retrieve: ClassVar[bool] = True
+    context_hint: ClassVar[str] = "set takes_context: true if it answers from them"
 
     def __post_init__(self) -> None:
-        """Check that there is such a program."""
+        """Raise `ConfigError` if the program is not found."""
         try:
             words = shlex.split(self.command)
         except ValueError as error:
             raise ConfigError(f"cannot read the command {self.command!r}: {error}") from error
         if not words or shutil.which(words[0]) is None:
             raise ConfigError(
-                f"the command {self.command!r} begins with no program that can be found; "
-                "give its path, or install it"
+                f"the program of the command {self.command!r} is not found; give its path, or "
+                "install it"
             )
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """The command as something that can be asked."""
+        """The command as an endpoint."""
         return Endpoint(
             self.command,
             identity=f"command:{self.command} {self.release}".strip(),
@@ -73,26 +65,20 @@ class Command:
             concurrency=self.workers,
         )
 
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order."""
-        way = "set takes_context: true if it answers from them"
-        check_takes_context(tasks, f"the command {self.command!r}", way, takes=self.takes_context)
-        return ask_own(tasks, [as_request(task) for task in tasks], self.endpoint, calls)
-
 
 @dataclass
 class _Running:
     process: asyncio.subprocess.Process
     errors: IO[bytes]
 
-    def last_words(self) -> str:
-        """Return the last line of standard error."""
+    def last_error_line(self) -> str:
+        """Return the last line of standard error, as the end of a reason."""
         self.errors.seek(0)
         lines = self.errors.read().decode("utf-8", "replace").strip().splitlines()
-        return f"; its last words: {lines[-1][:300]}" if lines else ""
+        return f"; last line of its standard error: {lines[-1][:300]}" if lines else ""
 
     async def stop(self) -> None:
-        """Kill the process and let go of its pipes."""
+        """Kill the process and close its pipes."""
         if self.process.returncode is None:
             self.process.kill()
         if self.process.stdin is not None:
@@ -103,7 +89,7 @@ class _Running:
 
 @dataclass
 class _CommandClient:
-    """Keeps processes running and hands each one task at a time."""
+    """Keeps processes running and gives each one task at a time."""
 
     endpoint: Endpoint
     pace: ConcurrencyLimiter
@@ -114,7 +100,7 @@ class _CommandClient:
         try:
             reply = await self._converse(running, request.messages[0][1])
         except BaseException:
-            # Cancelled by its deadline, or out of step: what it writes next answers another task.
+            # After a time-out or a bad line, the process's next line may answer an earlier task.
             await asyncio.shield(running.stop())
             raise
         self.idle.append(running)
@@ -133,7 +119,7 @@ class _CommandClient:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,
-                limit=_LONGEST_LINE,
+                limit=_LINE_BYTES,
             )
         except OSError as error:
             errors.close()
@@ -152,14 +138,13 @@ class _CommandClient:
             await process.stdin.drain()
             answer = await process.stdout.readline()
         except (ConnectionError, ValueError) as error:
-            raise AttemptError(f"{name} broke off: {error}{running.last_words()}") from error
+            raise AttemptError(f"{name} broke off: {error}{running.last_error_line()}") from error
         if not answer:
             code = await process.wait()
-            raise AttemptError(f"{name} ended with exit code {code}{running.last_words()}")
+            raise AttemptError(f"{name} ended with exit code {code}{running.last_error_line()}")
         try:
-            return read_answer(orjson.loads(answer), name)
-        except ValueError as error:
-            shown = answer[:120].decode("utf-8", "replace").strip()
-            raise AttemptError(
-                f"{name} wrote a line that cannot be used: {error} ({shown})"
-            ) from error
+            value = orjson.loads(answer)
+        except orjson.JSONDecodeError as error:
+            text = answer[:120].decode("utf-8", "replace").strip()
+            raise AttemptError(f"{name} wrote a line that is not JSON: {error} ({text})") from error
+        return read_answer(value, name)

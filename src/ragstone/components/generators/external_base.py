@@ -1,28 +1,63 @@
-"""What your own systems have in common: how a task is handed over, how an answer is read.
+"""Your own systems: how a task is handed over, and how the returned answer is read.
 
-A system sees the query, what was said before it, and, where it takes a context, the passages of the
-setting. It never sees gold answers, qrels or labels: they are not in what is handed over.
+A system receives the query, its history and, if it takes a context, the passages of the setting. It
+never receives gold answers, qrels or labels.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import orjson
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import Endpoint, Reply, Request, Sampling
-from ragstone.components.generators.llm_base import predicted
+from ragstone.calls.types import AttemptError, Reply, Request, Sampling
+from ragstone.components.generators.llm_base import EndpointGenerator
+from ragstone.core.component import Outcome
+from ragstone.data.readers.rows import FieldError, show
 from ragstone.errors import ConfigError
+from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Task
 
-PLAIN: Final = Sampling(temperature=None, max_tokens=None)
-"""A system of one's own decides for itself how it draws a reply."""
+NO_SAMPLING: Final = Sampling(temperature=None, max_tokens=None)
+"""Your own system chooses its sampling parameters itself."""
 
 
-def hand_over(task: Task) -> dict[str, Any]:
-    """Return a task as a system of one's own is given it, as plain data."""
+class ExternalSystem(EndpointGenerator):
+    """A system of your own, which receives each task in one call."""
+
+    may_retrieve: ClassVar[bool] = True
+    context_hint: ClassVar[str]
+    """The change that makes the system take a context."""
+
+    @property
+    def takes_context(self) -> bool:
+        """Whether the system answers from the passages of the context."""
+        raise NotImplementedError
+
+    def request(self, task: Task) -> Request:
+        """Return the call that hands a task over as JSON."""
+        return Request((("task", orjson.dumps(as_plain_data(task)).decode()),), NO_SAMPLING)
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
+        """Return one prediction per task, in order.
+
+        Raises:
+            ConfigError: a context has passages, and the system takes none.
+        """
+        shown = next((task.context for task in tasks if task.context.passages), None)
+        if shown is not None and not self.takes_context:
+            raise ConfigError(
+                f"the setting {shown.setting!r} shows passages, but {self.endpoint.model!r} takes "
+                "none, so its answers would be measured with a context that it never received; "
+                f"use the setting 'none', or {self.context_hint}"
+            )
+        return super().generate(tasks, services)
+
+
+def as_plain_data(task: Task) -> dict[str, Any]:
+    """Return the parts of a task that your own system receives, as plain data."""
     return {
         "query_id": task.query.query_id,
         "query": task.query.text,
@@ -31,13 +66,8 @@ def hand_over(task: Task) -> dict[str, Any]:
     }
 
 
-def as_request(task: Task) -> Request:
-    """Return the request that hands a task over."""
-    return Request((("task", orjson.dumps(hand_over(task)).decode()),), PLAIN)
-
-
 def as_task(request: Request) -> Task:
-    """Return the task that `as_request` handed over: without gold answers and labels."""
+    """Return the task in a request of `ExternalSystem`, without gold answers and labels."""
     given = orjson.loads(request.messages[0][1])
     history = tuple(Message(m["role"], m["text"]) for m in given["history"])
     passages = tuple(
@@ -47,72 +77,57 @@ def as_task(request: Request) -> Task:
     return Task(query, Context(query.query_id, "", passages))
 
 
-def ask_own(
-    tasks: Sequence[Task], requests: Sequence[Request], endpoint: Endpoint, calls: Calls
-) -> Iterator[Prediction]:
-    """Yield one prediction per task, in order."""
-    outcomes = calls.ask(endpoint, requests, title=f"answers of {endpoint.model}")
-    for task, outcome in zip(tasks, outcomes, strict=True):
-        yield predicted(task.query.query_id, outcome, calls.cost(endpoint, outcome))
-
-
-def check_takes_context(tasks: Sequence[Task], name: str, way: str, *, takes: bool) -> None:
-    """Raise `ConfigError` where a setting shows passages to a system that takes none."""
-    shown = next((task.context for task in tasks if task.context.passages), None)
-    if shown is not None and not takes:
-        raise ConfigError(
-            f"the setting {shown.setting!r} shows passages, but {name} takes none, so its answers "
-            f"would count for a context it never saw; use the setting 'none', or {way}"
-        )
-
-
 def read_answer(value: object, name: str) -> Reply:
-    """Return what a system of one's own returned as a reply; `ValueError` says what is wrong.
+    """Return the reply for a value that your own system returned.
 
-    A text, a `Prediction`, or a mapping with `answer` and, where known, `passage_ids` (or
+    The value is a text, a `Prediction`, or a mapping with `answer` and, if known, `passage_ids` (or
     `passages`, a list of objects with `passage_id`), `tokens_in` and `tokens_out`.
 
     >>> read_answer({"answer": "1912", "passage_ids": ["p7"]}, "mine").passage_ids
     ('p7',)
+
+    Raises:
+        AttemptError: the value has another form, or is a failed prediction.
     """
     if isinstance(value, str):
         return Reply(value)
     if isinstance(value, Prediction):
         if value.answer is None:
-            raise ValueError(f"{name} failed: {value.reason or 'no reason given'}")
-        ids, used = value.passage_ids, (value.tokens_in, value.tokens_out)
-        return Reply(value.answer, tokens_in=used[0], tokens_out=used[1], passage_ids=ids)
+            raise AttemptError(f"{name} failed: {value.reason or 'no reason given'}")
+        value = dataclasses.asdict(value)
     if not isinstance(value, Mapping):
         kind = type(value).__name__
-        raise _unusable(f"{name} returned {kind}; expected a text, or a mapping with 'answer'")
+        raise AttemptError(f"{name} returned {kind}; expected a text, or a mapping with 'answer'")
     answer = value.get("answer")
     if not isinstance(answer, str):
-        held = ", ".join(sorted(map(str, value))) or "nothing"
-        raise _unusable(f"{name} returned no text under 'answer'; it returned: {held}")
-    return Reply(
-        answer,
-        tokens_in=_count(value.get("tokens_in")),
-        tokens_out=_count(value.get("tokens_out")),
-        passage_ids=_passage_ids(value.get("passage_ids", value.get("passages")), name),
-    )
+        keys = ", ".join(sorted(map(str, value))) or "nothing"
+        raise AttemptError(f"{name} returned no text under 'answer'; it returned: {keys}")
+    try:
+        ids = read_passage_ids(value)
+    except FieldError as error:
+        raise AttemptError(f"{name} returned passages of an unexpected shape: {error}") from error
+    tokens_in, tokens_out = _count(value.get("tokens_in")), _count(value.get("tokens_out"))
+    return Reply(answer, tokens_in=tokens_in, tokens_out=tokens_out, passage_ids=ids)
 
 
-def _unusable(reason: str) -> ValueError:
-    return ValueError(reason)
+def read_passage_ids(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the passage ids of an answer in plain data; None if it has none.
 
-
-def _passage_ids(listed: object, name: str) -> tuple[str, ...] | None:
-    if listed is None:
+    Raises:
+        FieldError: `passage_ids` or `passages` has another form.
+    """
+    given = row.get("passage_ids", row.get("passages"))
+    if given is None:
         return None
-    if isinstance(listed, list | tuple):
-        ids = [i.get("passage_id") if isinstance(i, Mapping) else i for i in listed]
-        texts = tuple(item for item in ids if isinstance(item, str))
-        if len(texts) == len(ids):
-            return texts
-    raise ValueError(
-        f"{name} returned passages of an unexpected shape: {str(listed)[:80]}; expected a list of "
-        "ids, or of objects with 'passage_id'"
-    )
+    items = given if isinstance(given, list | tuple) else [None]
+    ids = [item.get("passage_id") if isinstance(item, Mapping) else item for item in items]
+    texts = tuple(item for item in ids if isinstance(item, str))
+    if len(texts) < len(ids):
+        raise FieldError(
+            "'passage_ids' must be a list of ids, or 'passages' a list of objects with "
+            f"'passage_id'; found {show(given)}"
+        )
+    return texts
 
 
 def _count(value: object) -> int | None:

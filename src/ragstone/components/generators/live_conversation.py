@@ -1,77 +1,89 @@
-"""A conversation as it would have gone: the system's own earlier answers are the history."""
+"""Live conversations: the history of each turn contains the system's own earlier answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any
 
-from ragstone.calls.client import Calls
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.calls.estimates import Estimate
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
-from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
-from ragstone.protocols import Generator
+from ragstone.protocols import Generator, Services
 from ragstone.types import Message, Prediction, Query, Task
-
-_LACKING: Final = "the system's answers to turns {turns} failed; they are not in the history"
 
 
 @dataclass(frozen=True)
-class Live:
-    """Answers conversations turn by turn, each turn after the system's own answers.
+class Live(Generator):
+    """Answers conversations turn by turn, with the system's own answers as the history.
 
-    Instead of the reference answers of the data set. Turns of one number are answered together;
-    a query that is no turn is answered as it is. The contexts are those of the setting: what was
-    searched for is formed from the reference conversation, which matters only to query formers
-    that read the agent's answers. A turn that failed is left out of the later histories, and the
-    later answers say so.
+    They replace the reference answers of the data set. Turns with the same number are answered
+    together; a query outside of a conversation is answered as it is. The contexts are those of the
+    setting: search texts are formed from the reference conversation, which matters only to query
+    formers that read the agent's answers. A failed turn is left out of the later histories, and
+    the later predictions report it.
 
     Args:
-        generator: what answers, as it is written elsewhere: `local`, or `{name: chat, ...}`.
+        generator: the generator that answers: `local`, or `{name: chat, ...}`.
     """
 
     generator: str | dict[str, Any] = field(default="local", metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        """Check what is written."""
-        parse_spec(self.generator, where="live, generator")
+        """Create the generator that answers, so that its errors are raised now."""
         _ = self._inner
-
-    @property
-    def revision(self) -> Mapping[str, Any]:
-        """What the generator within is."""
-        return cache_key_parts(self._inner)
 
     @cached_property
     def _inner(self) -> Generator:
         made: Generator = create("generators", self.generator, where="live, generator")
         return made
 
-    def check(self, calls: Calls) -> None:
-        """Ask the generator within whether it can run."""
-        check = getattr(self._inner, "check", None)
-        if check is not None:
-            check(calls)
+    @property
+    def content_revision(self) -> Mapping[str, Any]:
+        """The cache key parts of the generator that answers."""
+        return cache_key_parts(self._inner)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether the generator that answers runs a model."""
+        return self._inner.needs_model
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return the calls of the generator that answers."""
+        return self._inner.cost(n_queries, n_passages)
+
+    def check(self, services: Services) -> None:
+        """Raise if the generator that answers cannot work here."""
+        self._inner.check(services)
 
     def check_queries(self, queries: Sequence[Query]) -> None:
-        """Raise `ConfigError` where an earlier turn of a conversation is not among the queries."""
-        asked = {(_conversation(query), _turn(query)) for query in queries}
+        """Raise `ConfigError` if an earlier turn of a conversation is not among the queries."""
+        self._inner.check_queries(queries)
+        present = {(_conversation(query), _turn(query)) for query in queries}
         for query in queries:
             earlier = sum(message.role == "user" for message in query.history)
             for turn in range(1, earlier + 1) if _turn(query) > 1 else ():
-                if (_conversation(query), turn) not in asked:
+                if (_conversation(query), turn) not in present:
                     raise ConfigError(
                         f"live: turn {turn} of conversation {_conversation(query)!r} is not among "
-                        f"the queries, so there is no answer to go on from at turn {_turn(query)}; "
+                        f"the queries, so turn {_turn(query)} has no answer to continue from; "
                         "take whole conversations (sample.where: {conversation: [...]}), not a "
                         "sample of queries, and settings that are defined for every turn"
                     )
 
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
+    def estimate(
+        self, tasks: Sequence[Task], services: Services, *, sample: int = 0
+    ) -> Estimate | None:
+        """Return an estimate from the reference histories; no sample is drawn.
+
+        A sample of calls with those histories would be of no use to the run.
+        """
+        return self._inner.estimate(tasks, services)
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
         """Yield one prediction per task, in order.
 
         Raises:
@@ -79,14 +91,16 @@ class Live:
         """
         self.check_queries([task.query for task in tasks])
         answered: dict[tuple[str, int], Prediction] = {}
-        found: dict[str, Prediction] = {}
-        for number, group in _by_turn(tasks).items():
-            held = [_live(task, number, answered) for task in group]
-            answers = self._inner.generate([task for task, _ in held], calls)
-            for (task, lacking), prediction in zip(held, answers, strict=True):
-                noted = "; ".join(filter(None, [lacking, prediction.dropped]))
-                found[task.query.query_id] = replace(prediction, dropped=noted)
-                answered[_conversation(task.query), number] = prediction
+        found: dict[str, Outcome[Prediction]] = {}
+        for turn, group in _by_turn(tasks).items():
+            live = [_with_own_answers(task, turn, answered) for task in group]
+            outcomes = run_component(self._inner, services, [task for task, _ in live])
+            for (task, missing), outcome in zip(live, outcomes, strict=True):
+                query = task.query
+                given = outcome.value or Prediction(query.query_id, None, reason=outcome.reason)
+                dropped = "; ".join(filter(None, [missing, given.dropped]))
+                found[query.query_id] = replace(outcome, value=replace(given, dropped=dropped))
+                answered[_conversation(query), turn] = given
         yield from (found[task.query.query_id] for task in tasks)
 
 
@@ -95,7 +109,7 @@ def _conversation(query: Query) -> str:
 
 
 def _turn(query: Query) -> int:
-    """Return the number of a turn; what is no turn of a conversation counts as a first one."""
+    """Return the number of a turn; a query outside of a conversation counts as a first turn."""
     turn = query.labels.get("turn", 1)
     return turn if isinstance(turn, int) else 1
 
@@ -108,21 +122,22 @@ def _by_turn(tasks: Sequence[Task]) -> dict[int, list[Task]]:
     return dict(sorted(found.items()))
 
 
-def _live(
-    task: Task, number: int, answered: Mapping[tuple[str, int], Prediction]
+def _with_own_answers(
+    task: Task, turn: int, answered: Mapping[tuple[str, int], Prediction]
 ) -> tuple[Task, str]:
-    """Return the task with the system's own answers as history, and what is lacking there."""
-    if number == 1:
+    """Return the task with the system's own answers as history, and a note of failed turns."""
+    if turn == 1:
         return task, ""
-    conversation = _conversation(task.query)
-    asked = [message for message in task.query.history if message.role == "user"]
-    said: list[Message] = []
+    questions = [message for message in task.query.history if message.role == "user"]
+    history: list[Message] = []
     failed: list[str] = []
-    for turn, question in enumerate(asked, start=1):
-        own = answered[conversation, turn]
-        if own.answer is None:
-            failed.append(str(turn))
+    for earlier, question in enumerate(questions, start=1):
+        own = answered[_conversation(task.query), earlier].answer
+        if own is None:
+            failed.append(str(earlier))
         else:
-            said += [question, Message("agent", own.answer)]
-    query = replace(task.query, history=tuple(said))
-    return replace(task, query=query), _LACKING.format(turns=", ".join(failed)) if failed else ""
+            history += [question, Message("agent", own)]
+    turns = ", ".join(failed)
+    note = f"the system's answers to turns {turns} failed; they are not in the history"
+    query = replace(task.query, history=tuple(history))
+    return replace(task, query=query), note if failed else ""

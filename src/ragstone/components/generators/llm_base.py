@@ -1,103 +1,170 @@
-"""From tasks to requests to predictions: what all generators that ask a model have in common."""
+"""Generators that make one call per query, and those among them that prompt a chat model."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import ClassVar
 
-from ragstone.calls.client import Calls
 from ragstone.calls.estimates import Estimate
-from ragstone.calls.types import Endpoint, Failure, Outcome, Request, Sampling
+from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
 from ragstone.components.generators.context_window import fit
-from ragstone.core.prompts import RagPrompts
-from ragstone.types import Prediction, Task
+from ragstone.core.component import Outcome
+from ragstone.core.prompts import (
+    CLOSED_BOOK_SYSTEM,
+    CLOSED_BOOK_USER,
+    WITH_CONTEXT_SYSTEM,
+    WITH_CONTEXT_USER,
+    RagPrompts,
+)
+from ragstone.errors import ConfigError
+from ragstone.protocols import Generator, Services
+from ragstone.types import Prediction, Query, Task
 
 
-class Asking:
-    """What a generator that asks a model does with its prompts; the generator says which model.
+class EndpointGenerator(Generator):
+    """A generator whose answers are replies of one endpoint, a model or a system of your own."""
 
-    No dataclass: the fields belong to the generators, in an order of their own.
+    @property
+    def endpoint(self) -> Endpoint:
+        """The model or system that answers, and its address."""
+        raise NotImplementedError
+
+    @property
+    def needs_model(self) -> bool:
+        """True: every answer is a call."""
+        return True
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per query."""
+        return n_queries
+
+    def check(self, services: Services) -> None:
+        """Raise if the key is unset, a price is missing or the server is unreachable."""
+        services.calls.check(self.endpoint)
+
+    def request(self, task: Task) -> Request:
+        """Return the call that answers a task."""
+        raise NotImplementedError
+
+    def dropped(self, task: Task) -> str:
+        """Return the parts of a task that its request leaves out, or ""."""
+        return ""
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
+        """Yield one prediction per task, in order; a failed call is made again by the next run."""
+        calls, requests = services.calls, [self.request(task) for task in tasks]
+        ended = calls.ask(self.endpoint, requests, title=f"answers of {self.endpoint.model}")
+        for task, outcome in zip(tasks, ended, strict=True):
+            cost = calls.cost(self.endpoint, outcome)
+            prediction = _prediction(task.query, outcome, cost, self.dropped(task))
+            yield Outcome(prediction, prediction.reason, retry=prediction.answer is None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlmGenerator(EndpointGenerator):
+    """A generator that prompts a chat model. Other components may call its model for their work.
+
+    A query without passages has the closed-book prompts. Their variables are `{query}` and
+    `{history}`; the prompts for a query with passages have `{context}` too.
+
+    Args:
+        max_tokens: maximum length of an answer, in tokens.
+        stop: strings that end an answer, and are not part of it.
+        system: template of the system message; no such message is sent if it is empty.
+        user: template of the user message.
+        closed_book_system: template of the system message for a query without passages.
+        closed_book_user: template of the user message for a query without passages.
+        budget: maximum tokens of history and passages together; None sends all of them. The
+            prediction names the turns and passages that did not fit. Without a budget, a prompt
+            that is longer than the model's context is a failed call.
     """
 
-    system: str
-    user: str
-    closed_book_system: str
-    closed_book_user: str
-    budget: int | None
+    max_tokens: int = 256
+    stop: tuple[str, ...] = ()
+    system: str = WITH_CONTEXT_SYSTEM
+    user: str = WITH_CONTEXT_USER
+    closed_book_system: str = CLOSED_BOOK_SYSTEM
+    closed_book_user: str = CLOSED_BOOK_USER
+    budget: int | None = None
+
+    sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
+    """Fields that must be 1 or more."""
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` if a template or a size is wrong."""
+        self.prompts.check()
+        for name in self.sizes:
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
 
     @property
-    @abstractmethod
-    def endpoint(self) -> Endpoint:
-        """The model and where it is."""
-
-    @property
-    @abstractmethod
-    def sampling(self) -> Sampling:
-        """How replies are drawn."""
+    def content_revision(self) -> str:
+        """The identity of the model in cache keys."""
+        return self.endpoint.identity
 
     @cached_property
     def prompts(self) -> RagPrompts:
         """The prompts with and without context."""
         return RagPrompts(self.system, self.user, self.closed_book_system, self.closed_book_user)
 
-    def generate(self, tasks: Sequence[Task], calls: Calls) -> Iterator[Prediction]:
-        """Yield one prediction per task, in order."""
-        return ask_all(tasks, self.prompts, self.sampling, self.endpoint, calls, budget=self.budget)
+    @cached_property
+    def sampling(self) -> Sampling:
+        """The sampling parameters among the fields; greedy decoding if there is no temperature."""
+        shared = {f.name for f in fields(self)} & {f.name for f in fields(Sampling)}
+        return Sampling(**{name: getattr(self, name) for name in shared})
 
-    def estimate(self, tasks: Sequence[Task], calls: Calls, *, sample: int = 0) -> Estimate:
-        """Return what answering is likely to take; `sample` calls are made to find out."""
-        requests = requests_for(tasks, self.prompts, self.sampling, self.budget)
-        return calls.estimate(self.endpoint, requests, sample=sample)
+    def request(self, task: Task) -> Request:
+        """Return the call that answers a task, its prompt cut to the budget."""
+        return Request(self.prompts.render(fit(task, self.budget)[0]), self.sampling)
+
+    def dropped(self, task: Task) -> str:
+        """Return the turns and passages that do not fit into the budget, or ""."""
+        return fit(task, self.budget)[1]
+
+    def estimate(self, tasks: Sequence[Task], services: Services, *, sample: int = 0) -> Estimate:
+        """Return the calls that the tasks are likely to take, after making `sample` of them."""
+        requests = [self.request(task) for task in tasks]
+        return services.calls.estimate(self.endpoint, requests, sample=sample)
 
 
-def ask_all(
-    tasks: Sequence[Task],
-    prompts: RagPrompts,
-    sampling: Sampling,
-    endpoint: Endpoint,
-    calls: Calls,
-    *,
-    budget: int | None = None,
-) -> Iterator[Prediction]:
-    """Yield one prediction per task, in order.
+@dataclass(frozen=True, kw_only=True)
+class SamplingGenerator(LlmGenerator):
+    """A chat model whose replies may be sampled.
 
-    A prompt longer than the model's context is refused by the server and becomes a failure that
-    says so. Nothing is dropped to make it fit unless a budget of tokens for history and passages is
-    given; then the prediction says what.
+    Args:
+        temperature: 0 decodes greedily; None leaves it to the server.
+        top_p: share of the probability that the likeliest tokens are sampled from.
+        seed: seed of the random numbers, if the model takes one.
     """
-    requests = requests_for(tasks, prompts, sampling, budget)
-    outcomes = calls.ask(endpoint, requests, title=f"answers of {endpoint.model}")
-    for task, outcome in zip(tasks, outcomes, strict=True):
-        found = predicted(task.query.query_id, outcome, calls.cost(endpoint, outcome))
-        yield replace(found, dropped=fit(task, budget)[1])
+
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    seed: int | None = None
 
 
-def requests_for(
-    tasks: Sequence[Task], prompts: RagPrompts, sampling: Sampling, budget: int | None = None
-) -> list[Request]:
-    """Return one request per task, in order."""
-    return [Request(prompts.render(fit(task, budget)[0]), sampling) for task in tasks]
-
-
-def predicted(query_id: str, outcome: Outcome, cost: float | None = None) -> Prediction:
-    """Return the prediction that a call's outcome amounts to."""
-    if isinstance(outcome, Failure):
+def _prediction(
+    query: Query, ended: Reply | Failure, cost: float | None, dropped: str
+) -> Prediction:
+    """Return the prediction for a call that ended."""
+    if isinstance(ended, Failure):
         return Prediction(
-            query_id,
+            query.query_id,
             None,
-            reason=outcome.reason,
-            call_key=outcome.key,
-            seconds=outcome.seconds,
+            reason=ended.reason,
+            call_key=ended.key,
+            seconds=ended.seconds,
+            dropped=dropped,
         )
     return Prediction(
-        query_id,
-        outcome.text.strip(),
-        call_key=outcome.key,
-        tokens_in=outcome.tokens_in,
-        tokens_out=outcome.tokens_out,
-        seconds=outcome.seconds,
+        query.query_id,
+        ended.text.strip(),
+        call_key=ended.key,
+        tokens_in=ended.tokens_in,
+        tokens_out=ended.tokens_out,
+        seconds=ended.seconds,
         cost=cost,
-        passage_ids=outcome.passage_ids,
+        passage_ids=ended.passage_ids,
+        dropped=dropped,
     )

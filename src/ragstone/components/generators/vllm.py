@@ -8,42 +8,43 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from ragstone.calls.client import Calls
-from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, Sampling, TokenLogprob
-from ragstone.components.generators.llm_base import Asking
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, TokenLogprob
+from ragstone.components.generators.llm_base import SamplingGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core.prompts import (
-    CLOSED_BOOK_SYSTEM,
-    CLOSED_BOOK_USER,
-    WITH_CONTEXT_SYSTEM,
-    WITH_CONTEXT_USER,
+from ragstone.models.in_process import (
+    Answer,
+    TextModel,
+    draw_seed,
+    in_process,
+    load_once,
+    refuse_unsupported,
 )
-from ragstone.errors import ConfigError
-from ragstone.models.in_process import Answer, TextModel, draw_seed, hold, in_process, refuse
-from ragstone.models.locate import find_model, weights_digest
+from ragstone.models.locate import VLLM, find_model, weights_digest
+from ragstone.protocols import Services
 
-_TAKES: Final = frozenset({"json_schema", "grammar", "extra"})
+_SUPPORTED: Final = frozenset({"json_schema", "grammar", "extra"})
 
 
 @dataclass(frozen=True)
-class Vllm(Asking):
+class Vllm(SamplingGenerator):
     """Answers with a model that vLLM runs, many prompts at once.
 
-    vLLM batches as it sees fit, so a greedy answer may change in the last digits of its arithmetic
-    with what is answered beside it; VLLM_BATCH_INVARIANT=1 in the environment prevents that on
-    GPUs that vLLM lists.
+    vLLM chooses its batches itself, so the last digits of the arithmetic, and sometimes a greedy
+    answer, change with the other prompts of a batch. VLLM_BATCH_INVARIANT=1 in the environment
+    prevents this on the GPUs that vLLM lists. Sampling, prompts and budget: see `LlmGenerator` and
+    `SamplingGenerator`.
 
     Args:
-        model: the path of a folder or of a GGUF file, or a hub's name.
-        hub_revision: a commit, tag or branch of the hub.
-        dtype: of weights and arithmetic; `auto` takes what the model's configuration says.
-        context_tokens: room for prompt and answer; the model's own where it is None.
+        model: path of a folder or of a GGUF file, or name on the hub.
+        hub_revision: commit, tag or branch of the hub.
+        dtype: number type of weights and arithmetic; `auto` takes that of the model's
+            configuration.
+        context_tokens: maximum length of prompt and answer together, in tokens; None takes the
+            model's own.
         options: further arguments of `vllm.LLM`, for example `{tensor_parallel_size: 2}`.
-        at_once: prompts handed to the engine together.
+        at_once: maximum prompts that the engine is given together.
         extra: further arguments of `vllm.SamplingParams`, for example `{top_k: 20}`.
-        budget: tokens for history and passages; what does not fit is dropped, and noted.
     """
 
     model: str
@@ -52,48 +53,13 @@ class Vllm(Asking):
     context_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     at_once: int = field(default=256, metadata=NOT_IN_CACHE_KEY)
-    temperature: float = 0.0
-    top_p: float | None = None
-    max_tokens: int = 256
-    seed: int | None = None
-    stop: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
-    system: str = WITH_CONTEXT_SYSTEM
-    user: str = WITH_CONTEXT_USER
-    closed_book_system: str = CLOSED_BOOK_SYSTEM
-    closed_book_user: str = CLOSED_BOOK_USER
-    budget: int | None = None
-    version: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        """Check templates and sizes before anything is run."""
-        self.prompts.check()
-        if self.at_once < 1 or self.max_tokens < 1:
-            raise ConfigError(
-                f"at_once and max_tokens start at 1, found {self.at_once} and {self.max_tokens}"
-            )
-
-    @property
-    def revision(self) -> str:
-        """The model's identity: digest of the weights, type and options."""
-        return self.endpoint.identity
-
-    @cached_property
-    def sampling(self) -> Sampling:
-        """How replies are drawn."""
-        return Sampling(
-            temperature=self.temperature,
-            top_p=self.top_p,
-            max_tokens=self.max_tokens,
-            seed=self.seed,
-            stop=self.stop,
-            extra=self.extra,
-        )
+    sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "at_once")
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """The model, known by the bytes of its files and the options it is run with."""
-        digest = weights_digest(self.model, self.hub_revision, extra="vllm")
+        """The model, identified by the digest of its files and the engine's options."""
+        digest = weights_digest(self.model, self.hub_revision, VLLM)
         return Endpoint(
             self.model,
             identity=f"vllm:{digest}:{self.dtype}:{fingerprint(self.options)[:16]}",
@@ -101,21 +67,26 @@ class Vllm(Asking):
             concurrency=2 * self.at_once,
         )
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless vLLM and the model are there."""
-        if not calls.replay_only:
-            require("a model run by vLLM", "vllm", "vllm")
-            find_model(self.model, self.hub_revision, extra="vllm")
+    def check(self, services: Services) -> None:
+        """Raise if vLLM or the model is missing."""
+        if not services.calls.replay_only:
+            VLLM.require()
+            find_model(self.model, self.hub_revision, VLLM)
 
     def _load(self) -> TextModel:
-        require("a model run by vLLM", "vllm", "vllm")
-        path = find_model(self.model, self.hub_revision, extra="vllm")
+        VLLM.require()
+        path = find_model(self.model, self.hub_revision, VLLM)
         arguments = engine_arguments(str(path), self.dtype, self.context_tokens, self.options)
-        return hold(("vllm", repr(arguments)), lambda: VllmModel(self.model, arguments))
+        return load_once(("vllm", repr(arguments)), lambda: VllmModel(self.model, arguments))
 
 
 class VllmModel:
-    """vLLM's engine; `arguments` are those of `vllm.LLM`."""
+    """vLLM's engine.
+
+    Args:
+        name: the model's name in messages.
+        arguments: the arguments of `vllm.LLM`.
+    """
 
     def __init__(self, name: str, arguments: Mapping[str, Any]) -> None:
         import vllm
@@ -126,37 +97,35 @@ class VllmModel:
         self.context_tokens = int(self.engine.llm_engine.model_config.max_model_len)
 
     def close(self) -> None:
-        """Give back the memory."""
+        """Free the memory."""
         del self.engine
         gc.collect()
 
     def answer(self, requests: Sequence[Request], go_on: Callable[[], bool]) -> list[Answer]:
-        """Return how each request ended, in order."""
-        from vllm import SamplingParams
-        from vllm.sampling_params import StructuredOutputsParams
-
+        """Return one answer per request, in order; `go_on` is ignored."""
         prompts = [self._prompt(request) for request in requests]
-        drawn = []
-        for request, prompt in zip(requests, prompts, strict=True):
-            if not isinstance(prompt, AttemptError):
-                given, form = sampling_arguments(request)
-                if form:
-                    given["structured_outputs"] = StructuredOutputsParams(**form)
-                drawn.append(SamplingParams(**given))
-        sent = [{"prompt_token_ids": p[1]} for p in prompts if not isinstance(p, AttemptError)]
-        made = iter(self.engine.generate(sent, drawn, use_tqdm=False) if sent else ())
-        return [
-            p if isinstance(p, AttemptError) else read_output(next(made), p[0], self.name)
-            for p in prompts
+        sent = [
+            (request, prompt)
+            for request, prompt in zip(requests, prompts, strict=True)
+            if not isinstance(prompt, AttemptError)
         ]
+        tokens = [{"prompt_token_ids": ids} for _, (_, ids) in sent]
+        parameters = [_sampling_params(request) for request, _ in sent]
+        made = self.engine.generate(tokens, parameters, use_tqdm=False) if sent else []
+        replies = (
+            read_output(output, rendered, self.name, request.sampling.logprobs or 0)
+            for output, (request, (rendered, _)) in zip(made, sent, strict=True)
+        )
+        return [p if isinstance(p, AttemptError) else next(replies) for p in prompts]
 
     def _prompt(self, request: Request) -> tuple[str, list[int]] | AttemptError:
-        """Return the rendered prompt and its tokens; special ones stand in the text already."""
-        refuse(request.sampling, self.name, takes=_TAKES)
+        """Return the rendered prompt and its tokens."""
+        refuse_unsupported(request.sampling, self.name, supported=_SUPPORTED)
         messages = [{"role": role, "content": text} for role, text in request.messages]
         rendered = self.tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True
         )
+        # The template has written the special tokens already.
         ids = self.tokenizer(rendered, add_special_tokens=False)["input_ids"]
         if len(ids) >= self.context_tokens:
             return AttemptError(
@@ -174,14 +143,15 @@ def engine_arguments(
     >>> engine_arguments("/models/m", "auto", 4096, {"tensor_parallel_size": 2})["max_model_len"]
     4096
     """
-    room = {} if context_tokens is None else {"max_model_len": context_tokens}
-    return {"model": path, "dtype": dtype, "seed": 0, **room, **options}
+    length = {} if context_tokens is None else {"max_model_len": context_tokens}
+    return {"model": path, "dtype": dtype, "seed": 0, **length, **options}
 
 
 def sampling_arguments(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments of `vllm.SamplingParams`, and of its `StructuredOutputsParams`.
 
-    >>> sampling_arguments(Request((("user", "Hi"),), Sampling(max_tokens=8, stop=(".",))))
+    >>> from ragstone.calls.types import chat
+    >>> sampling_arguments(chat("Hi", max_tokens=8, stop=(".",)))
     ({'temperature': 0.0, 'max_tokens': 8, 'stop': ['.']}, {})
     """
     sampling = request.sampling
@@ -205,8 +175,25 @@ def sampling_arguments(request: Request) -> tuple[dict[str, Any], dict[str, Any]
     return given | dict(sampling.extra), form
 
 
-def read_output(output: Any, rendered: str, name: str, wanted: int | None = None) -> Reply:
-    """Return the reply that a `vllm.RequestOutput` holds, with so many alternatives a token."""
+def _sampling_params(request: Request) -> Any:
+    from vllm import SamplingParams
+    from vllm.sampling_params import StructuredOutputsParams
+
+    given, form = sampling_arguments(request)
+    if form:
+        given["structured_outputs"] = StructuredOutputsParams(**form)
+    return SamplingParams(**given)
+
+
+def read_output(output: Any, rendered: str, name: str, alternatives: int = 0) -> Reply:
+    """Return the reply in a `vllm.RequestOutput`.
+
+    Args:
+        output: the output.
+        rendered: the prompt as the chat template wrote it.
+        name: the model's name.
+        alternatives: how many of the likeliest tokens to report beside each token.
+    """
     written = output.outputs[0]
     return Reply(
         text=written.text,
@@ -214,7 +201,7 @@ def read_output(output: Any, rendered: str, name: str, wanted: int | None = None
         tokens_in=len(output.prompt_token_ids),
         tokens_out=len(written.token_ids),
         logprobs=tuple(
-            _logprob(token, reported, wanted or 0)
+            _logprob(token, reported, alternatives)
             for token, reported in zip(written.token_ids, written.logprobs or (), strict=False)
         ),
         served_by=f"{name} (vllm)",
@@ -222,9 +209,9 @@ def read_output(output: Any, rendered: str, name: str, wanted: int | None = None
     )
 
 
-def _logprob(token: int, reported: Mapping[int, Any], wanted: int) -> TokenLogprob:
-    """Return a token's log-probability; vLLM reports it beside the likeliest, by token."""
+def _logprob(token: int, reported: Mapping[int, Any], alternatives: int) -> TokenLogprob:
+    """Return a token's log-probability; vLLM reports it with those of the likeliest tokens."""
     ranked = sorted(reported.items(), key=lambda pair: -pair[1].logprob)
     chosen = reported[token]
-    top = tuple((str(v.decoded_token), float(v.logprob)) for _, v in ranked[:wanted])
+    top = tuple((str(v.decoded_token), float(v.logprob)) for _, v in ranked[:alternatives])
     return TokenLogprob(str(chosen.decoded_token), float(chosen.logprob), top)

@@ -22,7 +22,7 @@ from ragstone.components.metrics.greedy_matching import greedy_match
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.encoder_folder import encoder_folder
+from ragstone.models.locate import ENCODER, find_model
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.greedy_matching import Flags, Vectors
@@ -139,7 +139,7 @@ def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncode
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    folder = encoder_folder(model)
+    folder = find_model(model, kind=ENCODER)
     try:
         with _quiet():
             config = AutoConfig.from_pretrained(folder, local_files_only=True)

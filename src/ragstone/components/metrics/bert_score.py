@@ -17,7 +17,7 @@ from ragstone.components.metrics.bert_encoder import (
 )
 from ragstone.components.metrics.greedy_matching import rescaled
 from ragstone.errors import ConfigError
-from ragstone.models.encoder_folder import encoder_digest
+from ragstone.models.locate import ENCODER, weights_digest
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -89,7 +89,7 @@ class BertScore(AnswerMetric):
     @property
     def content_revision(self) -> str:
         """Digest of the model's files."""
-        return encoder_digest(self.model)
+        return weights_digest(self.model, kind=ENCODER)
 
     def check(self, services: object = None) -> None:
         """Raise unless the encoder can be run here, before an answer is paid for."""

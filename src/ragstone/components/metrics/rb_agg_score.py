@@ -13,7 +13,7 @@ from ragstone.components.metrics.bert_k_precision import BertKPrecision
 from ragstone.components.metrics.bert_score import BertScoreR, checked_scale
 from ragstone.components.metrics.rb_agg import rb_agg
 from ragstone.components.metrics.rouge_l import RougeL
-from ragstone.models.encoder_folder import encoder_digest
+from ragstone.models.locate import ENCODER, weights_digest
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -57,7 +57,7 @@ class RbAgg(AnswerMetric):
     @property
     def content_revision(self) -> str:
         """Digest of the model's files."""
-        return encoder_digest(self.model)
+        return weights_digest(self.model, kind=ENCODER)
 
     def check(self, services: object = None) -> None:
         """Raise unless the encoder can be run here, before an answer is paid for."""

@@ -15,7 +15,7 @@ from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
-from ragstone.models.locate import find_model, weights_digest
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
 
 if TYPE_CHECKING:
     from ragstone.calls.client import Calls
@@ -60,12 +60,12 @@ class CrossEncoder(PairReranker):
     @cached_property
     def revision(self) -> str:
         """Digest of the model's files."""
-        return weights_digest(self._name, self.hub_revision, extra=_EXTRA)
+        return weights_digest(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def check(self, calls: Calls) -> None:
         """Raise unless the model is there, and the package that runs it."""
         require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
-        find_model(self._name, self.hub_revision, extra=_EXTRA)
+        find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and how many pairs were cut."""
@@ -100,7 +100,7 @@ class CrossEncoder(PairReranker):
         require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
         import sentence_transformers
 
-        folder = find_model(self._name, self.hub_revision, extra=_EXTRA)
+        folder = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
         return sentence_transformers.CrossEncoder(
             str(folder),
             max_length=self.max_tokens,
