@@ -15,6 +15,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
+from ragstone.core.progress import track
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
@@ -180,7 +181,7 @@ class Experiment:
         before = services.calls.usage
         recorder = Recorder(self.store, self.file, self.dataset, self.systems, steps)
         done: dict[Step, StoredTable] = {}
-        for step in chosen:
+        for step in track(chosen, "Steps", len(chosen)):
             inputs = {
                 name: done[given] if isinstance(given, Step) else given
                 for name, given in step.inputs.items()
