@@ -90,12 +90,14 @@ class Ragstone:
     def search(self, queries: list[str], threads: int) -> None:
         """Search in one thread or several."""
         from ragstone.components.retrievers.bm25 import BM25
+        from ragstone.protocols import Services
         from ragstone.types import Search
 
+        services = Services(corpus=self.corpus)
         searches = [Search("q", query) for query in queries]
         with ThreadPoolExecutor(threads) as pool:
             parts = [searches[n::threads] for n in range(threads)]
-            list(pool.map(lambda part: BM25(top_k=TOP_K).retrieve(part, self.corpus), parts))
+            list(pool.map(lambda part: list(BM25(top_k=TOP_K).retrieve(part, services)), parts))
 
 
 class Bm25s:

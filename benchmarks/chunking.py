@@ -28,6 +28,7 @@ from ragstone.data.document_level import judge_documents
 from ragstone.data.load import load_dataset
 from ragstone.evaluation.score_files import Evaluation, evaluate_run
 from ragstone.models.tokenizer import BUNDLED, tokens
+from ragstone.protocols import Services
 from ragstone.types import Search
 
 SETS: Final = {
@@ -99,7 +100,8 @@ def _retrieval(old: Dataset, new: Dataset) -> tuple[Mapping[str, float], str]:
     """Return the documents' recall of each query, and the cells of three means."""
     searches = [Search(q.query_id, q.rewrite or q.text) for q in new.queries]
     ids = [search.query_id for search in searches]
-    run = dict(zip(ids, BM25(top_k=1000).retrieve(searches, new.corpus), strict=True))
+    outcomes = BM25(top_k=1000).retrieve(searches, Services(corpus=new.corpus))
+    run = {query_id: outcome.value for query_id, outcome in zip(ids, outcomes, strict=True)}
     judged = {q: grades for q, grades in new.qrels.items() if any(g > 0 for g in grades.values())}
     passages = evaluate_run(judged, run, [METRIC, "nDCG@10"])
     above = {q: grades for q, grades in old.qrels.items() if any(g > 0 for g in grades.values())}

@@ -27,6 +27,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.indexes.corpus_vectors import embed_corpus
+from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
 
 Relevance = dict[str, dict[str, int]]
@@ -55,7 +56,7 @@ def compare_precisions(dataset: Dataset, store: Store) -> None:
     relevance = {q: dict(graded) for q, graded in dataset.qrels.items()}
     searches = [Search(q.query_id, q.text) for q in dataset.queries if q.query_id in relevance]
     table(
-        {p: Dense(precision=p).retrieve(searches, corpus) for p in ("float32", "float16", "int8")},
+        {p: ranked(Dense(precision=p), searches, corpus) for p in ("float32", "float16", "int8")},
         searches,
         relevance,
     )
@@ -79,13 +80,18 @@ def compare_networks(dataset: Dataset, store: Store, count: int) -> None:
     runs = {}
     for name in ("minilm", "minilm(precision=float32)"):
         started, used = time.perf_counter(), time.process_time()
-        embed_corpus(corpus, create("embedders", name, where="benchmark"))
+        embed_corpus(create("embedders", name, where="benchmark"), Services(corpus=corpus))
         took, cpu = time.perf_counter() - started, time.process_time() - used
         print(
             f"{name}: {len(corpus) / took:.1f} passages/s, {cpu / len(corpus) * 1e3:.0f} ms of CPU"
         )
-        runs[name] = Dense(embedder=name).retrieve(searches, corpus)
+        runs[name] = ranked(Dense(embedder=name), searches, corpus)
     table(runs, searches, relevance)
+
+
+def ranked(retriever: Dense, searches: list[Search], corpus: Corpus) -> list[Ranking]:
+    """Return one ranking per search."""
+    return [outcome.value for outcome in retriever.retrieve(searches, Services(corpus=corpus))]
 
 
 def table(runs: dict[str, list[Ranking]], searches: list[Search], relevance: Relevance) -> None:

@@ -226,11 +226,7 @@ def random_rows(count: int, seed: int, path: Path) -> None:
 class Drawing:
     """Draws vectors at hardly any cost: what is measured is everything else."""
 
-    def embed_queries(self, texts: Sequence[str]) -> Any:
-        """Return one row per text."""
-        return self.embed_passages(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> Any:
+    def embed(self, texts: Sequence[str]) -> Any:
         """Return one row per text, drawn by the number that it begins with."""
         draws = [np.random.default_rng(int(text[:24])) for text in texts]
         rows = np.stack([draw.standard_normal(DIMENSION, dtype=np.float32) for draw in draws])
@@ -271,16 +267,18 @@ def build(options: argparse.Namespace) -> None:
     from ragstone.components.retrievers.dense import Dense
     from ragstone.core.store import Store
     from ragstone.data.corpus import Corpus
+    from ragstone.protocols import Services
     from ragstone.types import Search
 
     started = time.perf_counter()
     corpus = Corpus(passages_of(options.passages), Store(options.folder / "store"))
+    services = Services(corpus=corpus)
     made, before = time.perf_counter(), status("VmHWM")
     retriever = Dense(top_k=TOP_K, embedder="dense_speed:Drawing")
     searches = [Search(str(n), corpus.at(n * 7 % len(corpus)).text) for n in range(1024)]
-    retriever.retrieve(searches[:1], corpus)
+    list(retriever.retrieve(searches[:1], services))
     built = time.perf_counter()
-    found = retriever.retrieve(searches, corpus)
+    found = [outcome.value for outcome in retriever.retrieve(searches, services)]
     done = time.perf_counter()
     right = sum(found[n].passage_ids[0] == f"p{n * 7 % len(corpus)}" for n in range(1024))
     print(f"making the passages {made - started:.0f} s, {before:.2f} GB at most")
@@ -299,6 +297,7 @@ def embed(options: argparse.Namespace) -> None:
     from ragstone.components.embedders.minilm import MiniLM
     from ragstone.data.load import load_dataset
     from ragstone.models.files import model_file
+    from ragstone.protocols import Services
 
     count = options.texts
     tokenizer = Tokenizer.from_file(str(model_file("all-minilm-l6-v2", "tokenizer")))
@@ -311,11 +310,11 @@ def embed(options: argparse.Namespace) -> None:
     embedders = {"int8": MiniLM(), "float32": MiniLM(precision="float32")}
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in embedders}
     for embedder in embedders.values():
-        embedder.embed_passages(texts[:2])
+        list(embedder.embed(texts[:2], "passage", Services()))
     for _ in range(options.rounds):
         for name, embedder in embedders.items():
             started, used = time.perf_counter(), time.process_time()
-            embedder.embed_passages(texts)
+            list(embedder.embed(texts, "passage", Services()))
             took = time.perf_counter() - started, time.process_time() - used
             times[name].append(took)
     print(f"{count} passages of 330 tokens, load {os.getloadavg()[0]:.1f}")

@@ -20,6 +20,7 @@ from ragstone.components.embedders.minilm import load_minilm
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.data.readers.folder import FolderReader
 from ragstone.indexes.quantisation import decode, encode
+from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
 
 QUESTIONS, DEPTH = 120, 20
@@ -40,7 +41,8 @@ def main() -> None:
     random.Random(7).shuffle(queries)
     queries = queries[:QUESTIONS]
     searches = [Search(query.query_id, query.text) for query in queries]
-    rankings = BM25(top_k=DEPTH).retrieve(searches, dataset.corpus)
+    outcomes = BM25(top_k=DEPTH).retrieve(searches, Services(corpus=dataset.corpus))
+    rankings = [outcome.value for outcome in outcomes]
     ids = sorted({passage_id for ranking in rankings for passage_id in ranking.passage_ids})
     passages = dict(zip(ids, vectors([dataset.corpus[i].full_text for i in ids]), strict=True))
     asked = dict(zip(searches, vectors([search.text for search in searches]), strict=True))

@@ -29,7 +29,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.evaluation.score_files import Evaluation, average, evaluate_run
-from ragstone.protocols import FusingRetriever, Retriever
+from ragstone.protocols import Retriever, Services
 from ragstone.statistics.breakdown import breakdown, differences_by, groups_of
 from ragstone.types import Query, Ranking, Score, Search
 
@@ -64,10 +64,9 @@ class Found:
 
 def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
     """Return one ranking per search; a fusion's parts are ranked one by one."""
-    if isinstance(retriever, FusingRetriever):
-        parts = [ranked(part, searches, corpus) for part in retriever.retrievers]
-        return list(retriever.fuse(parts))
-    return list(retriever.retrieve(searches, corpus))
+    if retriever.parts:
+        return list(retriever.fuse([ranked(part, searches, corpus) for part in retriever.parts]))
+    return [outcome.value for outcome in retriever.retrieve(searches, Services(corpus=corpus))]
 
 
 def measure(
@@ -77,8 +76,8 @@ def measure(
     queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
     made = create("retrievers", yaml.safe_load(retriever), where="retriever")
     for name, written in formers.items():
-        texts = create("queries", written, where="query").form(queries)
-        searches = [Search(q.query_id, text) for q, text in zip(queries, texts, strict=True)]
+        formed = create("query_formers", written, where="query").form(queries, Services())
+        searches = [Search(q.query_id, o.value) for q, o in zip(queries, formed, strict=True)]
         rankings = ranked(made, searches, dataset.corpus)
         run = {s.query_id: r for s, r in zip(searches, rankings, strict=True)}
         yield Found(retriever, name, domain, evaluate_run(dataset.qrels, run, METRICS), queries)

@@ -23,6 +23,7 @@ from ragstone.core.store import Store
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.mtrag import MtragReader
+from ragstone.protocols import Services
 from ragstone.statistics.score_scaling import Normalisation
 from ragstone.statistics.weight_scan import Scan, weight_scan
 from ragstone.types import Query, Ranking, Search
@@ -44,14 +45,14 @@ class Runs:
     def add(self, dataset: Dataset, former: str, store: Store) -> None:
         """Search one corpus for its judged queries."""
         queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
-        texts = create("queries", former, where="query").form(queries)
-        searches = [Search(q.query_id, text) for q, text in zip(queries, texts, strict=True)]
+        formed = create("query_formers", former, where="query").form(queries, Services())
+        searches = [Search(q.query_id, o.value) for q, o in zip(queries, formed, strict=True)]
         corpus = replace(dataset.corpus, store=store)
         for name, run in (("bm25", self.lexical), ("dense", self.dense)):
             started = time.perf_counter()
             retriever = create("retrievers", {"name": name, "top_k": DEPTH}, where="retriever")
-            found = retriever.retrieve(searches, corpus)
-            run |= {s.query_id: r for s, r in zip(searches, found, strict=True)}
+            found = retriever.retrieve(searches, Services(corpus=corpus))
+            run |= {s.query_id: o.value for s, o in zip(searches, found, strict=True)}
             seconds = time.perf_counter() - started
             sys.stderr.write(f"{name}, {len(corpus):,} passages: {seconds:.0f} s\n")
         self.qrels |= {q: dict(grades) for q, grades in dataset.qrels.items()}

@@ -24,6 +24,7 @@ from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.data.readers.squad import SquadReader
 from ragstone.evaluation.score_files import evaluate_run
+from ragstone.protocols import Services
 from ragstone.statistics.paired import adjust, paired_difference
 from ragstone.statistics.summary import summarise
 from ragstone.text.stop_words import STOP_WORDS
@@ -85,7 +86,8 @@ class Language:
     def measure(self, way: str, written: Any, corpus: Corpus) -> Row:
         """Search a corpus, of this language or of another: passages of the same id translate."""
         retriever = create("retrievers", written, where="retriever")
-        run = dict(zip(self.qrels, retriever.retrieve(self.searches, corpus), strict=True))
+        outcomes = retriever.retrieve(self.searches, Services(corpus=corpus))
+        run = {query_id: o.value for query_id, o in zip(self.qrels, outcomes, strict=True)}
         values: dict[str, dict[str, float]] = {metric: {} for metric in METRICS}
         for score in table_to_scores(evaluate_run(self.qrels, run, METRICS).table):
             values[score.metric][score.query_id] = score.value or 0.0

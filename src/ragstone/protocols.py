@@ -113,7 +113,7 @@ class QueryFormer(Component):
     verb = "form"
     item_names: ClassVar = {"queries": "query"}
 
-    def form(self, queries: Sequence[Query], services: Services) -> Iterable[Outcome[str]]:
+    def form(self, queries: Sequence[Query], services: Services) -> Iterable[Outcome[str | None]]:
         """Return one search text per query, in order; None falls back to the query's own text."""
         raise NotImplementedError
 
@@ -135,7 +135,7 @@ class Embedder(Component):
 
     def embed(
         self, texts: Sequence[str], role: Role, services: Services
-    ) -> Iterable[Outcome[Embedding]]:
+    ) -> Iterable[Outcome[Embedding | None]]:
         """Return the vectors of each text, in order, in the form that `output` names.
 
         - "dense": an array of shape (dimension,);
@@ -153,6 +153,7 @@ class Retriever(Component):
 
     verb = "retrieve"
     item_names: ClassVar = {"searches": "search"}
+    required = ("top_k",)
     top_k: int
     """Maximum length of a ranking; a field of the component."""
 
@@ -163,7 +164,7 @@ class Retriever(Component):
 
     def retrieve(
         self, searches: Sequence[Search], services: Services
-    ) -> Iterable[Outcome[Ranking]]:
+    ) -> Iterable[Outcome[Ranking | None]]:
         """Return one ranking per search, in order, of at most `top_k` passages each.
 
         An empty ranking is legal: a query without hits stays in every metric.
@@ -180,6 +181,7 @@ class Reranker(Component):
 
     verb = "rerank"
     item_names: ClassVar = {"searches": "search", "rankings": "ranking"}
+    required = ("top_k",)
     top_k: int
     """Maximum length of a ranking; a field of the component."""
 
@@ -190,7 +192,7 @@ class Reranker(Component):
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
-    ) -> Iterable[Outcome[Ranking]]:
+    ) -> Iterable[Outcome[Ranking | None]]:
         """Return one ranking per search, in order; None keeps the ranking as it came."""
         raise NotImplementedError
 
@@ -240,7 +242,9 @@ class Processor(Component):
     item_names: ClassVar = {"tasks": "task"}
     item_fields = ("query", "context")
 
-    def process(self, tasks: Sequence[Task], services: Services) -> Iterable[Outcome[Context]]:
+    def process(
+        self, tasks: Sequence[Task], services: Services
+    ) -> Iterable[Outcome[Context | None]]:
         """Return one context per task, in order; None keeps the context as it came."""
         raise NotImplementedError
 

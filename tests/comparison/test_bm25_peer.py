@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.store import Store
@@ -44,9 +45,10 @@ def test_scores_are_those_of_bm25s(
     corpus = Corpus(made.table, Store(tmp_path))
     queries = [" ".join(text.split()[:12]) for text in texts[:100]]
 
-    rankings = BM25(top_k=50, k1=k1, b=b).retrieve([Search("q", q) for q in queries], corpus)
+    searches = [Search("q", query) for query in queries]
+    found = rankings(BM25(top_k=50, k1=k1, b=b), searches, corpus)
 
-    for query, ranking in zip(queries, rankings, strict=True):
+    for query, ranking in zip(queries, found, strict=True):
         counts = Counter(words(query)).elements()
         scores = peer.get_scores_from_ids([vocabulary[word] for word in counts])
         best = np.sort(scores)[::-1][: len(ranking)]

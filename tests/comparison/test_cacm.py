@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers import bm25
 from ragstone.components.retrievers.bm25 import BM25
@@ -57,7 +58,7 @@ class Cacm:
         """Return query id -> ranking, over texts that `change` was applied to."""
         passages = [Passage(p, change(text)) for p, text in self.passages.items()]
         searches = [Search(q, change(text)) for q, text in self.queries.items()]
-        found = retriever.retrieve(searches, Corpus.from_passages(passages))
+        found = rankings(retriever, searches, Corpus.from_passages(passages))
         return {search.query_id: r for search, r in zip(searches, found, strict=True)}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers import bm25
 from ragstone.components.retrievers.bm25 import BM25
@@ -31,7 +32,7 @@ def _corpus(texts: Iterable[str], store: Path | None = None) -> Corpus:
 def _rankings(corpus: Corpus, retriever: BM25 | None = None) -> list[Ranking]:
     """Search as a new process would, which holds no index."""
     bm25._indexes.clear()
-    return (retriever or BM25()).retrieve(SEARCHES, corpus)
+    return rankings(retriever or BM25(), SEARCHES, corpus)
 
 
 @pytest.fixture

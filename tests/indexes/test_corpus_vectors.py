@@ -17,29 +17,26 @@ from ragstone.core.progress import shown_by
 from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
-from ragstone.errors import ConfigError, RagstoneError, StoreError
+from ragstone.errors import ComponentError, ConfigError, RagstoneError, StoreError
 from ragstone.indexes import corpus_vectors as vectors
 from ragstone.indexes.corpus_vectors import embed_corpus
-from ragstone.indexes.quantisation import Precision
-from ragstone.protocols import Embedder
+from ragstone.indexes.quantisation import Precision, Vectors
+from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Passage
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(Embedder):
     """Embeds a text by its length; remembers what it was given, and can die on the way."""
 
     scale: float = 1.0
     seen: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
     dies_at: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    texts_per_call = 3
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one row of two numbers per text."""
-        return self.embed_passages(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
         """Return one row of two numbers per text."""
         if self.dies_at and self.dies_at in texts:
             raise KeyboardInterrupt
@@ -51,14 +48,22 @@ class Counting:
 @pytest.fixture(autouse=True)
 def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "SHARD", 4)
-    monkeypatch.setattr(vectors, "_AT_ONCE", 3)
     monkeypatch.setattr(vectors, "_held", {})
+
+
+def _embedded(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Vectors:
+    return embed_corpus(embedder, Services(corpus=corpus), precision)
 
 
 def _rows(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Rows:
     vectors._held.clear()
-    found = embed_corpus(corpus, embedder, precision)
+    found = _embedded(corpus, embedder, precision)
     return found.slice(0, len(found))
+
+
+def expected(texts: Sequence[str]) -> Rows:
+    """Return the vectors of some texts by `Counting`."""
+    return np.array([[len(text), ord(text[-1])] for text in texts], dtype=np.float32)
 
 
 def _corpus(count: int, store: Store | None = None) -> Corpus:
@@ -71,11 +76,11 @@ def test_a_kill_loses_one_shard_at_most(tmp_path: Path) -> None:
     corpus = _corpus(10, Store(tmp_path))
     texts = corpus.full_texts()
     with pytest.raises(KeyboardInterrupt):
-        embed_corpus(corpus, Counting(dies_at=texts[9]))
+        _embedded(corpus, Counting(dies_at=texts[9]))
     again = Counting()
     found = _rows(corpus, again)
     assert again.seen == texts[8:]
-    assert np.array_equal(found, Counting().embed_passages(texts))
+    assert np.array_equal(found, expected(texts))
 
 
 def test_kept_vectors_are_read_back(tmp_path: Path) -> None:
@@ -85,9 +90,9 @@ def test_kept_vectors_are_read_back(tmp_path: Path) -> None:
     second, other, longer = Counting(), Counting(scale=2.0), Counting()
     assert np.array_equal(_rows(_corpus(8, store), second), first)
     assert second.seen == []
-    embed_corpus(_corpus(8, store), other)
+    _embedded(_corpus(8, store), other)
     assert len(other.seen) == 8
-    assert len(embed_corpus(_corpus(9, store), longer)) == 9
+    assert len(_embedded(_corpus(9, store), longer)) == 9
     assert len(longer.seen) == 1
 
 
@@ -100,7 +105,7 @@ def test_without_a_store_all_is_computed() -> None:
 
 def test_an_empty_corpus_has_no_vectors() -> None:
     """No passages, no rows."""
-    assert len(embed_corpus(_corpus(0), Counting())) == 0
+    assert len(_embedded(_corpus(0), Counting())) == 0
 
 
 def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
@@ -115,27 +120,27 @@ def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
             """Nothing to close."""
 
     store = Store(tmp_path)
-    embed_corpus(_corpus(4, store), Counting())
+    _embedded(_corpus(4, store), Counting())
     with shown_by(lambda _title, _total: Bar()):
-        embed_corpus(_corpus(10, store), Counting())
+        _embedded(_corpus(10, store), Counting())
     assert sum(counted) == 10
 
 
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (np.zeros(3), r"must return an array of shape \(3, dimension\).*found shape \(3,\)"),
-        (np.zeros((2, 5)), r"found shape \(2, 5\)"),
-        (np.array([[1.0], [np.nan], [1.0]]), "not finite, for the text 'x1'"),
+        (np.zeros(3), r"an array of shape \(\), expected \(dimension,\), for the text '0'"),
+        (np.zeros((2, 5)), "returned 2 values for 3 items"),
+        (np.array([[1.0], [np.nan], [1.0]]), "not finite for the text 'x1'"),
     ],
 )
 def test_a_broken_embedder_is_named(
     returned: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are missing or not numbers are found before they are searched."""
-    monkeypatch.setattr(Counting, "embed_passages", lambda _self, _texts: returned)
-    with pytest.raises(ConfigError, match=message):
-        embed_corpus(_corpus(3), Counting())
+    monkeypatch.setattr(Counting, "embed", lambda *_, **__: returned)
+    with pytest.raises((ConfigError, ComponentError), match=message):
+        _embedded(_corpus(3), Counting())
 
 
 def test_each_precision_is_stored_apart(tmp_path: Path) -> None:
@@ -170,7 +175,7 @@ def test_a_changed_passage_is_embedded_anew(tmp_path: Path) -> None:
     changed = Corpus(Corpus.from_passages(passages).table, store)
     found = _rows(changed, embedder)
     assert len(embedder.seen) == 4
-    assert np.array_equal(found, Counting().embed_passages(changed.full_texts()))
+    assert np.array_equal(found, expected(changed.full_texts()))
 
 
 def _files(folder: Path, kind: str) -> Path:
@@ -217,17 +222,17 @@ def test_a_line_that_was_being_written_does_not_count(tmp_path: Path) -> None:
 class Cutting(Counting):
     """Reads two characters, and says so."""
 
-    def embed_passages(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
         """Return the vectors of the first two characters of each text."""
         add_note("passages cut", sum(len(text) > 2 for text in texts))
-        return super().embed_passages([text[:2] for text in texts])
+        return super().embed([text[:2] for text in texts], role, services)
 
 
 def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> None:
     """The cuts of passages are noted by the run that embeds and by every run after it."""
     for embedder in (Cutting(), Cutting(), Cutting()):
         with collect_notes() as notes:
-            embed_corpus(_corpus(10, Store(tmp_path)), embedder)
+            _embedded(_corpus(10, Store(tmp_path)), embedder)
         assert notes == {"passages cut": 8}
         if embedder.seen:
             vectors._held.clear()
@@ -240,7 +245,7 @@ def test_a_disk_that_is_too_small_is_told_before(
     monkeypatch.setattr(room, "free_disk", lambda _: 50)
     corpus = _corpus(10, Store(tmp_path))
     with pytest.raises(RagstoneError, match=r"storing 12 vectors of 2.*precision: float16.*store="):
-        embed_corpus(corpus, Counting())
+        _embedded(corpus, Counting())
     assert not list(tmp_path.glob("arrays/*/*.rows"))
 
 
@@ -258,7 +263,7 @@ def test_an_embedder_whose_vectors_change_length_is_named(tmp_path: Path) -> Non
 class Growing(Counting):
     """Gives longer texts more numbers."""
 
-    def embed_passages(self, texts: Sequence[str]) -> Rows:
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
         """Return two numbers a text, or three where they are long."""
         return np.ones((len(texts), 3 if max(map(len, texts)) > 5 else 2), dtype=np.float32)
 
@@ -270,4 +275,4 @@ def test_slices_embedded_apart_make_up_the_whole(tmp_path: Path) -> None:
         _rows(Corpus(whole.table.slice(start, min(8, 20 - start)), Store(tmp_path)), Counting())
     found = _rows(whole, again)
     assert again.seen == []
-    assert np.array_equal(found, Counting().embed_passages(whole.full_texts()))
+    assert np.array_equal(found, expected(whole.full_texts()))

@@ -19,39 +19,41 @@ from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.indexes import corpus_vectors as vectors
 from ragstone.indexes.corpus_vectors import embed_corpus
+from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Passage
 
 SHARDS, SHARD, KILLS = 40, 8, 3
 
 
 @dataclass(frozen=True)
-class Slow:
+class Slow(Embedder):
     """Writes down each text that it embeds, and takes its time."""
 
     log: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    texts_per_call = SHARD
 
-    def embed_passages(self, texts: Sequence[str]) -> Any:
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
         """Return one row per text."""
         time.sleep(0.01)
         with Path(self.log).open("a", encoding="utf-8") as file:
             file.writelines(f"{text}\n" for text in texts)
         return np.array([[len(text), int(text)] for text in texts], dtype=np.float32)
 
-    embed_queries = embed_passages
-
 
 def embed(folder: Path) -> None:
     """Embed the corpus of the test in a store, in a process of its own, and write the vectors."""
     vectors.SHARD = SHARD  # type: ignore[misc]  # small, to have many
     table = Corpus.from_passages([Passage(f"p{n}", str(n)) for n in range(SHARDS * SHARD)]).table
-    found = embed_corpus(Corpus(table, Store(folder / "store")), Slow(str(folder / "log")))
+    services = Services(corpus=Corpus(table, Store(folder / "store")))
+    found = embed_corpus(Slow(str(folder / "log")), services)
     np.save(folder / "found.npy", found.slice(0, len(found)))
 
 
 def _start(folder: Path) -> subprocess.Popen[bytes]:
     module = __name__.rpartition(".")[2]
     script = f"import pathlib, {module}; {module}.embed(pathlib.Path({str(folder)!r}))"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen([sys.executable, "-c", script], env=environment)
 
 

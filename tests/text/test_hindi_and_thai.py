@@ -9,6 +9,7 @@ from typing import Final
 
 import pytest
 import yaml
+from tests.support import rankings
 
 from ragstone.components.chunkers.sentences import Sentences
 from ragstone.components.chunkers.words import Words
@@ -144,10 +145,10 @@ def test_what_is_cut_can_be_found(language: str) -> None:
     """All facts in one document: the passage that is found first holds the answer."""
     facts = BOTH[language]
     document = _whole(facts)
-    cut = list((Words(16) if language == "hindi" else Words(50, overlap=25)).cut(document))
+    cut = list((Words(16) if language == "hindi" else Words(50, overlap=25)).passages(document))
     assert len(cut) > len(facts) // 2
     assert all(passage.text in document.text for passage in cut)
-    found = BM25(top_k=2).retrieve(_searches(facts), Corpus.from_passages(cut))
+    found = rankings(BM25(top_k=2), _searches(facts), Corpus.from_passages(cut))
     texts = {passage.passage_id: passage.text for passage in cut}
     for ranking, (_, question, answer) in zip(found, facts.values(), strict=True):
         assert any(answer in texts[passage_id] for passage_id in ranking.passage_ids), question
@@ -156,7 +157,7 @@ def test_what_is_cut_can_be_found(language: str) -> None:
 def test_hindi_sentences_end_at_the_danda() -> None:
     """Sentences stay whole, in a document read as English too."""
     pytest.importorskip("sentencex")
-    for passage in Sentences(150).cut(_whole(HINDI)):
+    for passage in Sentences(150).passages(_whole(HINDI)):
         assert passage.text.rstrip().endswith("।")
 
 
@@ -164,8 +165,8 @@ def test_hindi_stems() -> None:
     """With the stemmer a question in the plural finds the passage in the singular."""
     pytest.importorskip("Stemmer")
     facts = Corpus.from_passages(
-        [next(iter(Words(50).cut(Document(n, p)))) for n, (p, *_) in HINDI.items()]
+        [next(iter(Words(50).passages(Document(n, p)))) for n, (p, *_) in HINDI.items()]
     )
     asked = [Search("q", "नदियाँ")]
-    assert not len(BM25().retrieve(asked, facts)[0])
-    assert len(BM25(stemmer="hindi").retrieve(asked, facts)[0])
+    assert not len(rankings(BM25(), asked, facts)[0])
+    assert len(rankings(BM25(stemmer="hindi"), asked, facts)[0])

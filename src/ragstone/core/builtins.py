@@ -165,7 +165,7 @@ PROTOCOLS: Final[Mapping[str, str]] = {
     "context_settings": "ragstone.protocols:ContextSetting",
     "processors": "ragstone.protocols:Processor",
     "generators": "ragstone.protocols:Generator",
-    "metrics": "ragstone.components.metrics.base:Metric",
+    "metrics": "ragstone.components.metrics.own:OwnMetric",
     "judges": "ragstone.protocols:Judge",
     "exporters": "ragstone.results.exporters.base:Exporter",
 }

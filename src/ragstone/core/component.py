@@ -12,6 +12,7 @@ one `Outcome` per item. Your own class may use a shorter form, by the names of i
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import inspect
 import tempfile
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
 
 from ragstone.core import limits
 from ragstone.core.user_code import is_ours
@@ -39,14 +40,14 @@ error_log: Final[ContextVar[Path]] = ContextVar(
 """The file to which tracebacks of your own components go; a run sets it to its store's."""
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
+class Outcome(Generic[T_co]):
     """The result of a step for one item."""
 
-    value: T
+    value: T_co
     reason: str = ""
     """Why the value is missing or a fallback; empty if the component did its work."""
     retry: bool = False
@@ -66,6 +67,8 @@ class Component:
     """Fields of an item that the short form may take in place of the item."""
     requires_extra: ClassVar[str] = ""
     """The extra of Ragstone that the component needs, such as "local"."""
+    required: ClassVar[tuple[str, ...]] = ()
+    """Fields that every component of the kind has."""
     uses: ClassVar[frozenset[str]] = frozenset()
     """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
 
@@ -106,6 +109,9 @@ class Component:
             raise ConfigError(
                 f"{part.__name__!r} has no method {cls.verb}{cls._long_form()}", value=part.__name__
             )
+        for name in cls.required:
+            if name not in {field.name for field in dataclasses.fields(cast("Any", part))}:
+                raise ConfigError(f"{part.__name__!r} needs a field {name}", key=name)
         same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
         if not cls.item_names:
             return type(part.__name__, (part, cls), same)

@@ -53,7 +53,7 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
         return {**entry, "summary": summary, "requires": [], "installed": False}
     helps = parameter_helps(found)
     # Fields of a shared base come last, so that the first one is the one without a name.
-    fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: f.kw_only)
+    fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: bool(f.kw_only))
     return {
         **entry,
         "summary": (inspect.getdoc(found) or "").partition("\n")[0],

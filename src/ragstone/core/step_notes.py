@@ -1,23 +1,27 @@
-"""Notes: what a component had to do to its input, counted and kept beside the result.
+"""Notes: changes that a component made to its input, counted and stored with the result.
 
-A query cut to what its model reads, a passage without a word: no failure, but nothing to be silent
-about. The step that runs the component collects its notes into the manifest, and the report and
-`ragstone run` tell them.
+Examples are a query that was cut to the model's maximum length, or a passage without a word: not a
+failure, but worth reporting. The step that runs the component collects its notes into the manifest,
+and the report and `ragstone run` show them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Final
+
+ROLES: Final[Mapping[str, str]] = {"query": "queries", "passage": "passages"}
+"""The side of a search that texts are on -> their noun in notes."""
 
 _open: ContextVar[Counter[str] | None] = ContextVar("notes", default=None)
 
 
 @contextmanager
 def collect_notes() -> Iterator[Counter[str]]:
-    """Collect what is noted inside the block: note -> how often.
+    """Collect the notes of the block: note -> count.
 
     >>> with collect_notes() as notes:
     ...     add_note("queries cut to 512 tokens", 3)
@@ -33,9 +37,9 @@ def collect_notes() -> Iterator[Counter[str]]:
 
 
 def add_note(what: str, count: int = 1) -> None:
-    """Note that something happened `count` times; outside of a step nobody listens.
+    """Note that something happened `count` times; a no-op outside of a step.
 
-    `what` is a phrase that reads well behind a number, and names no single query or passage.
+    `what` is a phrase that follows a number, and names no single query or passage.
     """
     notes = _open.get()
     if notes is not None and count:

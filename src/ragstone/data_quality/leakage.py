@@ -121,14 +121,16 @@ def _looks_answerable(
 def _in_corpus(subject: Subject, held: list[Query]) -> Iterator[Finding]:
     """Look among the ten best passages by BM25 for the answer, or for all that the query says."""
     from ragstone.components.retrievers.bm25 import BM25
+    from ragstone.protocols import Services
 
     corpus = subject.dataset.corpus
     if not len(corpus):
         return
     searches = [Search(q.query_id, q.rewrite or q.text) for q in held]
+    outcomes = BM25(top_k=_TOP).retrieve(searches, Services(corpus=corpus))
     answered, covered = [], []
-    for query, ranking in zip(held, BM25(top_k=_TOP).retrieve(searches, corpus), strict=True):
-        texts = {place.passage_id: corpus[place.passage_id].full_text for place in ranking}
+    for query, outcome in zip(held, outcomes, strict=True):
+        texts = {place.passage_id: corpus[place.passage_id].full_text for place in outcome.value}
         answers = [a for a in query.gold_answers if a.strip()]
         hit = next((i for i, text in texts.items() if answers and occurs(text, answers)), "")
         if hit:

@@ -1,9 +1,8 @@
-"""The index of a corpus's words for BM25: counted part by part, kept, and then joined.
+"""The index of a corpus's words for BM25: counted part by part, stored, and then merged.
 
-A part is some megabytes of passages. With a store, the counts of each part are kept as soon as they
-are made, under the part's own texts: a build that is killed goes on with the next part, and
-passages added at the end cost their own parts only. Other values of `k1` and `b` use the same
-counts.
+A part is some megabytes of passages. With a store, the counts of each part are stored as soon as
+they are made, under the part's own texts. A build after a kill, or after passages were added at the
+end, counts only the parts that are new. Other values of `k1` and `b` use the same counts.
 """
 
 from __future__ import annotations
@@ -35,29 +34,29 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
 
 _PART: Final = 32_000_000
-"""Characters of the passages that are counted together: what a kill loses at most."""
+"""Characters of the passages that are counted together: the most that a kill loses."""
 _READ: Final = 2_000
 """Passages read from the table at a time."""
 _SAMPLE: Final = 1_000
-"""Passages looked at to estimate the room that an index needs."""
+"""Passages in the sample from which the size of an index is estimated."""
 _SURE: Final = 64_000_000
-"""A corpus of so few bytes needs no estimate."""
+"""Maximum size of a corpus that needs no estimate, in bytes."""
 _BASE: Final = 500_000_000
-"""Bytes of memory that counting one part and joining one block take."""
+"""Memory for counting one part and merging one block, in bytes."""
 _KEPT, _JOINED = 6, 8
 """Bytes of a posting in a part (place, count and its share of the words) and in the index."""
 
 
 @dataclass(frozen=True)
 class WordIndex:
-    """The words of a corpus, and what each counts in which passage by BM25."""
+    """The words of a corpus, and the BM25 weight of each in each passage."""
 
     vocabulary: Vocabulary
     postings: Postings
 
     @classmethod
     def of(cls, corpus: Corpus, analysis: Analysis, k1: float, b: float) -> WordIndex:
-        """Return the index of a corpus, from its store where it is kept there."""
+        """Return the index of a corpus, from its store if it is stored there."""
         if corpus.store is None:
             return _build(corpus, analysis, k1, b, None)
         made_of = {"corpus": corpus.digest, "analysis": analysis, "k1": k1, "b": b}
@@ -68,7 +67,7 @@ class WordIndex:
 
 @dataclass(frozen=True)
 class _Words:
-    """The counts of one part: in memory, or in the folder where they are kept."""
+    """The counts of one part: in memory, or in their folder of the store."""
 
     counted: Counted | Path
 
@@ -93,7 +92,7 @@ class _Words:
 def _build(
     corpus: Corpus, analysis: Analysis, k1: float, b: float, folder: Path | None
 ) -> WordIndex:
-    """Count the words of a corpus and join the counts, in `folder` where one is given."""
+    """Count the words of a corpus and merge the counts, in `folder` unless it is None."""
     _check_room(corpus, analysis)
     with progress("Indexing for BM25", len(corpus)) as bar:
         counted = [_counted(corpus, texts, analysis, bar) for texts in _parts(corpus)]
@@ -116,10 +115,10 @@ def _build(
 
 
 def _weigher(counts: Integers, lengths: Integers, k1: float, b: float) -> Any:
-    """Return what makes BM25 weights of counts, in Lucene's exact form.
+    """Return the function from counts to BM25 weights, in Lucene's exact form.
 
     ln(1 + (N - n + 0.5) / (n + 0.5)) * tf / (tf + k1 (1 - b + b l / L)), with N passages of L words
-    on average, n of which hold the word, and tf times the word among the l of this passage.
+    on average, n of which contain the word, and the word tf times among the l of this passage.
     """
     rarity = np.log1p((len(lengths) - counts + 0.5) / (counts + 0.5))
     mean = lengths.mean(dtype=np.float64) if lengths.any() else 1.0
@@ -147,7 +146,7 @@ def _parts(corpus: Corpus) -> Iterator[list[str]]:
 
 
 def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> _Words:
-    """Return the counts of one part, from the store where they are kept there."""
+    """Return the counts of one part, from the store if they are stored there."""
 
     def write(folder: Path) -> None:
         counted = count_words(texts, analysis)
@@ -166,7 +165,7 @@ def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> 
 
 
 def _check_room(corpus: Corpus, analysis: Analysis) -> None:
-    """Raise `RagstoneError` where the index will not fit, judging by some of the passages."""
+    """Raise `RagstoneError` if the index, estimated from a sample, will not fit."""
     if corpus.table.nbytes <= _SURE:
         return
     step = max(1, len(corpus) // _SAMPLE)

@@ -11,67 +11,70 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk, size
 from ragstone.core.step_notes import add_note, collect_notes
-from ragstone.errors import ConfigError
+from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
 from ragstone.indexes.vector_files import VectorFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy.typing as npt
 
     from ragstone.core.progress import Bar
     from ragstone.core.store import Store
     from ragstone.data.corpus import Corpus
-    from ragstone.protocols import Embedder
+    from ragstone.protocols import Embedder, Services
 
 SHARD: Final = 256
-"""Passages stored together: what a run that is killed has to compute again at most."""
-_AT_ONCE: Final = 64
-"""Passages between two signs of progress."""
+"""Passages stored together: the most that a killed run has to compute again."""
 _BASE: Final = 300_000_000
-"""Bytes of memory that a search takes beside the vectors of a corpus without a store."""
+"""Memory of a search besides the vectors of a corpus without a store, in bytes."""
 _SURE: Final = 10_000
-"""So few passages need no estimate."""
+"""Maximum number of passages that need no estimate."""
 _HELD: Final = 2
 _held: dict[str, tuple[Vectors, Mapping[str, int]]] = {}
 """The mapped vectors used last in this process: several rankings of one corpus need them once."""
 
 
-def embed_corpus(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Vectors:
+def embed_corpus(
+    embedder: Embedder, services: Services, precision: Precision = "float32"
+) -> Vectors:
     """Return the vectors of all passages.
 
-    With a store, each shard is stored under the embedder's recipe, the precision and its own texts,
-    and the vectors are mapped files: going on after a kill, and passages added at the end, cost
-    only what is new. What the embedder notes about passages is noted whenever they are used.
+    With a store, the vectors are mapped files. Each shard is stored under the embedder's key, the
+    precision and its own texts. A run after a kill, or after passages were added at the end,
+    computes only the shards that are new. The embedder's notes about the passages are stored too
+    and added again by each run.
 
     Raises:
-        ConfigError: the embedder returns what cannot be searched.
-        RagstoneError: memory or disk will not do.
+        ConfigError: the vectors cannot be searched.
+        RagstoneError: memory or disk is too small, or a passage could not be embedded.
         StoreError: a file is damaged, or cannot be written.
     """
+    corpus = services.corpus
     if corpus.store is None:
-        return _in_memory(corpus, embedder, precision)
+        return _in_memory(embedder, services, precision)
     made_of = {"embedder": embedder, "precision": precision}
     key = fingerprint({**made_of, "store": str(corpus.store.root), "corpus": corpus.digest})
     if key not in _held:
         while len(_held) >= _HELD:
             _held.pop(next(iter(_held)))
-        _held[key] = _stored(corpus, corpus.store, embedder, precision)
+        _held[key] = _stored(corpus.store, embedder, services, precision)
     vectors, notes = _held[key]
     for what, count in notes.items():
         add_note(what, count)
     return vectors
 
 
-def index_room(
-    corpus: Corpus, embedder: Embedder, precision: Precision, dimension: int
-) -> dict[str, int]:
-    """Return which index embedding a corpus adds to its store -> how many bytes; writes nothing."""
-    if corpus.store is None:
+def missing_bytes(corpus: Corpus, embedder: Embedder, precision: Precision) -> dict[str, int]:
+    """Return the key of the vectors -> bytes that embedding a corpus would add to its store.
+
+    Empty without a store, if nothing is missing, or if the embedder's `dimension` is unknown.
+    """
+    if corpus.store is None or embedder.dimension is None:
         return {}
     made_of = {"embedder": embedder, "precision": precision}
-    row = row_type(precision, dimension).itemsize
+    row = row_type(precision, embedder.dimension).itemsize
     digests = _known_digests(corpus, corpus.store)
     folder = corpus.store.kept_files("vectors", made_of)
     missing = len(corpus)
@@ -82,24 +85,24 @@ def index_room(
 
 
 def _stored(
-    corpus: Corpus, store: Store, embedder: Embedder, precision: Precision
+    store: Store, embedder: Embedder, services: Services, precision: Precision
 ) -> tuple[Vectors, Mapping[str, int]]:
-    """Embed what is not stored yet; return the vectors, and what was noted about the passages."""
+    """Compute the vectors that are not stored yet; return all of them, and the embedder's notes."""
+    corpus = services.corpus
     digests = _known_digests(corpus, store) or _digests(corpus, store)
     folder = _folder(store, embedder, precision)
     missing = sum(digest not in folder.shards for digest in set(digests))
-    checked_room = not missing
+    checked_disk = not missing
     with progress("Embedding passages", len(corpus)) as bar, folder.writer() as writer:
         for number, digest in enumerate(digests):
-            texts = corpus.full_texts(number * SHARD, (number + 1) * SHARD)
             if digest in folder.shards:
-                bar.advance(len(texts))
+                bar.advance(folder.shards[digest].rows)
                 continue
             with collect_notes() as notes:
-                vectors = _embed(texts, embedder, bar, folder.dimension)
-            if not checked_room:
+                vectors = _embed(number * SHARD, embedder, services, bar, folder.dimension)
+            if not checked_disk:
                 _check_disk(missing * SHARD, vectors.shape[1], precision, store)
-                checked_room = True
+                checked_disk = True
             writer.add(digest, vectors, notes)
     notes = Counter[str]()
     for digest in digests:
@@ -107,38 +110,27 @@ def _stored(
     return folder.vectors(digests), notes
 
 
-def _in_memory(corpus: Corpus, embedder: Embedder, precision: Precision) -> Vectors:
+def _in_memory(embedder: Embedder, services: Services, precision: Precision) -> Vectors:
+    count = len(services.corpus)
     parts: list[npt.NDArray[Any]] = []
     dimension = 0
-    with progress("Embedding passages", len(corpus)) as bar:
-        for start in range(0, len(corpus), SHARD):
-            vectors = _embed(corpus.full_texts(start, start + SHARD), embedder, bar, dimension)
+    with progress("Embedding passages", count) as bar:
+        for start in range(0, count, SHARD):
+            vectors = _embed(start, embedder, services, bar, dimension)
             if not dimension:
                 dimension = vectors.shape[1]
-                _check_memory(len(corpus), dimension, precision)
+                _check_memory(count, dimension, precision)
             parts.append(encode(vectors, precision))
     length = max(map(longest, parts), default=0.0)
     return Vectors((np.concatenate(parts),) if parts else (), dimension, length)
 
 
 def _embed(
-    texts: Sequence[str], embedder: Embedder, bar: Bar, dimension: int
+    start: int, embedder: Embedder, services: Services, bar: Bar, dimension: int
 ) -> npt.NDArray[np.float32]:
-    """Return the vectors of some texts, as long as those before (`dimension`, 0 for none)."""
-    parts = []
-    at_once: int = getattr(embedder, "at_once", _AT_ONCE)
-    for place in range(0, len(texts), at_once):
-        part = texts[place : place + at_once]
-        vectors = checked(embedder.embed_passages(part), part, embedder)
-        dimension = dimension or vectors.shape[1]
-        if vectors.shape[1] != dimension:
-            raise ConfigError(
-                f"the embedder {embedder!r} returned vectors of {vectors.shape[1]} dimensions, and "
-                f"of {dimension} before; if it was changed, give it another version"
-            )
-        parts.append(vectors)
-        bar.advance(len(part))
-    return np.concatenate(parts)
+    """Return the vectors of the shard that begins at passage `start`."""
+    places = range(start, min(start + SHARD, len(services.corpus)))
+    return np.stack(embed_passages(embedder, places, services, bar, dimension))
 
 
 def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:
@@ -147,7 +139,7 @@ def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFol
 
 
 def _digests(corpus: Corpus, store: Store) -> list[str]:
-    """Return the digest of each shard's texts, and keep them: reading a corpus takes its time."""
+    """Return the digest of each shard's texts, and store them: reading a corpus is slow."""
     digests = [
         fingerprint(corpus.full_texts(start, start + SHARD))
         for start in range(0, len(corpus), SHARD)
@@ -170,34 +162,17 @@ def _check_disk(count: int, dimension: int, precision: Precision, store: Store) 
         need[precision],
         f"storing {count:,} vectors of {dimension} numbers in {precision}",
         folder=store.root,
-        way_out=f"{f'use {lower}, ' if lower else ''}make room, or give another folder with "
-        f"store=PATH; what is embedded already is kept",
+        way_out=f"{f'use {lower}, ' if lower else ''}free some space, or choose another "
+        f"folder with store=PATH; vectors that are stored already are kept",
     )
 
 
 def _check_memory(count: int, dimension: int, precision: Precision) -> None:
     if count > _SURE:
-        # Twice: the parts, and what they are joined to.
+        # Twice: the parts and the array that they are joined into.
         require_memory_and_disk(
             _BASE + 2 * count * row_type(precision, dimension).itemsize,
             0,
             f"holding {count:,} vectors of {dimension} numbers in {precision}",
-            way_out="give the corpus a store, which maps them from files, or a lower precision",
+            way_out="give the corpus a store, so that files are mapped, or use a lower precision",
         )
-
-
-def checked(vectors: Any, texts: Sequence[str], embedder: Embedder) -> npt.NDArray[np.float32]:
-    """Return an embedder's vectors; raise `ConfigError` unless they can be searched."""
-    array = np.asarray(vectors, dtype=np.float32)
-    if array.ndim != 2 or len(array) != len(texts):  # noqa: PLR2004 -- rows and columns
-        raise ConfigError(
-            f"the embedder {embedder!r} must return an array of shape ({len(texts)}, dimension) "
-            f"for {len(texts)} texts, found shape {array.shape}"
-        )
-    if not np.isfinite(array).all():
-        place = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-        raise ConfigError(
-            f"the embedder {embedder!r} returned a vector with numbers that are not finite, "
-            f"for the text {texts[place][:60]!r}"
-        )
-    return array

@@ -1,10 +1,10 @@
 """Exact nearest vectors by inner product, in blocks, on every core.
 
-A block of passages is multiplied with all queries at once. Choosing the best of every block would
-take longer than the product, so each query has a floor, its k-th best score so far less what
-rounding may hide, and only what reaches the floor is looked at: among a million passages in any
-order these are a few hundred a query. What is left at the end is computed again, each alone and in
-64 bits, so that a score depends on nothing but its query and its passage.
+A block of passages is multiplied with all queries at once. Selecting the best of every block would
+take longer than the product. Each query therefore has a floor: its k-th best score so far, less the
+possible rounding error. Only scores that reach the floor are looked at, a few hundred per query
+among a million passages in any order. The remaining candidates are computed again, each alone and
+in 64 bits, so that a score depends only on its query and its passage.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     Matrix: TypeAlias = npt.NDArray[np.float32]
 
 _QUERIES: Final = 1024
-"""Queries that are multiplied at a time."""
+"""Queries per product."""
 _SCORES: Final = 4_194_304
-"""Scores of one product at most: 16 MB."""
+"""Maximum scores per product: 16 MB."""
 _ROWS: Final = 8192
-"""Passages of one product at most."""
+"""Maximum passages per product."""
 _ENOUGH: Final = 256
-"""Queries that keep the product of a thread busy."""
+"""Queries that are enough work for the products of one thread."""
 _TOGETHER: Final = 64
-"""Queries whose candidates a thread computes again at a time."""
+"""Queries per task when candidates are computed again."""
 _FIRST: Final = 1024
-"""Passages of a core whose scores are all looked at, to have a first floor."""
+"""Passages per core whose scores are all looked at, for a first floor."""
 _LARGEST: Final = np.finfo(np.float32).max
 _ROUNDING: Final = 2.0**-24
-"""How far one operation in 32 bits is off, relative to its result."""
+"""Maximum relative error of one operation in 32 bits."""
 
 
 class Near(NamedTuple):
@@ -66,17 +66,17 @@ def nearest(
 
     Args:
         queries: shape (n, dimension).
-        vectors: what is searched.
-        top_k: how many at most.
-        threads: cores to use; all of them by default.
-        advance: told, from several threads, how many scores were computed.
+        vectors: the vectors of the passages.
+        top_k: maximum number of vectors per query.
+        threads: number of threads; by default the number of cores.
+        advance: called with the number of scores that were computed, from several threads.
     """
     top_k = min(top_k, len(vectors))
     at_once = max(1, min(_QUERIES, _SCORES // max(2 * top_k, _FIRST)))
     count = threads or available_cpus()
     with ThreadPoolExecutor(count) as pool:
         for start in range(0, len(queries), at_once):
-            # Mapped files and slices are no layout that products like.
+            # Products of mapped files and of slices are slow.
             part = np.ascontiguousarray(queries[start : start + at_once], dtype=np.float32)
             shares = _shares(part, vectors, top_k, count, advance)
             with _single_blas():
@@ -89,11 +89,11 @@ def nearest(
 def _shares(
     queries: Matrix, vectors: Vectors, top_k: int, count: int, advance: Callable[[int], object]
 ) -> list[list[_Scan]]:
-    """Divide the work: for each share of the queries, the scans of shares of the passages.
+    """Return, for each share of the queries, the scans of the shares of the passages.
 
-    Many queries are divided among the threads, since whoever has seen more passages has a higher
-    floor; of few, each thread compares all with its part of the passages. A short corpus is not
-    worth dividing.
+    Many queries are divided among the threads: a thread that has seen more passages has a higher
+    floor. With few queries, each thread compares all of them with its share of the passages. A
+    short corpus is not divided.
     """
     by_query = len(queries) >= count * _ENOUGH
     parts = np.array_split(queries, count if by_query else 1)
@@ -112,12 +112,12 @@ def _shares(
 
 
 def _groups(count: int) -> list[range]:
-    """Return the queries in groups that are worth handing to a thread."""
+    """Return the queries in groups that are large enough for a task."""
     return [range(n, min(n + _TOGETHER, count)) for n in range(0, count, _TOGETHER)]
 
 
 def _settled(scans: list[_Scan], group: range, top_k: int) -> list[Near]:
-    """Return the rankings of some queries from what the threads found."""
+    """Return the rankings of some queries from the candidates of all threads."""
     settled = []
     for query in group:
         places = np.concatenate([scan.places_of(query) for scan in scans])
@@ -135,17 +135,17 @@ class _Scan:
     vectors: Vectors
     top_k: int
     floors: Matrix
-    """What a score must reach to matter, one per query; shared by the threads. Each raises it to
-    what it knows; that one may overwrite the other's does no harm, since either floor is right."""
+    """Score that a candidate must reach, one per query, shared by the threads. A thread may
+    overwrite the floor of another one: both are right."""
     start: int
     stop: int
     advance: Callable[[int], object]
     scores: Matrix = field(init=False)
-    """Candidates of each query, of shape (queries, width), in the order of the corpus; -inf where
-    there is none."""
+    """Scores of each query's candidates, of shape (queries, width), in the order of the corpus;
+    -inf at unused places."""
     places: npt.NDArray[np.int64] = field(init=False)
     held: npt.NDArray[np.int64] = field(init=False)
-    """How many candidates each query has."""
+    """Number of candidates per query."""
     slack: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
@@ -155,26 +155,26 @@ class _Scan:
         self.scores = np.full((count, width), -np.inf, dtype=np.float32)
         self.places = np.zeros((count, width), dtype=np.int64)
         self.held = np.zeros(count, dtype=np.int64)
-        # A sum of n products in 32 bits is off by at most n roundings of |query| * |passage|; two
-        # sums are compared. A few more for reading stored numbers and for the floor itself.
+        # The error of a sum of n products in 32 bits is at most n roundings of |query| * |passage|,
+        # and two sums are compared. The stored numbers and the floor itself add a few roundings.
         lengths = np.linalg.norm(self.queries.astype(np.float64), axis=1) * self.vectors.longest
         if lengths.max(initial=0) > _LARGEST:
             raise ConfigError(
-                f"vectors of length {self.vectors.longest:g} are too long to be multiplied; let "
-                f"the embedder bring them to length 1"
+                f"vectors of length {self.vectors.longest:g} are too long to be multiplied; "
+                f"normalise them in the embedder"
             )
         roundings = 2 * (self.vectors.dimension + 4)
         self.slack = (lengths * roundings * _ROUNDING).astype(np.float32)
 
     def run(self) -> None:
-        """Leave in `places` all passages that may be among the best."""
+        """Fill `places` with all passages that may be among the best."""
         at, first = self.start, min(max(2 * self.top_k, _FIRST), self.stop - self.start)
         rows = max(1, min(_ROWS, _SCORES // len(self.queries)))
         product = np.empty((max(rows, first), len(self.queries)), dtype=np.float32)
         hits = np.empty(product.shape, dtype=bool)
         while at < self.stop:
             left = self.start + first - at
-            # No more than was seen before: the floor then lets through a k-th of it or so.
+            # At most as many as were seen before, so that few of them reach the floor.
             most = left if left > 0 else min(rows, at - self.start, self.stop - at)
             passages = self.vectors.rough(at, most)
             scores = product[: len(passages)]
@@ -211,10 +211,10 @@ class _Scan:
         """Add the scores at some positions of the product, counted through its rows."""
         if not len(hits):
             return
-        # Not divmod: a division by one number is turned into a product.
+        # Not divmod: numpy turns the division by a constant into a product.
         rows = hits // len(self.queries)
         queries = hits - rows * len(self.queries)
-        # 16 bits are sorted in one sweep; the order of the corpus stays.
+        # A stable sort of 16-bit numbers is a radix sort, and keeps the order of the corpus.
         order = np.argsort(queries.astype(np.uint16), kind="stable")
         rows, queries = rows[order], queries[order]
         counts = np.bincount(queries, minlength=len(self.queries))
@@ -243,7 +243,7 @@ class _Scan:
             place = width - self.top_k
             worst = np.partition(held, place, axis=1)[:, place]
             np.maximum(self.floors, worst - self.slack, out=self.floors)
-        # Where there is no floor yet, -inf would keep what is no candidate.
+        # Without a floor yet, -inf would keep the unused places.
         kept = np.flatnonzero(held >= np.maximum(self.floors, -_LARGEST)[:, None])
         queries = kept // max(1, width)
         columns = kept - queries * width
@@ -257,7 +257,7 @@ class _Scan:
             self._decide(int(query))
 
     def _decide(self, query: int) -> None:
-        """Keep the `top_k` best of a query with so many near ties that they fill the memory."""
+        """Keep the `top_k` best candidates of a query whose near ties would fill the memory."""
         places = self.places_of(query)
         kept = np.sort(top_places(self.exact(query, places), self.top_k))
         scores, places = self.scores[query, kept], places[kept]
@@ -279,10 +279,10 @@ def _ranks(counts: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
 
 
 def _single_blas() -> AbstractContextManager[object]:
-    """Within it a product runs on the thread that asks for it.
+    """Return a context in which a product runs on the thread that calls it.
 
-    Threads of BLAS's own wait for one another after every block; ours meet once, at the end. On a
-    machine that others use too that is many times faster.
+    The threads of BLAS wait for one another after every block; ours wait once, at the end. This is
+    many times faster on a machine with other load.
     """
     limited: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
     return limited

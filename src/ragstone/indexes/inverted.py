@@ -1,10 +1,10 @@
 """An inverted index over weighted terms, and its exact search with arrays in place of loops.
 
-A small index adds up every list. A large one takes the terms in descending order of their bounds;
-as soon as the remaining terms together cannot lift a new document into the ranking, they are looked
-up only in the documents that can still win (MaxScore: Turtle and Flood, "Query evaluation:
-strategies and optimizations", 1995, list by list). Both ways add the same numbers in the same
-order, so they give the same scores, and documents with equal words get equal scores.
+In a small index every list is added up. In a large one the terms are added in descending order of
+their bounds; as soon as the remaining terms together cannot lift a new document into the ranking,
+they are looked up only in the documents that can still win (MaxScore: Turtle and Flood, "Query
+evaluation: strategies and optimizations", 1995, list by list). Both ways add the same numbers in
+the same order: the scores are the same, and documents with equal words have equal scores.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 FILES: Final = ("starts", "places", "weights", "highest")
 _ROWS_BYTES: Final = 64_000_000
-"""Memory for frequent terms written out as one weight per document."""
+"""Maximum memory for frequent terms, stored as one weight per document."""
 _FREQUENT: Final = 32
-"""A term is frequent where one document in so many holds it."""
+"""A term is frequent if at least one document in 32 contains it."""
 
 _SMALL: Final = 150_000
-"""Up to so many documents it is quickest to add up every list."""
+"""Number of documents up to which adding up every list is fastest."""
 _SINGLE: Final = 32
-"""With more terms than this, sums are made in double precision."""
+"""Number of terms above which sums are in double precision."""
 _ROUNDING: Final = 1e-5
-"""What sums in single precision may be off by, relative to the largest."""
+"""Maximum error of sums in single precision, relative to the largest."""
 _LIKELY: Final = 0.1
-"""The share of what has been added that the rest must be below for a look at the ranking to pay."""
+"""The remaining bounds are compared with the ranking once they are below this share of the sums."""
 _FEW: Final = 4
-"""With less than so many times `top_k` documents left, weeding costs more than it saves."""
+"""With fewer than `_FEW * top_k` documents, dropping some costs more than it saves."""
 
 
 @dataclass(frozen=True)
 class Postings:
-    """Which documents hold a term, and how much it counts there; documents are numbered from 0.
+    """The documents of each term, with its weight in each; documents are numbered from 0.
 
-    Term `t` stands in the documents `places[starts[t]:starts[t + 1]]`, ascending, with the
-    `weights` at the same positions, all above 0. The score of a document for a query is the sum,
-    over the query's terms, of the term's weight in the query times its weight in the document.
+    Term `t` is in the documents `places[starts[t]:starts[t + 1]]`, ascending, with the `weights` at
+    the same positions, all above 0. The score of a document for a query is the sum, over the
+    query's terms, of the term's weight in the query times its weight in the document.
 
     >>> index = Postings.of_rows(
     ...     np.array([0, 2, 3]), np.array([4, 1, 4]), np.array([1.0, 0.5, 2.0]), vocabulary=5
@@ -64,18 +64,18 @@ class Postings:
     """
 
     length: int
-    """Number of documents, with those that hold no term."""
+    """Number of documents, including those without a term."""
     starts: Integers
     places: Integers
     weights: Numbers
     highest: Numbers
-    """The highest weight of each term; 0 where no document holds it."""
+    """The highest weight of each term; 0 if no document contains it."""
 
     @classmethod
     def of_lists(
         cls, length: int, starts: Integers, places: Integers, weights: Numbers
     ) -> Postings:
-        """Return the index whose lists are given, as the class describes them."""
+        """Return the index of some lists, in the layout of the class."""
         return cls(length, starts, places, weights, highest_of(starts, weights))
 
     @classmethod
@@ -85,10 +85,10 @@ class Postings:
         """Return the index of documents given row by row.
 
         Args:
-            starts: of shape (documents + 1,): document n holds `terms[starts[n]:starts[n + 1]]`.
-            terms: numbers from 0 to `vocabulary` - 1, each at most once a document.
-            weights: one for each of `terms`, above 0; kept in their own type.
-            vocabulary: number of terms that there are.
+            starts: shape (documents + 1,): document n has `terms[starts[n]:starts[n + 1]]`.
+            terms: numbers from 0 to `vocabulary` - 1, each at most once per document.
+            weights: one for each of `terms`, above 0; their type is kept.
+            vocabulary: number of terms.
         """
         length = len(starts) - 1
         documents = np.repeat(np.arange(length, dtype=np.uint32), np.diff(starts))
@@ -98,10 +98,10 @@ class Postings:
 
     @classmethod
     def load(cls, folder: Path) -> Postings:
-        """Return the index kept in a folder; its arrays are read as they are needed."""
+        """Return the index in a folder; its arrays are memory maps."""
         arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in FILES]
         length = int(np.load(folder / "length.npy"))
-        # A slice of a memory map's own class takes ten times as long as an array's.
+        # Slicing a memmap object takes ten times as long as slicing an array.
         return cls(length, *(array.view(np.ndarray) for array in arrays))
 
     def save(self, folder: Path) -> None:
@@ -117,8 +117,8 @@ class Postings:
 
         Args:
             terms: the query's terms: numbers from 0 to the size of the vocabulary - 1.
-            weights: how much each counts, from 0.
-            top_k: number of documents at most; those that hold none of the terms are left out.
+            weights: weight of each term, 0 or more.
+            top_k: maximum number of documents; those without any of the terms are left out.
         """
         if len(weights) != len(terms) or not all(weight >= 0 for weight in weights):
             raise ConfigError("a query needs one weight per term, each 0 or more")
@@ -146,7 +146,7 @@ class Postings:
         return threading.local()
 
     def zeros(self, kind: type[np.floating[Any]]) -> Numbers:
-        """Return this thread's zeros, one per document; whoever writes there cleans up."""
+        """Return this thread's zeros, one per document; the caller must reset what it writes."""
         found: Numbers | None = getattr(self._own, kind.__name__, None)
         if found is None:
             found = np.zeros(self.length, dtype=kind)
@@ -155,7 +155,7 @@ class Postings:
 
 
 def starts_of(counts: Integers) -> npt.NDArray[np.int64]:
-    """Return where each of some lists starts when they stand one after another, and the end.
+    """Return the start of each of some consecutive lists, and the end of the last.
 
     >>> starts_of(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -175,10 +175,10 @@ def highest_of(starts: Integers, weights: Numbers) -> Numbers:
 
 
 class _Term(NamedTuple):
-    """A term of the query that the index holds."""
+    """A term of the query that is in the index."""
 
     bound: float
-    """What it adds to a score at most."""
+    """Its maximum contribution to a score."""
     number: int
     weight: float
     start: int
@@ -201,7 +201,7 @@ def _search(
 
 
 def _terms(index: Postings, terms: Sequence[int], weights: Sequence[float]) -> list[_Term]:
-    """Return the terms that can add something, the one that can add most first."""
+    """Return the terms that can contribute to a score, in descending order of their bounds."""
     numbers = np.array(terms, dtype=np.intp)
     highest = index.highest[numbers].tolist()
     starts, stops = index.starts[numbers].tolist(), index.starts[numbers + 1].tolist()
@@ -233,15 +233,15 @@ def _weighted(impacts: Scores, term: _Term) -> Scores:
 def _candidates(
     index: Postings, terms: list[_Term], sums: Scores, top_k: int
 ) -> tuple[int, Integers, Scores]:
-    """Add terms up until the documents that can win are few.
+    """Add up terms until few documents can still win.
 
-    Returns how many terms were added, the documents in order, and what they have so far.
+    Returns the number of terms that were added, the documents in order, and their scores so far.
     """
     rest = _rest(terms)
     floor, since = 0.0, rest[0]
     for n, term in enumerate(terms, start=1):
         _add(index, term, sums)
-        # What was added since the last look is what the floor can have grown by.
+        # The floor has grown by at most the bounds added since it was last computed.
         early = index.length <= _SMALL or rest[n] > floor + _LIKELY * (since - rest[n])
         if early and n < len(terms):
             continue
@@ -256,14 +256,14 @@ def _candidates(
 
 
 def _rest(terms: list[_Term]) -> list[float]:
-    """Return what the terms from each on can add at most, and 0 for the end."""
+    """Return the sum of the bounds from each term on, and 0 for the end."""
     return [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]
 
 
 def _weed(
     index: Postings, terms: list[_Term], places: Integers, scores: Scores, top_k: int
 ) -> tuple[Integers, Scores]:
-    """Add the other terms to the scores of the documents that can still win."""
+    """Add the remaining terms to the scores of the documents that can still win."""
     for term, rest in zip(terms, _rest(terms), strict=False):
         if len(places) > _FEW * top_k:
             floor = np.partition(scores, -top_k)[-top_k] * (1 - _ROUNDING)
@@ -274,7 +274,7 @@ def _weed(
 
 
 def _look_up(index: Postings, term: _Term, documents: Integers) -> Scores:
-    """Return the weights of a term in some documents, 0 where it is not in them."""
+    """Return the weights of a term in some documents, 0 in those without it."""
     row = index.row(term.number)
     if row is not None:
         return row.take(documents)

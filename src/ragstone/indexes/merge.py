@@ -1,4 +1,4 @@
-"""Joining the indexes of parts of a corpus into one, in little memory."""
+"""Merging the indexes of parts of a corpus into one, with little memory."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     Integers: TypeAlias = npt.NDArray[np.integer[Any]]
     Floats: TypeAlias = npt.NDArray[np.float32]
     Reweigh: TypeAlias = Callable[[Integers, Integers, Integers], Floats]
-    """Terms, places and kept weights of some postings -> their weights in the index."""
+    """Terms, places and stored weights of some postings -> their weights in the index."""
 
 _BLOCK: Final = 2_000_000
-"""Postings joined at a time: about 100 MB with all that is computed on the way."""
+"""Postings merged at a time: about 100 MB with the intermediate arrays."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """The index of some documents of a larger whole."""
+    """The index of some of the documents."""
 
     source: Postings | Path
-    """The index, or the folder where it is kept: then it is opened only while it is read."""
+    """The index, or its folder, which is then open only while it is read."""
     first: int
-    """Place of its first document in the whole."""
+    """Number of its first document among all documents."""
     terms: Integers | None = None
-    """Numbers of its terms in the whole, ascending; None where they are the same."""
+    """Numbers of its terms in the merged index, ascending; None if they are the same."""
 
     @property
     def postings(self) -> Postings:
@@ -52,11 +52,11 @@ def merge(
     """Return one index of the documents of all parts.
 
     Args:
-        parts: in the order of their documents.
-        length: number of documents of the whole.
-        counts: number of documents that hold each term of the whole, see `held`.
-        reweigh: what makes a posting's weight of the one kept in the part.
-        folder: where to write the index, block by block; without one it is made in memory.
+        parts: the parts, in the order of their documents.
+        length: total number of documents.
+        counts: number of documents that contain each term of the merged index, see `held`.
+        reweigh: function from the weight in a part to the weight in the merged index.
+        folder: folder to which the index is written block by block; None makes it in memory.
     """
     starts = starts_of(counts)
     highest = np.zeros(len(counts), dtype=np.float32)
@@ -80,7 +80,7 @@ def merge(
 
 
 def held(parts: Sequence[Part], vocabulary: int) -> Integers:
-    """Return how many documents of the parts hold each term of a vocabulary."""
+    """Return the number of documents of the parts that contain each term of a vocabulary."""
     counts = np.zeros(vocabulary, dtype=np.int64)
     for part in parts:
         own = np.diff(part.postings.starts)
@@ -104,7 +104,7 @@ def _blocks(starts: Integers) -> Iterator[tuple[int, int]]:
 def _block(
     parts: Sequence[Part], starts: Integers, low: int, high: int
 ) -> tuple[Integers, npt.NDArray[Any]]:
-    """Return places and kept weights of the terms from `low` up to `high`."""
+    """Return places and stored weights of the terms from `low` up to `high`."""
     total = int(starts[high] - starts[low])
     places = np.empty(total, dtype=np.uint32)
     weights = np.empty(total, dtype=np.float32)
@@ -120,7 +120,7 @@ def _block(
         own = np.asarray(postings.starts[begin : end + 1])
         counts = np.diff(own)
         inside = slice(int(own[0]), int(own[-1]))
-        # A list's postings go where the parts before left off in that list.
+        # A list's postings are put behind those of the parts before, in that list.
         to = np.arange(inside.stop - inside.start) + np.repeat(
             ends[terms] - (own[:-1] - own[0]), counts
         )

@@ -1,4 +1,4 @@
-"""A collection of a Milvus database: reached, filled batch by batch, searched."""
+"""A collection of a Milvus database: connecting, filling batch by batch, searching."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ragstone.core.progress import Bar
 from ragstone.errors import CallError, ConfigError, MissingDependency
 
 BATCH: Final = 1000
-"""Rows sent at once: 1,000 vectors of 1,024 numbers are 4 MB."""
+"""Rows per request: 1,000 vectors of 1,024 numbers are 4 MB."""
 _SCHEMES: Final = ("http", "https", "tcp")
 _POSITION: Final = "position"
 _STRONG: Final = "Strong"
-"""Milvus's word for reading everything that was written before."""
+"""The consistency level at which everything written before is read."""
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
-"""From a position up to another, the vectors of each row by field."""
+"""Returns the vectors by field of each row from a position up to another."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where a Milvus database is: a local file, or the address of a server or cluster."""
+    """A Milvus database: a local file, or the address of a server or cluster."""
 
     uri: str
     token_env: str = ""
     timeout: float = 60.0
 
     def __post_init__(self) -> None:
-        """Check the address without reaching for it."""
+        """Check the address without connecting."""
         if self.is_file:
             if "://" in self.uri:
                 raise ConfigError(f"uri is neither a file nor an address, found {self.uri!r}")
@@ -43,7 +43,7 @@ class Server:
         parts = urlsplit(self.uri)
         if parts.username or parts.password:
             raise ConfigError(
-                "uri must not hold a name or a password; put NAME:PASSWORD, or a token, into an "
+                "uri must not contain a name or a password; put NAME:PASSWORD, or a token, into an "
                 "environment variable and name it with token_env"
             )
         if parts.scheme not in _SCHEMES or not parts.hostname:
@@ -54,27 +54,27 @@ class Server:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is the embedded form, milvus-lite, on this machine."""
+        """Whether it is a file of milvus-lite, the embedded form."""
         return self.uri.endswith(".db")
 
     @property
     def is_here(self) -> bool:
-        """Whether nothing leaves this machine."""
+        """Whether the database is on this machine."""
         return self.is_file or is_loopback(urlsplit(self.uri).hostname or "")
 
     def check(self) -> None:
-        """Raise where packages or the token are missing, or offline forbids the server."""
+        """Raise if a package or the token is missing, or if offline forbids the server."""
         _package()
         if self.is_file:
             require("retriever 'milvus' with a local file", "milvus", "milvus_lite")
         self._token()
-        # The connection is made in compiled code, which the offline guard cannot see.
+        # The offline guard does not see connections of compiled code.
         if network_forbidden() and not self.is_here:
             raise NetworkForbidden(f"offline: the Milvus at {self.uri} is not on this machine")
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
-        """Give a connected `MilvusClient`; a local file is free for others again afterwards."""
+        """Return a context with a connected `MilvusClient`; its end unlocks a local file."""
         self.check()
         pymilvus = _package()
         options = {"grpc.enable_http_proxy": 0} if self.is_here else {}
@@ -105,27 +105,27 @@ class Server:
         token = os.environ.get(self.token_env, "").strip()
         if not token:
             raise ConfigError(
-                f"the token for {self.uri} is looked for in the environment variable "
+                f"the token for {self.uri} is read from the environment variable "
                 f"{self.token_env}, which is not set; export {self.token_env}=..."
             )
         return token
 
     @contextmanager
     def faults(self) -> Iterator[None]:
-        """Turn what pymilvus raises into a `CallError` with the address and the way out."""
+        """Return a context that turns errors of pymilvus into a `CallError` with the way out."""
         exceptions = _package().exceptions
         try:
             yield
         except (exceptions.MilvusException, OSError) as error:
-            told = str(getattr(error, "message", "") or error)
+            problem = str(getattr(error, "message", "") or error)
             way_out = (
-                "another process may have the file open, or it is not milvus-lite's."
+                "another process may have the file open, or it is not a file of milvus-lite."
                 if self.is_file
                 else "is the server running, and the token right?"
             )
             raise CallError(
-                f"Milvus at {self.uri}: {told}; {way_out} What was written is kept, and the same "
-                f"command goes on from there"
+                f"Milvus at {self.uri}: {problem}; {way_out} What was written is kept: run the "
+                f"same command again to continue"
             ) from error
 
 
@@ -133,8 +133,8 @@ class Server:
 class Collection:
     """One row per passage, under its position in the corpus.
 
-    The name holds the fingerprint of everything that the rows and indexes are made of, so a corpus
-    or parameter that changed has another collection.
+    The name contains the fingerprint of everything that rows and indexes depend on: a changed
+    corpus or parameter has another collection.
     """
 
     client: Any
@@ -144,7 +144,7 @@ class Collection:
     """Vector field -> arguments of pymilvus's `add_index`."""
 
     def fill(self, dimension: int | None, batch: Rows, bar: Bar) -> None:
-        """Write the rows that are not there yet; `dimension` is that of the dense field."""
+        """Write the missing rows; `dimension` is the length of the dense vectors."""
         if not self.client.has_collection(self.name):
             self._create(dimension)
         started = self.count() > 0
@@ -153,7 +153,7 @@ class Collection:
             if not (started and self.count(start, stop) == stop - start):
                 held = batch(start, stop)
                 positions = range(start, stop)
-                # Rows that an interrupted batch left are written over, not written twice.
+                # Upsert: rows of an interrupted batch are replaced and not duplicated.
                 self.client.upsert(
                     self.name,
                     [{_POSITION: p, **row} for p, row in zip(positions, held, strict=True)],
@@ -162,7 +162,7 @@ class Collection:
         self.client.flush(self.name)
 
     def is_full(self) -> bool:
-        """Say whether every row is there; raise `ConfigError` for a collection that holds more."""
+        """Return whether every row is written; raise `ConfigError` if there are more."""
         if not self.client.has_collection(self.name):
             return False
         self.client.load_collection(self.name)
@@ -170,12 +170,12 @@ class Collection:
         if count > self.rows:
             raise ConfigError(
                 f"the Milvus collection {self.name!r} has {count:,} rows for {self.rows:,} "
-                f"passages: something else wrote to it; drop it, and run again"
+                f"passages: something else wrote to it; drop it and run again"
             )
         return count == self.rows
 
     def count(self, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of rows, or of those from one position up to another."""
+        """Return the number of rows, in total or from one position up to another."""
         where = "" if stop is None else f"{_POSITION} >= {start} and {_POSITION} < {stop}"
         found = self.client.query(
             self.name, filter=where, output_fields=["count(*)"], consistency_level=_STRONG
@@ -185,9 +185,9 @@ class Collection:
     def search(
         self, requests: Sequence[Mapping[str, Any]], ranker: Any, limit: int
     ) -> list[list[tuple[float, int]]]:
-        """Return score and position of each query's nearest rows.
+        """Return score and position of the nearest rows of each query.
 
-        One request (data, anns_field, param, limit) is a search; several are joined by `ranker`.
+        Several requests (data, anns_field, param, limit) are joined by `ranker`.
         """
         shared = {"output_fields": [_POSITION], "consistency_level": _STRONG}
         if len(requests) == 1:
@@ -201,8 +201,8 @@ class Collection:
                 **shared,
             )
         else:
-            asked = [_package().AnnSearchRequest(**request) for request in requests]
-            found = self.client.hybrid_search(self.name, asked, ranker, limit=limit, **shared)
+            joined = [_package().AnnSearchRequest(**request) for request in requests]
+            found = self.client.hybrid_search(self.name, joined, ranker, limit=limit, **shared)
         return [[(float(hit["distance"]), int(hit[_POSITION])) for hit in hits] for hits in found]
 
     def _create(self, dimension: int | None) -> None:
@@ -217,7 +217,7 @@ class Collection:
                 schema.add_field(name, types.SPARSE_FLOAT_VECTOR)
             prepared.add_index(name, metric_type="IP", **arguments)
         self.client.create_collection(self.name, schema=schema)
-        # There is nothing to wait for in an empty collection, and milvus-lite cannot be asked.
+        # An empty collection has nothing to wait for, and milvus-lite does not support waiting.
         self.client.create_index(self.name, prepared, sync=False)
         self.client.load_collection(self.name)
 

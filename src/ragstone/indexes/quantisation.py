@@ -1,4 +1,4 @@
-"""Vectors as they are stored: in 32, 16 or 8 bits a number, in memory or in mapped files."""
+"""Vectors as they are stored: in 32, 16 or 8 bits per number, in memory or in mapped files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEVELS: Final = 127
 def row_type(precision: Precision, dimension: int) -> np.dtype[Any]:
     """Return the type of one stored vector.
 
-    In 8 bits a vector is its numbers as whole steps of a length of its own, which follows them.
+    In 8 bits a vector is stored as whole steps, followed by the length of its step.
 
     >>> row_type("int8", 384).itemsize, row_type("float16", 384).itemsize
     (388, 768)
@@ -37,7 +37,8 @@ def row_type(precision: Precision, dimension: int) -> np.dtype[Any]:
 def encode(vectors: Matrix, precision: Precision) -> npt.NDArray[Any]:
     """Return vectors of shape (n, dimension) as they are stored.
 
-    Raises `ConfigError` where 16 bits cannot hold a number; beyond 65,504 they end.
+    Raises:
+        ConfigError: a number is above 65,504, the maximum in 16 bits.
     """
     if precision == "float32":
         return np.ascontiguousarray(vectors, dtype="<f4")
@@ -45,7 +46,7 @@ def encode(vectors: Matrix, precision: Precision) -> npt.NDArray[Any]:
         largest = np.abs(vectors).max(initial=0)
         if largest > np.finfo(np.float16).max:
             raise ConfigError(
-                f"a vector holds the number {largest:g}, and precision float16 ends at 65,504; use "
+                f"a vector has the number {largest:g}, and precision float16 ends at 65,504; use "
                 f"precision: float32 or int8"
             )
         return vectors.astype("<f2")
@@ -57,7 +58,7 @@ def encode(vectors: Matrix, precision: Precision) -> npt.NDArray[Any]:
 
 
 def decode(rows: npt.NDArray[Any], kind: type[np.floating[Any]]) -> npt.NDArray[Any]:
-    """Return stored vectors as numbers, of shape (n, dimension); float32 as it stands, uncopied."""
+    """Return stored vectors as numbers, of shape (n, dimension); float32 without a copy."""
     if rows.dtype.names is None:
         return rows.astype(kind, copy=False)
     numbers: npt.NDArray[Any] = np.multiply(rows["steps"], rows["step"][:, None], dtype=kind)
@@ -74,10 +75,10 @@ class Vectors:
     """The stored vectors of a corpus, in its order."""
 
     parts: Sequence[npt.NDArray[Any]]
-    """Stored vectors that follow one another: the mapped parts of files, or one array."""
+    """Stored vectors in order: the mapped parts of files, or one array."""
     dimension: int
     longest: float
-    """No vector is longer than this."""
+    """The length of the longest vector."""
 
     def __len__(self) -> int:
         """Return the number of vectors."""

@@ -1,8 +1,8 @@
 """Counting the words of many passages at once: the same words as `words`, in less time.
 
 Lower case and the split at ASCII spaces and punctuation are done on the bytes of many passages
-together; each distinct piece between two separators is looked at once. A piece of ASCII is a word;
-any other is split by `words` itself, which sees no further than a separator anyway.
+together; each distinct piece between two separators is looked at once. A piece of ASCII is a word.
+Any other piece is split by `words` itself, in which a word never crosses a separator.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.integer[Any]]
 
 _MARK: Final = b"\xff"
-"""Stands between two passages: a byte that no text in UTF-8 holds."""
+"""Mark between two passages: a byte that no text in UTF-8 contains."""
 _BETWEEN: Final = -1
-"""The number of the mark; numbers below it stand for pieces of several words or of none."""
+"""The number of the mark; lower numbers are those of pieces with several words or none."""
 _CHUNK: Final = 2_000_000
-"""Bytes split at a time: their pieces are held as Python objects for a moment."""
+"""Bytes split at a time, since their pieces are Python objects for a moment."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The words of some passages: which there are, and how often each stands in which passage."""
+    """The words of some passages, with their counts in each passage."""
 
     words: list[str]
     """The distinct words, in the order of their characters' code points."""
     lengths: npt.NDArray[np.uint32]
-    """Number of words of each passage, repeated ones counted."""
+    """Number of words of each passage, repeated words included."""
     postings: Postings
-    """For each of `words`, the passages it stands in; its weights are the counts."""
+    """The passages that contain each of `words`; the weights are the counts."""
 
 
 def count_words(texts: Iterable[str], analysis: Analysis) -> Counted:
-    """Count the words of some passages.
+    """Return the words of some passages, counted.
 
     >>> from ragstone.text.analyzer import Analysis
     >>> found = count_words(["Red fish", "blue fish, FISH!"], Analysis())
@@ -66,7 +66,7 @@ def count_words(texts: Iterable[str], analysis: Analysis) -> Counted:
 
 
 class Numbering(dict[bytes, int]):
-    """Piece of a text -> its number, given when it is first looked up."""
+    """Piece of a text -> its number, assigned at the first look-up."""
 
     def __init__(self, analysis: Analysis) -> None:
         super().__init__({_MARK: _BETWEEN})
@@ -77,7 +77,7 @@ class Numbering(dict[bytes, int]):
         """The words of the pieces numbered -2, -3, ... that are not exactly one word."""
 
     def __missing__(self, piece: bytes) -> int:
-        """Number a piece that is met for the first time."""
+        """Return the number of a new piece."""
         text = piece.decode()
         found = self.analysis.kept([text] if piece.isascii() else split(text))
         numbers = [self.words.setdefault(word, len(self.words)) for word in found]
@@ -89,7 +89,7 @@ class Numbering(dict[bytes, int]):
         return self[piece]
 
     def numbers(self, chunk: Sequence[bytes]) -> tuple[Integers, Integers]:
-        """Return the numbers of the words of some passages, and how many each passage has."""
+        """Return the numbers of the words of some passages, and the number of words of each."""
         pieces = (b" " + _MARK + b" ").join([*chunk, b""]).translate(PLAIN).split()
         found: Integers = np.fromiter(map(self.__getitem__, pieces), np.int32, len(pieces))
         if self.several:
@@ -98,7 +98,7 @@ class Numbering(dict[bytes, int]):
         return found[found != _BETWEEN], np.diff(ends, prepend=-1) - 1
 
     def _spread(self, found: Integers) -> Integers:
-        """Put the words of pieces that are not one word in the places of their numbers."""
+        """Return the numbers with each piece that is not one word replaced by its words."""
         places = np.flatnonzero(found < _BETWEEN)
         if not len(places):
             return found
@@ -112,7 +112,7 @@ class Numbering(dict[bytes, int]):
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[bytes]]:
-    """Yield passages in the form that is split, some megabytes at a time."""
+    """Yield normalised passages in UTF-8, some megabytes at a time."""
     chunk: list[bytes] = []
     held = 0
     for text in texts:
@@ -126,7 +126,7 @@ def _chunks(texts: Iterable[str]) -> Iterator[list[bytes]]:
 
 
 def _invert(numbers: Integers, lengths: Integers, vocabulary: int) -> Postings:
-    """Return for each word the passages it stands in, and how often."""
+    """Return the passages that contain each word, with its count in each."""
     bits = max(1, (len(lengths) - 1).bit_length())
     keys = numbers << bits
     keys |= np.repeat(np.arange(len(lengths)), lengths)

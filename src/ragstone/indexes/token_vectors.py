@@ -1,7 +1,7 @@
-"""Vectors of single tokens: those of some texts, and those of a corpus kept part by part.
+"""The token vectors of a corpus, stored shard by shard.
 
-A corpus has a hundred or more vectors where dense retrieval has one, so they are kept rounded (8
-bits a number by default), in shards of a few megabytes each.
+A passage has a hundred or more token vectors, and a single dense one. Token vectors are therefore
+stored rounded (to 8 bits per number by default), in shards of a few megabytes each.
 """
 
 from __future__ import annotations
@@ -14,100 +14,86 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
-from ragstone.core.vectors import TokenVectors
-from ragstone.errors import ConfigError
+from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, decode, encode
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragstone.core.vectors import Whole
-    from ragstone.data.corpus import Corpus
-    from ragstone.protocols import TokenEmbedder
-
+    from ragstone.core.progress import Bar
+    from ragstone.protocols import Embedder, Services
 
 SHARD: Final = 256
-"""Passages kept together: what a run that is killed has to compute again at most."""
+"""Passages stored together: the most that a killed run has to compute again."""
 _STEP: Final = "token-vectors"
 
 
 @dataclass(frozen=True)
 class TokenShard:
-    """The token vectors of some passages of a corpus, as they are kept."""
+    """The token vectors of some passages, as they are stored."""
 
     rows: npt.NDArray[Any]
     """Stored vectors; see `ragstone.indexes.quantisation`."""
-    starts: Whole
-    """Where each passage begins, and where the last one ends."""
+    starts: npt.NDArray[np.int64]
+    """Start of each passage in `rows`, and the end of the last one."""
 
     def passage(self, place: int) -> npt.NDArray[np.float64]:
         """Return the vectors of the passage at a place of the shard, in 64 bits."""
         return decode(self.rows[self.starts[place] : self.starts[place + 1]], np.float64)
 
 
-def token_shard(
-    corpus: Corpus, embedder: TokenEmbedder, precision: Precision, start: int
-) -> TokenShard:
-    """Return the shard that begins at passage `start`, computed where it is not kept.
+@dataclass(frozen=True)
+class TokenIndex:
+    """The token vectors of a corpus, in shards that begin at every `SHARD`-th passage.
 
-    With a store it is kept under the embedder's recipe and its own texts: going on after a kill,
-    and passages added at the end, cost only the shards that are new.
+    With a store, a shard is stored under the embedder's key, the precision and its own texts. A run
+    after a kill, or after passages were added at the end, computes only the shards that are new.
     """
-    texts = corpus.full_texts(start, start + SHARD)
 
-    def write(folder: Path) -> None:
-        made = rounded(embedder, texts, precision)
-        np.save(folder / "rows.npy", made.rows, allow_pickle=False)
-        np.save(folder / "starts.npy", made.starts, allow_pickle=False)
+    embedder: Embedder
+    precision: Precision
+    services: Services
 
-    if corpus.store is None:
-        return rounded(embedder, texts, precision)
-    return _load(corpus.store.files(_STEP, _made_of(embedder, texts, precision), write))
+    def stored(self, start: int) -> TokenShard | None:
+        """Return the shard that begins at passage `start`, or None if it is not stored."""
+        store = self.services.corpus.store
+        folder = None if store is None else store.kept_files(_STEP, self._made_of(start))
+        return None if folder is None else _load(folder)
 
+    def computed(self, start: int, bar: Bar) -> TokenShard:
+        """Return the shard that begins at passage `start`, and store it."""
+        corpus = self.services.corpus
+        places = range(start, min(start + SHARD, len(corpus)))
 
-def kept_shard(
-    corpus: Corpus, embedder: TokenEmbedder, precision: Precision, start: int
-) -> TokenShard | None:
-    """Return the shard that begins at passage `start` if it is kept."""
-    if corpus.store is None:
-        return None
-    made_of = _made_of(embedder, corpus.full_texts(start, start + SHARD), precision)
-    folder = corpus.store.kept_files(_STEP, made_of)
-    return None if folder is None else _load(folder)
+        def write(folder: Path) -> None:
+            shard = self.embedded(places, bar)
+            np.save(folder / "rows.npy", shard.rows, allow_pickle=False)
+            np.save(folder / "starts.npy", shard.starts, allow_pickle=False)
 
+        if corpus.store is None:
+            return self.embedded(places, bar)
+        return _load(corpus.store.files(_STEP, self._made_of(start), write))
 
-def rounded(embedder: TokenEmbedder, texts: Sequence[str], precision: Precision) -> TokenShard:
-    """Return the vectors of some passages as they would be kept."""
-    found = checked(embedder.passage_tokens(texts), texts, embedder)
-    return TokenShard(encode(found.rows, precision), found.starts)
+    def embedded(self, places: Sequence[int], bar: Bar) -> TokenShard:
+        """Return the vectors of the passages at some places of the corpus, without storing them.
 
+        Raises:
+            RagstoneError: a passage could not be embedded.
+        """
+        vectors = embed_passages(self.embedder, places, self.services, bar)
+        starts = np.cumsum([0, *map(len, vectors)], dtype=np.int64)
+        return TokenShard(encode(np.concatenate(vectors), self.precision), starts)
 
-def checked(found: Any, texts: Sequence[str], embedder: TokenEmbedder) -> TokenVectors:
-    """Return an embedder's vectors; raise `ConfigError` unless they can be searched."""
-    if not isinstance(found, TokenVectors):
-        raise ConfigError(
-            f"the embedder {embedder!r} must return `TokenVectors`, found {type(found).__name__}"
-        )
-    if len(found.lengths) != len(texts) or found.starts[-1] != len(found.rows):
-        raise ConfigError(
-            f"the embedder {embedder!r} returned {len(found.lengths)} texts of "
-            f"{found.starts[-1]} tokens and {len(found.rows)} vectors for {len(texts)} texts"
-        )
-    if not np.isfinite(found.rows).all():
-        row = int(np.flatnonzero(~np.isfinite(found.rows).all(axis=1))[0])
-        text = texts[int(np.searchsorted(found.starts, row, side="right")) - 1]
-        raise ConfigError(
-            f"the embedder {embedder!r} returned a vector with numbers that are not finite, "
-            f"for the text {text[:60]!r}"
-        )
-    return found
+    def _made_of(self, start: int) -> dict[str, Any]:
+        texts = fingerprint(self.services.corpus.full_texts(start, start + SHARD))
+        return {"embedder": self.embedder, "precision": self.precision, "texts": texts}
 
 
 def maxsim(query: npt.NDArray[np.floating[Any]], passage: npt.NDArray[np.float64]) -> float:
     """Return the sum over a query's tokens of the highest product with a passage's token.
 
-    Khattab and Zaharia, "ColBERT", SIGIR 2020, equation 3. In 64 bits and for one pair at a time,
-    so that a score depends on nothing else. 0 where either text has no token.
+    Khattab and Zaharia, "ColBERT", SIGIR 2020, equation 3. A pair is computed alone and in 64 bits,
+    so that its score depends on no other pair. The score is 0 if either text has no token.
 
     >>> maxsim(np.eye(2), np.array([[1.0, 0.0], [0.6, 0.8]]))
     1.8
@@ -116,10 +102,6 @@ def maxsim(query: npt.NDArray[np.floating[Any]], passage: npt.NDArray[np.float64
         return 0.0
     products = query.astype(np.float64) @ passage.T
     return float(products.max(axis=1).sum())
-
-
-def _made_of(embedder: TokenEmbedder, texts: Sequence[str], precision: Precision) -> dict[str, Any]:
-    return {"embedder": embedder, "precision": precision, "texts": fingerprint(texts)}
 
 
 def _load(folder: Path) -> TokenShard:

@@ -2,12 +2,12 @@
 
     arrays/vectors-77ab02.../manifest.json       one folder per embedder and precision
                              4f1c09.rows         vectors, one after the other
-                             4f1c09.jsonl        what they are, then one line for each shard
+                             4f1c09.jsonl        their form, then one line per shard
 
-Every process that embeds writes files of its own, so nothing is locked and nothing overwritten. A
-shard counts once its line stands, and the line is written when the vectors are on the disk: a
-process that is killed loses the shard in hand. Shards are known by the digest of their texts:
-whichever corpus they turn up in, they are found.
+Every process that embeds writes its own files, so nothing is locked or overwritten. A shard exists
+once its line is written, after its vectors are on the disk: a killed process loses one shard at
+most. The key of a shard is the digest of its texts, so that every corpus with these texts finds
+it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Shard(NamedTuple):
-    """Where the vectors of some texts lie."""
+    """The place of the vectors of some texts."""
 
     file: str
     start: int
@@ -46,23 +46,23 @@ class Shard(NamedTuple):
     """CRC-32 of the bytes."""
     longest: float
     notes: Mapping[str, int]
-    """What the embedder noted about the texts."""
+    """The embedder's notes about the texts."""
 
 
 @dataclass(frozen=True)
 class VectorFolder:
-    """The vectors that one embedder made, in one precision."""
+    """The vectors of one embedder in one precision."""
 
     folder: Path
     precision: Precision
     shards: dict[str, Shard] = field(default_factory=dict)
-    """Digest of a shard's texts -> where its vectors are."""
+    """Digest of a shard's texts -> place of its vectors."""
     dimensions: dict[str, int] = field(default_factory=dict)
-    """File -> numbers of each of its vectors: the same in all of them."""
+    """File -> length of its vectors, the same in all files."""
 
     @classmethod
     def read(cls, folder: Path, precision: Precision) -> VectorFolder:
-        """Return what a folder holds; raise `StoreError` where its lists cannot be read."""
+        """Return the vectors of a folder; raise `StoreError` if a list cannot be read."""
         found = cls(folder, precision)
         for path in sorted(folder.glob("*.jsonl")):
             found._read_list(path)
@@ -70,12 +70,12 @@ class VectorFolder:
 
     @property
     def dimension(self) -> int:
-        """Numbers of a vector; 0 where there is none yet."""
+        """Length of a vector; 0 if there is none yet."""
         return next(iter(self.dimensions.values()), 0)
 
     @contextmanager
     def writer(self) -> Iterator[Writer]:
-        """Give what adds shards to the folder."""
+        """Return a context with a writer, which adds shards to the folder."""
         writer = Writer(self)
         try:
             yield writer
@@ -83,9 +83,10 @@ class VectorFolder:
             writer.close()
 
     def vectors(self, digests: Sequence[str]) -> Vectors:
-        """Return the vectors of some shards, in order, mapped.
+        """Return the mapped vectors of some shards, in order.
 
-        Raises `StoreError` where a file is shorter than its list says or holds other bytes.
+        Raises:
+            StoreError: a file is shorter than its list, or has other bytes.
         """
         shards = [self.shards[digest] for digest in digests]
         if not shards:
@@ -97,7 +98,7 @@ class VectorFolder:
         return Vectors(parts, self.dimension, max(shard.longest for shard in shards))
 
     def _read_list(self, path: Path) -> None:
-        # A last line without an end was being written when its process was killed.
+        # The last line has no end if its process was killed while it wrote.
         lines = path.read_bytes().split(b"\n")[:-1]
         start = 0
         try:
@@ -112,7 +113,7 @@ class VectorFolder:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(path, f"line {number + 1} cannot be read") from error
         if len(set(self.dimensions.values())) > 1:
-            raise self._damaged(path, "its vectors have another length than those beside it")
+            raise self._damaged(path, "its vectors have another length than those of other files")
 
     def _map(self, file: str) -> npt.NDArray[Any]:
         path = self.folder / f"{file}.rows"
@@ -135,13 +136,13 @@ class VectorFolder:
 
     def _damaged(self, path: Path, what: str) -> StoreError:
         return StoreError(
-            f"{path} is damaged: {what}. Remove the file and its list, and what they held is "
+            f"{path} is damaged: {what}. Remove the file and its list, and their passages are "
             f"embedded again: rm '{path.with_suffix('')}'.*"
         )
 
 
 class Writer:
-    """Adds shards to a folder of vectors, in a file of its own."""
+    """Adds shards to a folder of vectors, in its own files."""
 
     def __init__(self, folder: VectorFolder) -> None:
         self._folder = folder
@@ -150,7 +151,7 @@ class Writer:
         self._rows = 0
 
     def add(self, digest: str, vectors: npt.NDArray[np.float32], notes: Mapping[str, int]) -> None:
-        """Store the vectors of the shard whose texts have that digest, durably."""
+        """Write the vectors of the shard whose texts have that digest, and sync the disk."""
         rows = encode(vectors, self._folder.precision)
         stored = rows.tobytes()
         shard = Shard(self._name, self._rows, len(rows), zlib.crc32(stored), longest(rows), notes)
@@ -182,7 +183,7 @@ def _distinct(shards: Sequence[Shard]) -> list[Shard]:
 
 
 def _runs(shards: Sequence[Shard]) -> list[tuple[str, int, int]]:
-    """Return file, start and end of the pieces that the shards are, joined where they touch."""
+    """Return file, start and end of the shards; adjacent shards are joined."""
     runs: list[tuple[str, int, int]] = []
     for shard in shards:
         start, stop = shard.start, shard.start + shard.rows

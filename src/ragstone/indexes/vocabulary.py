@@ -1,4 +1,4 @@
-"""Words and their numbers, as two arrays that are read where they lie."""
+"""Words and their numbers, as two arrays that can be memory maps."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _SEARCHED: Final = 100
-"""Reading all words pays where more than one in so many is looked for."""
+"""All words are read if more than one in 100 of them is looked up."""
 _WHOLE: Final = 1_000_000
-"""More words than this are never all read: they would take 150 MB."""
+"""Number of words above which they are never all read: they would take 150 MB."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Vocabulary:
     text: npt.NDArray[np.uint8]
     """All words in UTF-8, one after another."""
     starts: npt.NDArray[np.integer[Any]]
-    """Where each word starts in `text`, and the end."""
+    """Start of each word in `text`, and the end of the last."""
 
     @classmethod
     def of(cls, ordered: Sequence[str]) -> Vocabulary:
@@ -46,7 +46,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, folder: Path) -> Vocabulary:
-        """Return the vocabulary kept in a folder."""
+        """Return the vocabulary in a folder."""
         arrays = (
             np.load(folder / f"word_{name}.npy", mmap_mode="r") for name in ("text", "starts")
         )
@@ -67,7 +67,7 @@ class Vocabulary:
         return [text[start:stop].decode() for start, stop in pairwise(starts)]
 
     def find(self, words: Collection[str]) -> dict[str, int]:
-        """Return the numbers of those of some words that there are."""
+        """Return the numbers of some words; unknown words are left out."""
         if len(self) <= _WHOLE and (len(words) * _SEARCHED > len(self) or self._read):
             if not self._read:
                 self._read.update(zip(self.words(), range(len(self)), strict=True))

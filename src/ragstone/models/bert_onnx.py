@@ -1,7 +1,7 @@
 """Writes a BERT encoder as an ONNX graph, from its weights alone.
 
-The graph reads one text: there is no batch axis, no padding and no mask, so what it computes for a
-text cannot depend on other texts. Devlin and others, "BERT", NAACL 2019, is the architecture.
+The graph reads one text: without batch axis, padding and mask, the output for a text cannot depend
+on other texts. The architecture is that of Devlin and others, "BERT", NAACL 2019.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ Precision: TypeAlias = Literal["int8", "float32"]
 OPSET: Final = 20
 """The first operator set with Gelu."""
 _IR_VERSION: Final = 9
-"""The file format of that operator set, which every newer runtime reads."""
+"""The file format of this operator set, which every newer runtime reads."""
 _LEVELS: Final = 63
-"""Quantised weights lie in -63..63. CPUs without VNNI add pairs of products in 16 bits, which the
-full range of int8 overflows: the same model would give other vectors there."""
+"""Quantised weights are between -63 and 63. CPUs without VNNI add pairs of products in 16 bits,
+which the full range of int8 overflows: the same model would have other vectors there."""
 
 
 def write_bert(
     weights: Mapping[str, Matrix], *, heads: int, epsilon: float, precision: Precision
 ) -> bytes:
-    """Return the encoder as a serialised ONNX model; raise `KeyError` where a weight is missing.
+    """Return the encoder as a serialised ONNX model; raise `KeyError` if a weight is missing.
 
     Input `ids`: int64 of shape (tokens,). Outputs: `tokens`, float32 of shape (tokens, dimension),
-    and `mean`, their average brought to length 1, of shape (dimension,).
+    and `mean`, their L2-normalised average, of shape (dimension,).
 
     Args:
         weights: name -> array, named as in BERT's safetensors.
         heads: attention heads of each layer.
-        epsilon: what keeps layer normalisation from dividing by zero.
-        precision: `int8` quantises the weights of the linear layers per output channel, and what
-            flows into them at run time, per text.
+        epsilon: constant of layer normalisation against a division by zero.
+        precision: `int8` quantises the weights of the linear layers per output channel, and their
+            inputs at run time, per text.
     """
     writer = GraphWriter(weights, heads, epsilon, precision)
     writer.node("Identity", writer.encoder(), output="tokens")
@@ -54,7 +54,7 @@ def write_bert(
 
 @dataclass
 class GraphWriter:
-    """Nodes and constants of a graph, collected; a value of the graph goes by its name."""
+    """Collects the nodes and constants of a graph; a value of the graph is known by its name."""
 
     weights: Mapping[str, Matrix]
     heads: int
@@ -64,7 +64,7 @@ class GraphWriter:
     constants: dict[str, Any] = field(default_factory=dict)
 
     def written(self, outputs: Mapping[str, list[str | int]]) -> bytes:
-        """Return the graph as a serialised model: `ids` in, float32 of these shapes out."""
+        """Return the graph as a serialised model: input `ids`, outputs float32 of these shapes."""
         from onnx import TensorProto, helper
 
         value = helper.make_tensor_value_info
@@ -109,7 +109,7 @@ class GraphWriter:
         return self.normalised(f"{name}.output.LayerNorm", self.node("Add", outer, state))
 
     def attention(self, name: str, state: str) -> str:
-        """Multi-head self-attention; queries, keys and values come out of one product."""
+        """Add multi-head self-attention; one product computes queries, keys and values."""
         parts = [self.dense(f"{name}.self.{part}") for part in ("query", "key", "value")]
         dimension = len(parts[0][1])
         size = dimension // self.heads
@@ -169,11 +169,11 @@ class GraphWriter:
         return name
 
     def whole(self, name: str, values: int | list[int]) -> str:
-        """Name a constant of whole numbers."""
+        """Add a constant of whole numbers and return its name."""
         return self.constant(name, np.array(values, dtype=np.int64))
 
     def constant(self, name: str, values: npt.NDArray[Any]) -> str:
-        """Name an array; where the name is known already, it is the same array."""
+        """Add a constant and return its name; a known name is the same array."""
         from onnx import numpy_helper
 
         if name not in self.constants:

@@ -1,4 +1,4 @@
-"""A BERT model loaded from its own files: tokenizer and graph, one text at a time."""
+"""BERT encoders on ONNX Runtime: a tokenizer and a graph, one text at a time."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 _PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
 _ROLES: Final[tuple[Role, ...]] = ("weights", "tokenizer", "config")
 _SHORTEST: Final = 3
-"""Tokens of the shortest text that says something: one, between the two that every text gets."""
+"""Minimum `max_tokens`: one token between the two marks of every text."""
 
 GraphOf: TypeAlias = "Callable[[Mapping[str, Matrix], Mapping[str, Any]], bytes]"
-"""Writes a graph from a model's weights and its configuration."""
+"""Returns a serialised graph of a model's weights and configuration."""
 
 
 def check_runnable(model: str, embedder: str) -> None:
-    """Raise `MissingDependency` or `ModelFileError` where a model cannot be loaded."""
+    """Raise `MissingDependency` or `ModelFileError` if a model cannot be loaded."""
     require(f"the embedder {embedder!r}", "local", *_PACKAGES)
     for role in _ROLES:
         model_file(model, role)
 
 
 def check_ranges(max_tokens: int, threads: int | None) -> None:
-    """Raise `ConfigError` for a length or a number of threads that cannot be."""
+    """Raise `ConfigError` for a length or a number of threads out of range."""
     if max_tokens < _SHORTEST:
         raise ConfigError(f"max_tokens must be {_SHORTEST} or more, found {max_tokens}")
     if threads is not None and threads < 1:
@@ -62,7 +62,7 @@ class Encoder:
 
     @classmethod
     def load(cls, model: str, max_tokens: int, graph_of: GraphOf, embedder: str) -> Encoder:
-        """Read a model's files and make it ready to run; longer texts are cut to `max_tokens`."""
+        """Return a model loaded from its files; it cuts longer texts to `max_tokens`."""
         check_runnable(model, embedder)
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
@@ -92,9 +92,9 @@ class Encoder:
     def run_all(
         self, texts: Sequence[str], output: str, threads: int | None, what: str = "texts"
     ) -> list[Matrix]:
-        """Return one of the graph's outputs for each text, so many texts at a time.
+        """Return one of the graph's outputs for each text, `threads` texts at a time.
 
-        Texts that are too long are noted, under the name `what`.
+        A note counts the texts that were cut, with the noun `what`.
         """
         with ThreadPoolExecutor(threads or available_cpus()) as pool:
             found = list(pool.map(lambda text: self._run(text, output), texts))
@@ -113,7 +113,7 @@ def _session(graph: bytes) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # Texts run side by side, each on one thread; threads that wait must leave the core to others.
+    # Texts run in parallel, each on one thread; a waiting thread must free its core.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -1,4 +1,4 @@
-"""What the embedders by sentence-transformers have in common: finding, loading, and what is cut."""
+"""Encoders by sentence-transformers: finding them, loading them, and counting cut texts."""
 
 from __future__ import annotations
 
@@ -6,33 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from ragstone.core import limits
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY, Component
 from ragstone.core.environment import require
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import locate
-from ragstone.core.step_notes import add_note
+from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
 
-if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
-
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
-_EXTRA: Final = "st"
 _READ: Final = ("*.safetensors", "*.json", "*.model", "*.txt")
-"""What decides a model's output, in its folder and in those of its modules."""
+"""Files that a model's output depends on, in its folder and in those of its modules."""
 
 
 @dataclass(frozen=True)
-class StModel:
-    """A model that sentence-transformers runs, by folder or by name on the hub.
+class StModel(Component):
+    """A model that sentence-transformers runs, from a folder or by its name on the hub.
 
-    Weights are safetensors, and no code of the model's own is run.
+    Weights are safetensors, and no code of the model's repository is run.
     """
 
     model: str
@@ -45,7 +41,9 @@ class StModel:
     device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
 
     name: ClassVar[str]
-    """As people write the embedder."""
+    """The embedder's name in a spec."""
+    extra = "st"
+    needs_model = True
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -57,24 +55,31 @@ class StModel:
 
     @cached_property
     def place(self) -> str:
-        """The model's name; a folder beside the experiment file is found there."""
+        """The model's folder, looked for beside the experiment file first, or its name."""
         beside = locate(Path(self.model).expanduser())
         return str(beside) if beside.is_dir() else self.model
 
     @cached_property
-    def revision(self) -> str:
-        """Digest of the model's files, those of its modules included."""
+    def content_revision(self) -> str:
+        """The digest of the model's files, those of its modules included."""
         folder = self._folder()
         files = sorted({file for pattern in _READ for file in folder.rglob(pattern)})
         return fingerprint({str(f.relative_to(folder)): known_digest(f) for f in files})
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the model is there, and the package that runs it."""
+    def check(self, services: Any) -> None:
+        """Raise if the model, or the package that runs it, is missing."""
         self._check_package()
         self._folder()
 
     def load(self, make: Callable[..., Any]) -> Any:
-        """Return the model that `make` of sentence-transformers loads."""
+        """Return the model that a class of sentence-transformers loads.
+
+        Args:
+            make: the class, or a function that takes the same arguments.
+
+        Raises:
+            ModelFileError: the package cannot load the model.
+        """
         self._check_package()
         folder = self._folder()
         try:
@@ -93,19 +98,21 @@ class StModel:
             loaded.max_seq_length = self.max_tokens
         return loaded
 
-    def note_cut(self, loaded: Any, texts: Sequence[str], what: str) -> None:
-        """Note how many texts are longer than what the model reads."""
+    def prefixed(self, texts: Sequence[str], role: str, loaded: Any) -> list[str]:
+        """Return texts with the prefix of their role; a note counts those that will be cut."""
+        prefix = self.query_prefix if role == "query" else self.passage_prefix
+        found = [prefix + text for text in texts]
         limit = loaded.max_seq_length
-        if limit is None or not texts:
-            return
-        whole: Mapping[str, Any] = loaded.tokenizer(
-            list(texts), truncation=False, padding=False, verbose=False
-        )
-        cut = sum(len(ids) > limit for ids in whole["input_ids"])
-        add_note(f"{what} cut to {limit} tokens", cut)
+        if limit is not None and found:
+            whole: Mapping[str, Any] = loaded.tokenizer(
+                found, truncation=False, padding=False, verbose=False
+            )
+            cut = sum(len(ids) > limit for ids in whole["input_ids"])
+            add_note(f"{ROLES[role]} cut to {limit} tokens", cut)
+        return found
 
     def _folder(self) -> Path:
         return find_model(self.place, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def _check_package(self) -> None:
-        require(f"the embedder {self.name!r}", _EXTRA, "sentence_transformers")
+        require(f"the embedder {self.name!r}", self.extra, "sentence_transformers")

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from ragstone.models.bert_onnx import Matrix
 
 _WORDS_AT_ONCE: Final = 512
-"""Logits of so many words at a time stay in a core's cache until their highest is taken."""
+"""Words per product: their logits stay in a core's cache until the maximum is taken."""
 _OLD_NAMES: Final = {".gamma": ".weight", ".beta": ".bias"}
-"""What early BERT files call the two vectors of a layer normalisation."""
+"""Names of the two vectors of a layer normalisation in early BERT files."""
 
 
 def write_splade(weights: Mapping[str, Matrix], *, heads: int, epsilon: float) -> bytes:
-    """Return the encoder as a serialised ONNX model; raise `KeyError` where a weight is missing.
+    """Return the encoder as a serialised ONNX model; raise `KeyError` if a weight is missing.
 
     Input `ids`: int64 of shape (tokens,). Output `weights`: float32 of shape (vocabulary,).
 
     Args:
-        weights: name -> array, named as in the safetensors of a BERT for masked words.
+        weights: name -> array, named as in the safetensors of a masked-language BERT.
         heads: attention heads of each layer.
-        epsilon: what keeps layer normalisation from dividing by zero.
+        epsilon: constant of layer normalisation against a division by zero.
     """
     named = {_bare(name): array for name, array in weights.items()}
     writer = GraphWriter(named, heads, epsilon, "float32")
@@ -41,7 +41,7 @@ def write_splade(weights: Mapping[str, Matrix], *, heads: int, epsilon: float) -
         some = writer.constant(f"predictor_{start}", words[start : start + _WORDS_AT_ONCE])
         logits = writer.node("MatMul", some, state)
         highest.append(writer.node("ReduceMax", logits, writer.whole("last", [1]), keepdims=0))
-    # The bias is the same for all tokens, and log and max(0, x) only rise: both can wait.
+    # The bias is the same for all tokens, and log and max(0, x) are monotonic: both can wait.
     logit = writer.node("Concat", *highest, axis=0) if len(highest) > 1 else highest[0]
     logit = writer.node("Relu", writer.node("Add", logit, writer.constant("predictor_bias", bias)))
     one = writer.constant("one", bias[:1] * 0 + 1)

@@ -1,4 +1,4 @@
-"""What becomes of the words of a text before they are counted: stop words, stemming."""
+"""The analysis of a text into the words that are counted: stop words and stemming."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from importlib.util import find_spec
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
+from ragstone.core.component import Component
 from ragstone.errors import ConfigError, MissingDependency, did_you_mean
 from ragstone.text.stop_words import STOP_WORDS
 from ragstone.text.words import words
@@ -17,22 +18,22 @@ NONE: Final = "none"
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """Which words of a text count, and in what form.
+class Analysis(Component):
+    """The words of a text that count, in their final form.
 
     Args:
         stemmer: `none`, `porter` (Porter, "An algorithm for suffix stripping", 1980, as Anserini
-            and Lucene use it), or the name of a Snowball stemmer, a language in English.
+            and Lucene use it), or the English name of a language that Snowball can stem.
         stop_words: `none`, or the language whose most frequent words do not count.
     """
 
     stemmer: str = NONE
     stop_words: str = NONE
     version: ClassVar[int] = 1
-    """Goes up when `words`, or what is made of them here, gives other words: indexes are kept."""
+    """Raised when the words change, those of `words` included: the store keeps indexes of them."""
 
     def __post_init__(self) -> None:
-        """Check the name of the list; a stemmer's is checked by `check`."""
+        """Check the name of the stop words; `check` checks that of the stemmer."""
         if self.stop_words not in (NONE, *STOP_WORDS):
             raise ConfigError(
                 f"unknown stop_words {self.stop_words!r}"
@@ -40,14 +41,14 @@ class Analysis:
             )
 
     @property
-    def revision(self) -> str | None:
-        """The release of the stemmers, where one is used: another may stem otherwise."""
+    def content_revision(self) -> str | None:
+        """The release of the stemmers if one is used: another release may stem otherwise."""
         if self.stemmer == NONE or find_spec("Stemmer") is None:
             return None
         return f"PyStemmer {metadata.version('PyStemmer')}"
 
-    def check(self) -> None:
-        """Raise `MissingDependency` or `ConfigError` where the stemmer cannot be had."""
+    def check(self, services: Any = None) -> None:
+        """Raise `MissingDependency` or `ConfigError` if there is no such stemmer."""
         _ = self._stem
 
     def of(self, text: str) -> list[str]:
@@ -59,13 +60,13 @@ class Analysis:
         return self.kept(words(text))
 
     def kept(self, found: Iterable[str]) -> list[str]:
-        """Return which of some words count, in their final form."""
+        """Return those of some words that count, in their final form."""
         kept = [word for word in found if word not in self._stopped]
         return kept if self._stem is None else [self._stem(word) for word in kept]
 
     @property
     def plain(self) -> bool:
-        """Whether every word counts as it stands."""
+        """Whether every word counts, unchanged."""
         return self.stemmer == NONE == self.stop_words
 
     @cached_property

@@ -11,15 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from tests.support import vectors
 
 from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.embedders.endpoint import EndpointEmbedder
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.progress import SilentBar
 from ragstone.core.step_notes import collect_notes
-from ragstone.errors import CallError, ConfigError
+from ragstone.data.corpus import Corpus
+from ragstone.errors import CallError, ConfigError, RagstoneError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.indexes.embed import embed_passages, embed_texts
+from ragstone.protocols import Services
 from ragstone.testing.fake_model_server import FakeModelServer, hashed_words
+from ragstone.types import Passage
 
 
 @pytest.fixture
@@ -30,9 +36,16 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
         yield opened
 
 
-def embedder(server: FakeModelServer, calls: Calls, **changes: Any) -> EndpointEmbedder:
+def embedder(server: FakeModelServer, **changes: Any) -> EndpointEmbedder:
     """Return an embedder that asks a server, three texts at a time."""
-    return EndpointEmbedder("m", server.url, **{"batch": 3, **changes}).with_calls(calls)
+    return EndpointEmbedder("m", server.url, **{"batch": 3, **changes})
+
+
+def passages(asking: EndpointEmbedder, calls: Calls, texts: Sequence[str]) -> Any:
+    """Return the vectors of passages, as an index asks for them."""
+    corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
+    services = Services(calls=calls, corpus=corpus)
+    return np.stack(embed_passages(asking, range(len(texts)), services, SilentBar()))
 
 
 TEXTS = ["gold", "a dark stone", "gold and stone", "paris", ""]
@@ -41,7 +54,7 @@ TEXTS = ["gold", "a dark stone", "gold and stone", "paris", ""]
 def test_vectors_come_in_the_order_of_the_texts(calls: Calls) -> None:
     """Two requests, whose entries the server sends backwards; each row has length 1."""
     with FakeModelServer() as server:
-        found = embedder(server, calls).embed_passages(TEXTS)
+        found = passages(embedder(server), calls, TEXTS)
 
     expected = np.array(hashed_words(TEXTS), dtype=np.float32)
     length = np.linalg.norm(expected, axis=1, keepdims=True)
@@ -53,10 +66,10 @@ def test_vectors_come_in_the_order_of_the_texts(calls: Calls) -> None:
 def test_nothing_is_asked_twice(calls: Calls) -> None:
     """Replies are kept in the call log: a second embedding needs no server."""
     with FakeModelServer() as server:
-        asking = embedder(server, calls)
-        first = asking.embed_queries(TEXTS)
+        asking = embedder(server)
+        first = vectors(asking, "query", *TEXTS, calls=calls)
 
-    again = asking.embed_queries(TEXTS)
+    again = vectors(asking, "query", *TEXTS, calls=calls)
 
     assert np.array_equal(first, again)
     assert calls.usage.asked == 2
@@ -66,10 +79,10 @@ def test_queries_and_passages_are_told_apart(calls: Calls) -> None:
     """Prefixes, further fields and dimensions reach the server."""
     with FakeModelServer() as server:
         asking = embedder(
-            server, calls, query_prefix="query: ", query_extra={"input_type": "query"}, dimensions=8
+            server, query_prefix="query: ", query_extra={"input_type": "query"}, dimensions=8
         )
-        asking.embed_queries(["gold"])
-        asking.embed_passages(["gold"])
+        vectors(asking, "query", "gold", calls=calls)
+        passages(asking, calls, ["gold"])
 
     query, passage = server.bodies
     assert query == {
@@ -85,7 +98,7 @@ def test_queries_and_passages_are_told_apart(calls: Calls) -> None:
 def test_long_texts_are_cut_and_counted(calls: Calls) -> None:
     """Only where a length is given; the note says how many."""
     with FakeModelServer() as server, collect_notes() as notes:
-        embedder(server, calls, max_characters=6).embed_passages(["gold and stone", "gold"])
+        passages(embedder(server, max_characters=6), calls, ["gold and stone", "gold"])
 
     assert server.bodies[0]["input"] == ["gold a", "gold"]
     assert dict(notes) == {"passages cut to 6 characters": 1}
@@ -120,10 +133,10 @@ def test_a_reply_with_wrong_vectors_is_an_error_and_not_kept(
     """The error names server and text; when the server is mended the next run goes on."""
     with FakeModelServer(embed=embed) as server:
         with pytest.raises(CallError, match=message) as caught:
-            embedder(server, calls).embed_passages(TEXTS[:3])
+            passages(embedder(server), calls, TEXTS[:3])
         assert "'gold'" in str(caught.value)
         server.embed = hashed_words
-        assert len(embedder(server, calls).embed_passages(TEXTS[:3])) == 3
+        assert len(passages(embedder(server), calls, TEXTS[:3])) == 3
 
 
 def test_a_change_of_size_between_requests_is_an_error(calls: Calls) -> None:
@@ -138,25 +151,36 @@ def test_a_change_of_size_between_requests_is_an_error(calls: Calls) -> None:
         FakeModelServer(embed=embed) as server,
         pytest.raises(CallError, match="vectors of 4 and of 5 dimensions"),
     ):
-        embedder(server, calls, concurrency=1).embed_passages(TEXTS)
+        passages(embedder(server, concurrency=1), calls, TEXTS)
 
 
 def test_passing_faults_are_waited_for(calls: Calls) -> None:
     """Too many requests, then an error of the server: the vectors come all the same."""
     with FakeModelServer(script=["429-retry-after"]) as server:
-        assert len(embedder(server, calls).embed_passages(TEXTS)) == 5
+        assert len(passages(embedder(server), calls, TEXTS)) == 5
+
+
+def test_a_failed_request_is_the_outcome_of_its_texts(calls: Calls) -> None:
+    """The texts of the other request have their vectors; the next run asks again."""
+    with FakeModelServer(script=["500"] * 2) as server:
+        asking = embedder(server, concurrency=1)
+        outcomes = embed_texts(asking, TEXTS, "query", Services(calls=calls))
+
+    assert [outcome.value is None for outcome in outcomes] == [True] * 3 + [False] * 2
+    assert [outcome.retry for outcome in outcomes] == [True] * 3 + [False] * 2
+    assert "500" in outcomes[0].reason
 
 
 def test_an_unknown_model_stops_the_run(calls: Calls) -> None:
     """Every other request would end the same way."""
     with FakeModelServer(script=["404"] * 9) as server, pytest.raises(CallError, match="404"):
-        embedder(server, calls).embed_passages(TEXTS)
+        passages(embedder(server), calls, TEXTS)
 
 
 def test_without_a_way_to_the_server_the_error_says_how() -> None:
     """In Python, outside of an experiment."""
-    with pytest.raises(ConfigError, match="with_calls"):
-        EndpointEmbedder("m").embed_queries(["gold"])
+    with pytest.raises(RagstoneError, match=r"Services\(calls="):
+        vectors(EndpointEmbedder("m"), "query", "gold")
 
 
 def test_the_key_holds_the_model_and_not_its_address_or_batches() -> None:

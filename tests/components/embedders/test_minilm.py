@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.support import vectors
 
 from ragstone.components.embedders.minilm import MiniLM
 from ragstone.core.fingerprint import cache_key_parts
@@ -22,6 +24,16 @@ TEXTS = [
 ]
 
 
+def queries(embedder: MiniLM, *texts: str) -> list[Any]:
+    """Return the vectors of queries."""
+    return vectors(embedder, "query", *texts)
+
+
+def passages(embedder: MiniLM, *texts: str) -> list[Any]:
+    """Return the vectors of passages."""
+    return vectors(embedder, "passage", *texts)
+
+
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
     """The embedder, its model loaded once."""
@@ -32,51 +44,52 @@ def minilm() -> MiniLM:
 
 def test_meaning_lies_near(minilm: MiniLM) -> None:
     """A paraphrase is nearer than another subject; vectors have length 1."""
-    vectors = minilm.embed_passages(TEXTS)
-    assert vectors.shape == (4, 384)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    near, far = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
+    found = np.stack(passages(minilm, *TEXTS))
+    assert found.shape == (4, 384)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+    near, far = found[0] @ found[1], found[0] @ found[2]
     assert near > 0.5
     assert far < 0.2
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLM) -> None:
     """Alone, in company and in any order, a text has one vector, bit by bit."""
-    together = minilm.embed_passages(TEXTS)
-    alone = np.concatenate([minilm.embed_passages([text]) for text in TEXTS])
-    backwards = minilm.embed_passages(TEXTS[::-1])[::-1]
+    together = passages(minilm, *TEXTS)
+    alone = [passages(minilm, text)[0] for text in TEXTS]
+    backwards = passages(minilm, *TEXTS[::-1])[::-1]
     assert np.array_equal(together, alone)
     assert np.array_equal(together, backwards)
 
 
 def test_precision_and_prefixes_are_used(minilm: MiniLM) -> None:
     """8 bit is near full precision; a prefix for queries changes queries alone."""
-    exact = MiniLM(precision="float32").embed_queries(TEXTS[:2])
-    assert ((exact * minilm.embed_queries(TEXTS[:2])).sum(axis=1) > 0.98).all()
+    exact = np.stack(queries(MiniLM(precision="float32"), *TEXTS[:2]))
+    assert ((exact * np.stack(queries(minilm, *TEXTS[:2]))).sum(axis=1) > 0.98).all()
     prefixed = MiniLM(query_prefix="query: ")
-    assert not np.array_equal(prefixed.embed_queries(TEXTS[:1]), minilm.embed_queries(TEXTS[:1]))
-    assert np.array_equal(prefixed.embed_passages(TEXTS[:1]), minilm.embed_passages(TEXTS[:1]))
+    assert not np.array_equal(queries(prefixed, TEXTS[0]), queries(minilm, TEXTS[0]))
+    assert np.array_equal(passages(prefixed, TEXTS[0]), passages(minilm, TEXTS[0]))
 
 
 def test_long_texts_are_cut_where_it_says(minilm: MiniLM) -> None:
     """Words beyond `max_tokens` change nothing, words before it do."""
     short = MiniLM(max_tokens=8)
-    cut = short.embed_passages([TEXTS[2], TEXTS[2] + " And the cat?"])
+    cut = passages(short, TEXTS[2], TEXTS[2] + " And the cat?")
     assert np.array_equal(cut[0], cut[1])
-    assert not np.array_equal(cut[0], minilm.embed_passages([TEXTS[2]])[0])
+    assert not np.array_equal(cut[0], passages(minilm, TEXTS[2])[0])
 
 
 @pytest.mark.usefixtures("minilm")
 def test_a_length_that_the_model_cannot_read_is_refused() -> None:
     """The model's own limit is part of the error."""
     with pytest.raises(ConfigError, match="reads 512 at most"):
-        MiniLM(max_tokens=513).embed_queries(["x"])
+        queries(MiniLM(max_tokens=513), "x")
 
 
 def test_nothing_to_embed(minilm: MiniLM) -> None:
-    """No texts give no rows, in the right dimension."""
-    assert minilm.embed_queries([]).shape == (0, 384)
+    """No texts give no vectors; their dimension is known."""
+    assert queries(minilm) == []
+    assert minilm.dimension == 384
 
 
 def test_the_recipe_holds_what_changes_vectors() -> None:
@@ -102,11 +115,11 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     tokenizer = {"version": "1.0", "model": {"type": "WordLevel", "vocab": {}, "unk_token": "u"}}
     (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
     with pytest.raises(ModelFileError, match="'minilm' can run: its weights have no"):
-        MiniLM(model=str(tmp_path)).embed_queries(["x"])
+        queries(MiniLM(model=str(tmp_path)), "x")
 
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra the error names the package and the command."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MissingDependency, match=r"onnxruntime.*ragstone\[local\]"):
-        MiniLM().embed_queries(["x"])
+        queries(MiniLM(), "x")

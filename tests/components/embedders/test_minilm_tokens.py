@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.support import vectors
 
 from ragstone.components.embedders.minilm_tokens import MiniLMTokens
 from ragstone.core.step_notes import collect_notes
@@ -24,21 +25,20 @@ def embedder() -> MiniLMTokens:
 
 def test_every_token_has_a_vector_and_the_marks_have_none(embedder: MiniLMTokens) -> None:
     """Seven words and a stop are seven tokens; an empty text has none; rows have length 1."""
-    found = embedder.passage_tokens(TEXTS)
+    found = vectors(embedder, "passage", *TEXTS)
 
-    assert found.lengths.tolist() == [7, 0, 7]
-    assert found.rows.shape == (14, 384)
-    np.testing.assert_allclose(np.linalg.norm(found.rows, axis=1), 1, atol=1e-5)
-    assert np.array_equal(found.of_text(2), embedder.passage_tokens(TEXTS[2:]).rows)
-    assert embedder.passage_tokens([]).rows.shape == (0, 384)
+    assert [rows.shape for rows in found] == [(7, 384), (0, 384), (7, 384)]
+    np.testing.assert_allclose(np.linalg.norm(np.concatenate(found), axis=1), 1, atol=1e-5)
+    assert np.array_equal(found[2], vectors(embedder, "passage", TEXTS[2])[0])
+    assert vectors(embedder, "passage") == []
 
 
 def test_meaning_is_matched_word_by_word(embedder: MiniLMTokens) -> None:
     """A question is nearer to the passage that it is about."""
-    query = embedder.query_tokens(["Where did the kitten rest?"]).rows
-    passages = embedder.passage_tokens(TEXTS)
+    (query,) = vectors(embedder, "query", "Where did the kitten rest?")
+    passages = vectors(embedder, "passage", *TEXTS)
 
-    about, other = (maxsim(query, passages.of_text(n).astype(np.float64)) for n in (0, 2))
+    about, other = (maxsim(query, passages[n].astype(np.float64)) for n in (0, 2))
 
     assert about > other + 0.5
 
@@ -49,9 +49,9 @@ def test_a_query_that_is_cut_is_noted() -> None:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
     short = MiniLMTokens(max_tokens=5)
     with collect_notes() as notes:
-        found = short.query_tokens(["cat", "one two three four five six"])
+        found = vectors(short, "query", "cat", "one two three four five six")
 
-    assert found.lengths.tolist() == [1, 3]
+    assert list(map(len, found)) == [1, 3]
     assert dict(notes) == {"queries cut to 5 tokens": 1}
 
 

@@ -1,32 +1,29 @@
-"""Embedders as components write them: found beside the experiment file, and of the kind needed."""
+"""Embedders as components write them: found, and of the output that is needed."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
+from tests.support import vectors
 
 from ragstone.calls.client import Calls
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
 
 OWN = """
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+SEEN = []
 
 @dataclass(frozen=True)
 class Own:
-    way: str = ""
-
-    def with_calls(self, calls):
-        return replace(self, way="known")
-
-    def embed_queries(self, texts):
+    def embed(self, texts, calls):
+        SEEN.append(calls)
         return np.ones((len(texts), 2), dtype=np.float32)
-
-    embed_passages = embed_queries
 """
 
 
@@ -34,28 +31,36 @@ class Own:
 def test_an_embedder_beside_the_experiment_file_is_found(
     kind: str, name: str, tmp_path: Path
 ) -> None:
-    """When the component is made, and when it is given the way to its embedder's server."""
+    """When the component is created; it is given the calls of the services it is run with."""
     (tmp_path / "own_embedder.py").write_text(OWN)
 
     made = create(kind, {"name": name, "embedder": "own_embedder:Own"}, where="it", folder=tmp_path)
 
     with Calls.at(tmp_path / "calls.sqlite") as calls:
-        assert made.with_calls(calls)._embedder.way == "known"
-    assert made._embedder.way == ""
+        assert len(vectors(made._embedder, "query", "a", "b", calls=calls)) == 2
+        assert sys.modules[type(made._embedder).__module__].SEEN[-1] is calls
 
 
 @pytest.mark.parametrize(
     ("kind", "written", "told"),
     [
-        ("retrievers", "dense(embedder=splade)", "one vector per text .*take the .* 'sparse'"),
-        ("retrievers", "dense(embedder=minilm-tokens)", "take the retriever 'late-interaction'"),
-        ("retrievers", "late-interaction(embedder=minilm)", "one vector per token .* 'dense'"),
+        (
+            "retrievers",
+            "dense(embedder=splade)",
+            "one vector per text, .*'splade' .*sparse .* 'sparse'",
+        ),
+        (
+            "retrievers",
+            "dense(embedder=minilm-tokens)",
+            "use it with the retriever 'late-interaction'",
+        ),
+        ("retrievers", "late-interaction(embedder=minilm)", "one vector per token, .* 'dense'"),
         ("rerankers", "maxsim(embedder=minilm)", "one vector per token"),
         ("processors", "pruning(embedder=splade)", "one vector per text"),
     ],
 )
-def test_an_embedder_of_another_kind_is_told(kind: str, written: str, told: str) -> None:
-    """Before anything is run, with what would take it."""
+def test_an_embedder_with_another_output_is_refused(kind: str, written: str, told: str) -> None:
+    """When the component is created; the message names the retriever for it."""
     with pytest.raises(ConfigError, match=told):
         create(kind, written, where="it")
 

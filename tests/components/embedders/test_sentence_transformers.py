@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support import vectors
 
 from ragstone.components.embedders.minilm import MiniLM
 from ragstone.components.embedders.sentence_transformers import SentenceTransformers
@@ -17,6 +18,7 @@ from ragstone.core.registry import create
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.files import model_file
+from ragstone.protocols import Services
 
 needs_torch = pytest.mark.needs("torch", "sentence_transformers")
 TEXTS = ["What is the capital of France?", "A touchstone tests gold. " * 120, ""]
@@ -32,10 +34,10 @@ def folder(model: str) -> str:
 def test_dense_vectors_are_those_of_the_bundled_encoder() -> None:
     """The same weights, torch instead of ONNX: the same vectors; the long text is counted."""
     with collect_notes() as notes:
-        found = SentenceTransformers(folder("all-minilm-l6-v2")).embed_passages(TEXTS)
+        found = vectors(SentenceTransformers(folder("all-minilm-l6-v2")), "passage", *TEXTS)
 
-    expected = MiniLM(precision="float32").embed_passages(TEXTS)
-    assert np.allclose((found * expected).sum(axis=1), 1, atol=1e-5)
+    expected = vectors(MiniLM(precision="float32"), "passage", *TEXTS)
+    assert np.allclose((np.stack(found) * np.stack(expected)).sum(axis=1), 1, atol=1e-5)
     assert dict(notes) == {"passages cut to 512 tokens": 1}
 
 
@@ -45,11 +47,11 @@ def test_sparse_vectors_are_those_of_the_bundled_encoder() -> None:
     """The same words with the same weights."""
     encoder = SentenceTransformersSparse(folder("splade-tiny"))
 
-    found = list(encoder.encode_queries(TEXTS).rows())
+    found = vectors(encoder, "query", *TEXTS)
 
-    for row, expected in zip(found, Splade().encode_queries(TEXTS).rows(), strict=True):
+    for row, expected in zip(found, vectors(Splade(), "query", *TEXTS), strict=True):
         assert row == pytest.approx(expected, abs=1e-4)
-    assert len(encoder.encode_passages([])) == 0
+    assert vectors(encoder, "passage") == []
 
 
 @needs_torch
@@ -66,11 +68,13 @@ def test_pooling_prefix_and_length_change_the_vectors() -> None:
     ]
     for change in changes:
         other = SentenceTransformers(model, **change)
-        gap = np.abs(other.embed_queries(TEXTS[:1]) - plain.embed_queries(TEXTS[:1])).max()
+        (changed,), (unchanged,) = (vectors(e, "query", TEXTS[0]) for e in (other, plain))
+        gap = np.abs(changed - unchanged).max()
         assert gap > 1e-4, change
         assert fingerprint(other) != fingerprint(plain)
-    assert plain.embed_queries([]).shape == (0, 384)
-    raw = SentenceTransformers(model, normalise=False).embed_queries(TEXTS[:1])
+    assert vectors(plain, "query") == []
+    assert len(vectors(plain, "query", "x")[0]) == 384
+    (raw,) = vectors(SentenceTransformers(model, normalise=False), "query", TEXTS[0])
     assert np.linalg.norm(raw) > 1.5
 
 
@@ -96,7 +100,7 @@ def test_a_decoder_is_pooled_at_its_last_token(tmp_path: Path) -> None:
     texts = ["Instruct: find it. Query: gold", "a much longer text about a dark stone and gold"]
 
     made = SentenceTransformers(str(tmp_path), pooling="lasttoken", query_prefix="Instruct: ")
-    found = made.embed_passages(texts)
+    found = vectors(made, "passage", *texts)
 
     for text, vector in zip(texts, found, strict=True):
         with torch.no_grad():
@@ -112,7 +116,7 @@ def test_a_folder_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"\0")
 
     with pytest.raises(ModelFileError, match="cannot load the model"):
-        SentenceTransformers(str(tmp_path)).embed_queries(["x"])
+        vectors(SentenceTransformers(str(tmp_path)), "query", "x")
 
 
 def test_without_the_package_the_error_says_what_to_install(
@@ -125,7 +129,7 @@ def test_without_the_package_the_error_says_what_to_install(
     for written in (f"sentence-transformers({model})", f"sentence-transformers-sparse({model})"):
         made = create("embedders", written, where="embedder")
         with pytest.raises(MissingDependency, match=r"ragstone\[st\]"):
-            made.check(None)
+            made.check(Services())
 
 
 def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
@@ -135,11 +139,11 @@ def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
     (tmp_path / "1_Pooling").mkdir()
     pooling = tmp_path / "1_Pooling" / "config.json"
     pooling.write_text('{"pooling_mode": "mean"}')
-    before = SentenceTransformers(str(tmp_path)).revision
+    before = SentenceTransformers(str(tmp_path)).content_revision
 
     pooling.write_text('{"pooling_mode": "cls"}')
 
-    assert SentenceTransformers(str(tmp_path)).revision != before
+    assert SentenceTransformers(str(tmp_path)).content_revision != before
 
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"max_tokens": 0}])

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support import vectors
 
 from ragstone.components.embedders.splade import Splade
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import model_file
 from ragstone.models.onnx_encoder import Encoder
-from ragstone.protocols import SparseEncoder
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def words_of(encoder: Encoder, row: dict[int, float]) -> list[str]:
 
 def test_a_question_is_expanded_by_what_it_means(splade: Splade) -> None:
     """Words of the question come first; one it does not hold (paris) is among the others."""
-    (row,) = splade.encode_queries(["What is the capital of France?"]).rows()
+    (row,) = vectors(splade, "query", "What is the capital of France?")
 
     words = words_of(splade._encoder, row)
     assert words[:3] == ["capital", "france", "french"]
@@ -71,7 +71,7 @@ def test_weights_are_those_of_the_formula(splade: Splade) -> None:
     logits = state @ held["embeddings.word_embeddings.weight"].T + held["cls.predictions.bias"]
     expected = np.log1p(np.maximum(logits.max(axis=0), 0))
 
-    (row,) = splade.encode_passages([text]).rows()
+    (row,) = vectors(splade, "passage", text)
 
     found = np.zeros(len(expected))
     found[list(row)] = list(row.values())
@@ -80,24 +80,24 @@ def test_weights_are_those_of_the_formula(splade: Splade) -> None:
 
 def test_no_text_is_no_row(splade: Splade) -> None:
     """Nothing in, nothing out; an empty text is a row all the same."""
-    assert len(splade.encode_passages([])) == 0
-    assert len(splade.encode_passages(["", "gold"])) == 2
+    assert vectors(splade, "passage") == []
+    assert len(vectors(splade, "passage", "", "gold")) == 2
 
 
 def test_a_model_of_another_kind_is_refused_by_name() -> None:
     """MiniLM has no word predictor; the error says which weight is missing."""
     with pytest.raises(ModelFileError, match=r"'splade' can run.*cls\.predictions"):
-        Splade("all-minilm-l6-v2").encode_queries(["x"])
+        vectors(Splade("all-minilm-l6-v2"), "query", "x")
 
 
 def test_a_query_encoder_of_its_own_is_asked_for_queries_alone(splade: Splade) -> None:
     """Its files enter the key, and it is the one that queries go through."""
     own = replace(splade, query_model="all-minilm-l6-v2")
 
-    assert own.revision != splade.revision
-    assert len(own.encode_passages(["gold"])) == 1
+    assert own.content_revision != splade.content_revision
+    assert len(vectors(own, "passage", "gold")) == 1
     with pytest.raises(ModelFileError, match="all-minilm-l6-v2"):
-        own.encode_queries(["gold"])
+        vectors(own, "query", "gold")
 
 
 def test_lengths_that_cannot_be_are_refused() -> None:
@@ -106,6 +106,6 @@ def test_lengths_that_cannot_be_are_refused() -> None:
         Splade(max_tokens=2)
 
 
-def test_it_is_a_sparse_encoder(splade: Splade) -> None:
-    """The protocol that retrievers ask for."""
-    assert isinstance(splade, SparseEncoder)
+def test_its_vectors_are_sparse(splade: Splade) -> None:
+    """The output that retrievers check."""
+    assert splade.output == "sparse"

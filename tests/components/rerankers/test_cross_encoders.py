@@ -6,10 +6,10 @@ import importlib.util
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from tests.support import values
 
 from ragstone.components.rerankers.cross_encoder import CrossEncoder
 from ragstone.components.rerankers.cross_encoder_onnx import CrossEncoderOnnx
@@ -17,6 +17,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError, RagstoneError
+from ragstone.protocols import Reranker, Services
 from ragstone.types import Passage, Ranking, Search
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "river", "bridge", "bank", "who", "built", "it"]
@@ -78,6 +79,13 @@ def _write_graph(folder: Path, weights: Sequence[float], inputs: Sequence[str]) 
     return folder
 
 
+def reranked(
+    reranker: Reranker, searches: Sequence[Search], given: Sequence[Ranking]
+) -> list[Ranking]:
+    """Return the ranking of each search over the corpus of this file."""
+    return values(reranker, Services(corpus=CORPUS), searches, given)
+
+
 def _scored(words: Sequence[float] = (0, 0, 0, 0, 1, 3, 0.5, 0, 2, 0)) -> Sequence[float]:
     return words
 
@@ -87,7 +95,7 @@ def test_passages_stand_by_what_the_graph_says(tmp_path: Path) -> None:
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids", "token_type_ids"])
     model = CrossEncoderOnnx(str(folder), top_k=5)
 
-    (ranking,) = model.rerank([Search("q", "who built it")], [ALL], CORPUS)
+    (ranking,) = reranked(model, [Search("q", "who built it")], [ALL])
 
     assert list(ranking.passage_ids) == ["p1", "p4", "p3", "p0", "p2"]
     np.testing.assert_allclose(ranking.scores, [5, 5, 4, 2, 0], atol=1e-5)
@@ -112,7 +120,7 @@ def test_a_pair_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
     searches = [Search("q1", "who"), Search("q2", "who " * 50)]
     rankings = [Ranking(["p3", "p0"], [2.0, 1.0]), Ranking(["p0"], [1.0])]
     with collect_notes() as notes:
-        found = model.rerank(searches, rankings, CORPUS)
+        found = reranked(model, searches, rankings)
 
     assert [list(ranking.passage_ids) for ranking in found] == [["p3", "p0"], ["p0"]]
     np.testing.assert_allclose(found[0].scores, [2.0, 2.0], atol=1e-5)  # 4 of 8 banks are left
@@ -125,11 +133,11 @@ def test_nothing_and_little_to_rerank(tmp_path: Path) -> None:
     model = CrossEncoderOnnx(str(folder))
     searches = [Search("q1", "who"), Search("q2", "")]
 
-    found = model.rerank(searches, [Ranking(), Ranking(["p2"], [1.0])], CORPUS)
+    found = reranked(model, searches, [Ranking(), Ranking(["p2"], [1.0])])
 
     assert [list(ranking.passage_ids) for ranking in found] == [[], ["p2"]]
     (folder / "model.onnx").write_bytes(b"no graph")
-    (nothing,) = CrossEncoderOnnx(str(folder)).rerank(searches[:1], [Ranking()], CORPUS)
+    (nothing,) = reranked(CrossEncoderOnnx(str(folder)), searches[:1], [Ranking()])
     assert len(nothing) == 0
 
 
@@ -139,35 +147,38 @@ def test_scores_that_are_no_numbers_reach_no_table(tmp_path: Path) -> None:
     folder = _write_graph(tmp_path / "m", weights, ["input_ids"])
 
     with pytest.raises(RagstoneError, match="gave passage 'p1' the score nan"):
-        CrossEncoderOnnx(str(folder)).rerank([Search("q", "who")], [ALL], CORPUS)
+        reranked(CrossEncoderOnnx(str(folder)), [Search("q", "who")], [ALL])
 
 
-def test_the_model_is_part_of_the_recipe_by_its_bytes(tmp_path: Path) -> None:
+def _revision(folder: Path) -> str:
+    return CrossEncoderOnnx(str(folder)).content_revision
+
+
+def test_the_model_is_part_of_the_key_by_its_bytes(tmp_path: Path) -> None:
     """Equal files in another folder give another path but the same revision."""
     one = _write_graph(tmp_path / "a", _scored(), ["input_ids"])
     same = _write_graph(tmp_path / "b", _scored(), ["input_ids"])
     other = _write_graph(tmp_path / "c", [0.0] * 10, ["input_ids"])
 
-    assert CrossEncoderOnnx(str(one)).revision == CrossEncoderOnnx(str(same)).revision
-    assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(other)).revision
+    assert _revision(one) == _revision(same)
+    assert _revision(one) != _revision(other)
     assert cache_key_parts(CrossEncoderOnnx(str(one))) != cache_key_parts(
         CrossEncoderOnnx(str(one), max_tokens=9)
     )
 
     (same / "model.onnx_data").write_bytes(b"weights of a large graph")
-    assert CrossEncoderOnnx(str(one)).revision != CrossEncoderOnnx(str(same)).revision
+    assert _revision(one) != _revision(same)
 
 
 def test_what_is_missing_or_damaged_is_said_with_the_way_out(tmp_path: Path) -> None:
     """No folder, no tokenizer, no graph, a graph with other inputs, ranges."""
-    calls: Any = None
     with pytest.raises(ModelFileError, match=r"has no model.onnx; give a folder"):
-        CrossEncoderOnnx(str(tmp_path / "nowhere")).check(calls)
+        CrossEncoderOnnx(str(tmp_path / "nowhere")).check(Services())
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
-    CrossEncoderOnnx(str(folder)).check(calls)
+    CrossEncoderOnnx(str(folder)).check(Services())
     (folder / "tokenizer.json").rename(tmp_path / "tokenizer.json")
     with pytest.raises(ModelFileError, match=r"has no tokenizer.json"):
-        CrossEncoderOnnx(str(folder)).check(calls)
+        CrossEncoderOnnx(str(folder)).check(Services())
     (tmp_path / "tokenizer.json").rename(folder / "tokenizer.json")
     (folder / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(ModelFileError, match="cannot load"):
@@ -186,7 +197,7 @@ def test_a_model_of_many_classes_does_not_rank() -> None:
     from ragstone.components.rerankers.query_passage_pairs import one_score
 
     assert one_score(np.array([[1.0, 4.0], [2.0, 0.0]]), "m").tolist() == [3.0, -2.0]
-    with pytest.raises(ConfigError, match="no cross-encoder that ranks"):
+    with pytest.raises(ConfigError, match="cannot rank passages"):
         one_score(np.zeros((1, 3)), "m")
 
 
@@ -237,7 +248,7 @@ def test_scores_are_the_models_own_outputs(tmp_path: Path, labels: int) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert cut == 0
     assert len({round(score, 4) for score in found}) == 3
-    (ranking,) = made.rerank([Search("q", "who built it")], [ALL], CORPUS)
+    (ranking,) = reranked(made, [Search("q", "who built it")], [ALL])
     order = [f"p{[0, 1, 3, 4][n]}" for n in np.argsort(-np.array(expected), kind="stable")]
     assert [passage_id for passage_id in ranking.passage_ids if passage_id != "p2"] == order
     assert len(ranking) == 5
@@ -249,9 +260,9 @@ def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
     """As by the ONNX form; and a model of many classes is refused."""
     folder = _save_bert(tmp_path / "m")
     with collect_notes() as notes:
-        CrossEncoder(str(folder), max_tokens=8).rerank([Search("q", "who")], [ALL], CORPUS)
+        reranked(CrossEncoder(str(folder), max_tokens=8), [Search("q", "who")], [ALL])
     assert dict(notes) == {"pairs of query and passage cut to 8 tokens": 1}
-    with pytest.raises(ConfigError, match="no cross-encoder that ranks"):
+    with pytest.raises(ConfigError, match="cannot rank passages"):
         CrossEncoder(str(_save_bert(tmp_path / "n", 3))).score([("who", "bridge")])
 
 
@@ -260,10 +271,9 @@ def test_without_sentence_transformers_the_way_out_is_told(
 ) -> None:
     """Before anything is run; pickled weights are not read."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    calls: Any = None
     with pytest.raises(MissingDependency, match=r"ragstone\[st\]"):
-        CrossEncoder(str(tmp_path)).check(calls)
+        CrossEncoder(str(tmp_path)).check(Services())
     (tmp_path / "config.json").write_text(json.dumps({}))
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
     with pytest.raises(ModelFileError, match="pickled weights are not read"):
-        _ = CrossEncoder(str(tmp_path)).revision
+        _ = CrossEncoder(str(tmp_path)).content_revision

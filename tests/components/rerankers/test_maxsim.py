@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
+from tests.support import rankings, values
 
 from ragstone.components.rerankers.maxsim import MaxSim
 from ragstone.components.retrievers import late_interaction
 from ragstone.components.retrievers.late_interaction import LateInteraction
 from ragstone.core import resources as room
+from ragstone.core.component import Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
+from ragstone.core.progress import SilentBar
 from ragstone.core.store import Store
-from ragstone.core.vectors import TokenVectors
 from ragstone.data.corpus import Corpus
-from ragstone.errors import ConfigError, RagstoneError, UnknownComponent
-from ragstone.indexes import token_vectors
-from ragstone.indexes.token_vectors import SHARD, maxsim
+from ragstone.errors import ComponentError, ConfigError, RagstoneError, UnknownComponent
+from ragstone.indexes.token_vectors import SHARD, TokenIndex, maxsim
+from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Passage, Ranking, Search
 
 EMBEDDED: list[str] = []
 
 
 @dataclass(frozen=True)
-class Letters:
+class Letters(Embedder):
     """One vector a word, of three dimensions, drawn from the word itself."""
 
     seed: int = 0
+    output = "tokens"
 
-    def query_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each query's words."""
-        return TokenVectors.of([self.rows(text) for text in texts], 3)
-
-    def passage_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each passage's words, and remember who asked."""
-        EMBEDDED.extend(texts)
-        return self.query_tokens(texts)
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
+        """Yield the vectors of each text's words, and remember the passages."""
+        EMBEDDED.extend(texts if role == "passage" else ())
+        yield from (Outcome(self.rows(text)) for text in texts)
 
     def rows(self, text: str) -> Any:
         """Return unit vectors that depend on each word alone."""
@@ -51,9 +50,26 @@ class Letters:
         return held / np.maximum(np.linalg.norm(held, axis=1, keepdims=True), 1e-9)
 
 
+@dataclass(frozen=True)
+class Refusing(Letters):
+    """Cannot embed the query `?`."""
+
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
+        """Yield the vectors of each text, or why there are none."""
+        for text, outcome in zip(texts, super().embed(texts, role, services), strict=True):
+            yield Outcome(None, "busy", retry=True) if text == "?" else outcome
+
+
 LETTERS = f"{__name__}:Letters"
 EXACT: Final = "float32"
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+
+
+def reranked(
+    reranker: MaxSim, searches: Sequence[Search], given: Sequence[Ranking], corpus: Corpus
+) -> list[Ranking]:
+    """Return the ranking of each search."""
+    return values(reranker, Services(corpus=corpus), searches, given)
 
 
 def _corpus(*texts: str, store: Store | None = None) -> Corpus:
@@ -96,7 +112,8 @@ def test_the_head_of_a_ranking_is_ordered_and_the_rest_falls_away() -> None:
     corpus = _corpus("beta", "alpha beta", "gamma", "alpha")
     given = Ranking(["p0", "p2", "p1", "p3"], [4.0, 3.0, 2.0, 1.0])
 
-    (ranking,) = MaxSim(2, 3, LETTERS, EXACT).rerank([Search("q", "alpha")], [given], corpus)
+    reranker = MaxSim(2, 3, LETTERS, EXACT)
+    (ranking,) = reranked(reranker, [Search("q", "alpha")], [given], corpus)
 
     assert ranking.passage_ids[0] == "p1"
     assert len(ranking) == 2
@@ -108,19 +125,36 @@ def test_a_passage_is_embedded_once_for_all_queries_that_rank_it() -> None:
     """And one that nobody ranks is not embedded."""
     corpus = _corpus("alpha", "beta", "gamma")
     EMBEDDED.clear()
-    rankings = [Ranking(["p1", "p0"], [2.0, 1.0])] * 3
+    given = [Ranking(["p1", "p0"], [2.0, 1.0])] * 3
+    searches = [Search(str(n), "beta") for n in range(3)]
 
-    MaxSim(embedder=LETTERS, precision=EXACT).rerank(
-        [Search(str(n), "beta") for n in range(3)], rankings, corpus
-    )
+    reranked(MaxSim(embedder=LETTERS, precision=EXACT), searches, given, corpus)
 
     assert EMBEDDED == ["alpha", "beta"]
+
+
+def test_a_query_that_cannot_be_embedded_keeps_its_ranking() -> None:
+    """Its outcome has no value and a reason; the passages that it alone ranks are not embedded."""
+    reranker = MaxSim(embedder=f"{__name__}:Refusing", precision=EXACT)
+    given = [Ranking(["p0"], [1.0]), Ranking(["p1"], [1.0])]
+    EMBEDDED.clear()
+
+    bad, good = run_component(
+        reranker,
+        Services(corpus=_corpus("alpha", "beta")),
+        [Search("bad", "?"), Search("good", "beta")],
+        given,
+    )
+
+    assert (bad.value, bad.reason, bad.retry) == (None, "busy", True)
+    assert (list(good.value.passage_ids), good.reason, good.retry) == (["p1"], "", False)
+    assert EMBEDDED == ["beta"]
 
 
 def test_awkward_rankings_come_back_whole() -> None:
     """Nothing, one, passages without a word, duplicates: no passage is lost, none invented."""
     corpus = _corpus("alpha", "alpha", "", "beta")
-    rankings = [
+    given = [
         Ranking(),
         Ranking(["p3"], [1.0]),
         Ranking(["p2", "p1", "p0"], [3.0, 2.0, 1.0]),
@@ -128,7 +162,8 @@ def test_awkward_rankings_come_back_whole() -> None:
     ]
     searches = [Search(str(n), text) for n, text in enumerate(["alpha", "beta", "alpha", ""])]
 
-    found = MaxSim(embedder=LETTERS, precision=EXACT).rerank(searches, rankings, corpus)
+    reranker = MaxSim(embedder=LETTERS, precision=EXACT)
+    found = reranked(reranker, searches, given, corpus)
 
     assert [list(ranking.passage_ids) for ranking in found] == [
         [],
@@ -136,9 +171,7 @@ def test_awkward_rankings_come_back_whole() -> None:
         ["p1", "p0", "p2"],
         ["p2", "p3"],
     ]
-    assert MaxSim(embedder=LETTERS, precision=EXACT).rerank(searches[:1], [Ranking()], corpus) == [
-        Ranking()
-    ]
+    assert reranked(reranker, searches[:1], [Ranking()], corpus) == [Ranking()]
 
 
 @pytest.mark.parametrize("count", [1, 40, SHARD + 70])
@@ -147,9 +180,8 @@ def test_the_first_stage_is_exact(count: int) -> None:
     corpus = _random(count)
     queries = ["alpha zeta", "iota", "mu xi kappa", "eta eta"]
 
-    found = LateInteraction(10, LETTERS, EXACT).retrieve(
-        [Search(str(n), q) for n, q in enumerate(queries)], corpus
-    )
+    searches = [Search(str(n), q) for n, q in enumerate(queries)]
+    found = rankings(LateInteraction(10, LETTERS, EXACT), searches, corpus)
 
     for query, ranking in zip(queries, found, strict=True):
         assert list(ranking.passage_ids) == _reference(query, corpus)[:10]
@@ -162,21 +194,21 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
     searches = [Search(str(n), " ".join(draw.choice(WORDS, size=3))) for n in range(20)]
     retriever = LateInteraction(7, LETTERS)
 
-    together = retriever.retrieve(searches, corpus)
-    alone = [retriever.retrieve([search], corpus)[0] for search in searches]
+    together = rankings(retriever, searches, corpus)
+    alone = [rankings(retriever, [search], corpus)[0] for search in searches]
     monkeypatch.setattr(late_interaction, "_SCORES", 300 * 3)
     monkeypatch.setattr(late_interaction, "_PRODUCT", 900)
 
-    assert together == alone == retriever.retrieve(searches, corpus)
+    assert together == alone == rankings(retriever, searches, corpus)
 
 
 def test_reranking_all_that_the_first_stage_found_changes_nothing() -> None:
     """Both compute the same score for a pair."""
     corpus = _random(60)
     searches = [Search("q", "alpha theta")]
-    first = LateInteraction(20, LETTERS).retrieve(searches, corpus)
+    first = rankings(LateInteraction(20, LETTERS), searches, corpus)
 
-    (again,) = MaxSim(20, 20, LETTERS).rerank(searches, first, corpus)
+    (again,) = reranked(MaxSim(20, 20, LETTERS), searches, first, corpus)
 
     assert list(again.passage_ids) == list(first[0].passage_ids)
     np.testing.assert_allclose(again.scores, first[0].scores, rtol=1e-6)
@@ -188,15 +220,17 @@ def test_kept_vectors_are_read_and_not_computed_again(tmp_path: Path) -> None:
     searches = [Search("q", "alpha theta")]
     retriever = LateInteraction(30, LETTERS)
     EMBEDDED.clear()
-    token_vectors.token_shard(corpus, Letters(), "int8", 0)  # as far as the killed run came
-    first = retriever.retrieve(searches, corpus)
+    index = TokenIndex(Letters(), "int8", Services(corpus=corpus))
+    index.computed(0, SilentBar())  # as far as the killed run came
+    first = rankings(retriever, searches, corpus)
     assert len(EMBEDDED) == SHARD + 20
 
-    second = LateInteraction(30, LETTERS).retrieve(searches, corpus)
-    kept = MaxSim(30, 30, LETTERS).rerank(searches, first, corpus)
+    second = rankings(LateInteraction(30, LETTERS), searches, corpus)
+    reranker = MaxSim(30, 30, LETTERS)
+    kept = reranked(reranker, searches, first, corpus)
     assert len(EMBEDDED) == SHARD + 20
 
-    without_store = MaxSim(30, 30, LETTERS).rerank(searches, first, replace(corpus, store=None))
+    without_store = reranked(reranker, searches, first, replace(corpus, store=None))
     assert second == first
     assert kept == without_store
 
@@ -206,7 +240,7 @@ def test_passages_without_any_word_can_be_kept(tmp_path: Path) -> None:
     corpus = _corpus("", " ", store=Store(tmp_path))
 
     for _ in range(2):
-        (ranking,) = LateInteraction(2, LETTERS).retrieve([Search("q", "alpha")], corpus)
+        (ranking,) = rankings(LateInteraction(2, LETTERS), [Search("q", "alpha")], corpus)
         assert list(ranking.passage_ids) == ["p0", "p1"]
         assert list(ranking.scores) == [0.0, 0.0]
 
@@ -219,8 +253,8 @@ def test_what_would_not_fit_is_refused_after_one_shard(
     EMBEDDED.clear()
     monkeypatch.setattr(room, "free_disk", lambda _: 1000)
 
-    with pytest.raises(RagstoneError, match=r"keeping the token vectors of 768 .* maxsim"):
-        LateInteraction(embedder=LETTERS).retrieve([Search("q", "alpha")], corpus)
+    with pytest.raises(RagstoneError, match=r"storing the token vectors of 768 .* maxsim"):
+        rankings(LateInteraction(embedder=LETTERS), [Search("q", "alpha")], corpus)
 
     assert len(EMBEDDED) == SHARD
 
@@ -229,20 +263,20 @@ def test_an_embedder_that_breaks_its_contract_is_named(monkeypatch: pytest.Monke
     """Numbers that are not finite, too few texts, or something else altogether."""
     corpus, searches = _corpus("alpha beta", "gamma"), [Search("q", "alpha")]
     strange: list[tuple[object, str]] = [
-        ([1.0], "must return `TokenVectors`, found list"),
-        (TokenVectors.of([np.ones((2, 3), np.float32)], 3), "returned 1 texts"),
-        (
-            TokenVectors.of([np.ones((1, 3), np.float32), np.full((1, 3), np.nan, np.float32)], 3),
-            "not finite, for the text 'gamma'",
-        ),
+        ([1.0, 1.0], r"an array of shape \(\), expected \(tokens, dimension\)"),
+        ([np.ones((2, 3), np.float32)], "returned 1 values for 2 items"),
+        ([np.ones((1, 3)), np.ones((1, 4))], "vectors of 4 dimensions, and of 3 before"),
+        ([np.ones((1, 3)), np.full((1, 3), np.nan)], "not finite for the text 'gamma'"),
     ]
+    query = Letters().rows("alpha")
     for found, problem in strange:
-        monkeypatch.setattr(Letters, "passage_tokens", lambda _, __, found=found: found)
-        with pytest.raises(ConfigError, match=problem):
-            LateInteraction(embedder=LETTERS).retrieve(searches, corpus)
+        vectors = {"passage": found, "query": [query]}
+        monkeypatch.setattr(Letters, "embed", lambda *_, role, found=vectors, **__: found[role])
+        with pytest.raises((ConfigError, ComponentError), match=problem):
+            rankings(LateInteraction(embedder=LETTERS), searches, corpus)
 
 
-def test_the_recipe_holds_what_the_scores_hang_on() -> None:
+def test_the_key_holds_what_the_scores_depend_on() -> None:
     """Embedder and rounding; mistakes are found before anything is run."""
     assert cache_key_parts(MaxSim()) != cache_key_parts(MaxSim(precision="float16"))
     assert cache_key_parts(MaxSim()) != cache_key_parts(
@@ -252,15 +286,17 @@ def test_the_recipe_holds_what_the_scores_hang_on() -> None:
         MaxSim(embedder="minilm-token")
     with pytest.raises(ConfigError, match="only depth=5"):
         MaxSim(top_k=10, depth=5)
-    assert LateInteraction(embedder=LETTERS).retrieve([], _corpus("alpha")) == []
-    assert LateInteraction(embedder=LETTERS).retrieve([Search("q", "a")], _corpus()) == [Ranking()]
+    retriever = LateInteraction(embedder=LETTERS)
+    assert rankings(retriever, [], _corpus("alpha")) == []
+    assert rankings(retriever, [Search("q", "a")], _corpus()) == [Ranking()]
 
 
 def test_a_query_without_a_word_finds_nothing() -> None:
     """No passage is nearer than another: a ranking would be the corpus's own order."""
     searches = [Search("q1", ""), Search("q2", "alpha")]
 
-    nothing, found = LateInteraction(embedder=LETTERS).retrieve(searches, _corpus("beta", "alpha"))
+    retriever = LateInteraction(embedder=LETTERS)
+    nothing, found = rankings(retriever, searches, _corpus("beta", "alpha"))
 
     assert nothing == Ranking()
     assert found.passage_ids[0] == "p1"

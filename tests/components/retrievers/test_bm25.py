@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.bm25 import BM25, _indexes
 from ragstone.core.fingerprint import cache_key_parts
@@ -27,7 +28,7 @@ def _corpus(texts: list[str]) -> Corpus:
 
 
 def _search(retriever: BM25, corpus: Corpus, text: str) -> Ranking:
-    (ranking,) = retriever.retrieve([Search("q", text)], corpus)
+    (ranking,) = rankings(retriever, [Search("q", text)], corpus)
     return ranking
 
 
@@ -129,12 +130,13 @@ def test_the_level_known_for_real_data(shared_data: Callable[[str], Path]) -> No
         queries = [q for q in map(json.loads, file) if q["source"].startswith("qed")]
     with (folder / "qrels.tsv").open(encoding="utf-8") as file:
         pairs = {(row[0], row[1]) for row in csv.reader(file, delimiter="\t")}
-    rankings = BM25(top_k=5).retrieve([Search(q["_id"], q["text"]) for q in queries], corpus)
+    searches = [Search(q["_id"], q["text"]) for q in queries]
+    found = rankings(BM25(top_k=5), searches, corpus)
 
     def hits(k: int) -> float:
         return sum(
             any((q["_id"], p) in pairs for p in r.passage_ids[:k])
-            for q, r in zip(queries, rankings, strict=True)
+            for q, r in zip(queries, found, strict=True)
         ) / len(queries)
 
     assert hits(1) == pytest.approx(0.70, abs=0.01)
@@ -173,9 +175,9 @@ def test_a_passage_of_a_hundred_thousand_words() -> None:
 def test_no_query_is_lost() -> None:
     """Every search has its ranking, in order, whatever the others are."""
     texts = ["fish", "", "unheard", "bird", "?!"]
-    rankings = BM25().retrieve([Search(t, t) for t in texts], _corpus(TEXTS))
-    assert [len(ranking) for ranking in rankings] == [2, 0, 0, 2, 0]
-    assert BM25().retrieve([], _corpus(TEXTS)) == []
+    found = rankings(BM25(), [Search(t, t) for t in texts], _corpus(TEXTS))
+    assert [len(ranking) for ranking in found] == [2, 0, 0, 2, 0]
+    assert rankings(BM25(), [], _corpus(TEXTS)) == []
 
 
 def test_the_release_of_the_stemmers_is_part_of_the_key() -> None:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.dense import Dense
+from ragstone.core.component import Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.step_notes import collect_notes
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
-from ragstone.errors import ConfigError, UnknownComponent
+from ragstone.errors import CallError, ConfigError, RagstoneError, UnknownComponent
 from ragstone.indexes import exact_knn as nearest
 from ragstone.indexes.quantisation import Precision
+from ragstone.protocols import Role, Services
 from ragstone.types import Passage, Search
 
 
@@ -28,13 +31,10 @@ class Written:
 
     sign: float = 1.0
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: Role) -> npt.NDArray[np.float32]:
         """Return the numbers written in each text."""
-        return self.sign * self.embed_passages(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return the numbers written in each text."""
-        return np.array([[float(n) for n in text.split()] for text in texts], dtype=np.float32)
+        rows = np.array([[float(n) for n in text.split()] for text in texts], dtype=np.float32)
+        return self.sign * rows if role == "query" else rows
 
 
 WRITTEN = f"{__name__}:Written"
@@ -47,7 +47,7 @@ def _corpus(*texts: str) -> Corpus:
 def test_nearest_first() -> None:
     """Passages stand by inner product, also the negative ones; all of them where `top_k` allows."""
     corpus = _corpus("0 1", "1 0", "-1 0", "2 2")
-    (ranking,) = Dense(embedder=WRITTEN).retrieve([Search("q", "1 0.5")], corpus)
+    (ranking,) = rankings(Dense(embedder=WRITTEN), [Search("q", "1 0.5")], corpus)
     assert list(ranking.passage_ids) == ["p3", "p1", "p0", "p2"]
     assert list(ranking.scores) == [3.0, 1.0, 0.5, -1.0]
 
@@ -56,7 +56,7 @@ def test_nearest_first() -> None:
 def test_ties_stand_in_the_order_of_the_corpus(top_k: int) -> None:
     """Equal passages are cut by position."""
     corpus = _corpus(*["0.3 0.7"] * 40)
-    (ranking,) = Dense(top_k=top_k, embedder=WRITTEN).retrieve([Search("q", "0.1 0.9")], corpus)
+    (ranking,) = rankings(Dense(top_k=top_k, embedder=WRITTEN), [Search("q", "0.1 0.9")], corpus)
     assert list(ranking.passage_ids) == [f"p{n}" for n in range(top_k)]
 
 
@@ -67,10 +67,10 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
     rows = random.normal(size=(50, 24)).round(1)
     searches = [Search(str(n), " ".join(map(str, row))) for n, row in enumerate(rows)]
     retriever = Dense(top_k=7, embedder=WRITTEN)
-    together = retriever.retrieve(searches, corpus)
-    alone = [retriever.retrieve([search], corpus)[0] for search in searches]
+    together = rankings(retriever, searches, corpus)
+    alone = [rankings(retriever, [search], corpus)[0] for search in searches]
     monkeypatch.setattr(nearest, "_QUERIES", 7)
-    assert together == alone == retriever.retrieve(searches, corpus)
+    assert together == alone == rankings(retriever, searches, corpus)
     assert all(len(ranking) == 7 for ranking in together)
 
 
@@ -78,7 +78,8 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
 def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
     """The order stands, the scores are those of the rounded vectors."""
     corpus = _corpus("0.2 1", "1 0", "-1 0", "0.7 0.7")
-    (ranking,) = Dense(embedder=WRITTEN, precision=precision).retrieve([Search("q", "1 2")], corpus)
+    retriever = Dense(embedder=WRITTEN, precision=precision)
+    (ranking,) = rankings(retriever, [Search("q", "1 2")], corpus)
     assert list(ranking.passage_ids) == ["p0", "p3", "p1", "p2"]
     np.testing.assert_allclose(ranking.scores, [2.2, 2.1, 1.0, -1.0], atol=0.01)
     assert ranking.scores[0] != np.float32(2.2)
@@ -86,9 +87,9 @@ def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
 
 def test_one_passage_and_more_places_than_passages() -> None:
     """The ranking is as long as the corpus; equal texts are ranked, both."""
-    (one,) = Dense(top_k=9, embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus("2 0"))
+    (one,) = rankings(Dense(top_k=9, embedder=WRITTEN), [Search("q", "1 0")], _corpus("2 0"))
     assert (list(one.passage_ids), list(one.scores)) == (["p0"], [2.0])
-    (two,) = Dense(top_k=9, embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus("2 0", "2 0"))
+    (two,) = rankings(Dense(top_k=9, embedder=WRITTEN), [Search("q", "1 0")], _corpus("2 0", "2 0"))
     assert list(two.passage_ids) == ["p0", "p1"]
 
 
@@ -96,14 +97,16 @@ def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
     """Bytes by precision where the embedder tells its dimension; nothing for what is kept."""
     corpus = Corpus(_corpus("1 0", "0 1").table, Store(tmp_path))
     told = f"{__name__}:Told"
-    assert Dense(embedder=WRITTEN).index_room(corpus) == {}
-    ((_, size),) = Dense(embedder=told).index_room(corpus).items()
-    ((_, small),) = Dense(embedder=told, precision="int8").index_room(corpus).items()
+    services = Services(corpus=corpus)
+    assert Dense(embedder=WRITTEN).index_bytes(services) == {}
+    ((key, size),) = Dense(embedder=told).index_bytes(services).items()
+    ((_, small),) = Dense(embedder=told, precision="int8").index_bytes(services).items()
+    assert Dense(9, embedder=told).index_bytes(services) == {key: size}, "the same vectors"
     assert (size, small) == (2 * 2 * 4, 2 * (2 + 4))
     assert not (tmp_path / "arrays").exists()
-    Dense(embedder=told).retrieve([Search("q", "1 0")], corpus)
-    assert Dense(embedder=told).index_room(corpus) == {}
-    assert Dense(embedder=told, precision="int8").index_room(corpus)
+    rankings(Dense(embedder=told), [Search("q", "1 0")], corpus)
+    assert Dense(embedder=told).index_bytes(services) == {}
+    assert Dense(embedder=told, precision="int8").index_bytes(services)
 
 
 @dataclass(frozen=True)
@@ -126,13 +129,13 @@ def test_the_embedders_parameters_are_used() -> None:
     """A spec with parameters gives another embedder."""
     corpus = _corpus("1 0", "-1 0")
     turned = Dense(embedder=f"{WRITTEN}(sign=-1)")
-    assert list(turned.retrieve([Search("q", "1 0")], corpus)[0].passage_ids) == ["p1", "p0"]
+    assert list(rankings(turned, [Search("q", "1 0")], corpus)[0].passage_ids) == ["p1", "p0"]
 
 
 def test_nothing_to_search() -> None:
     """No queries, no rankings; an empty corpus gives empty ones."""
-    assert Dense(embedder=WRITTEN).retrieve([], _corpus("1 0")) == []
-    (ranking,) = Dense(embedder=WRITTEN).retrieve([Search("q", "1 0")], _corpus())
+    assert rankings(Dense(embedder=WRITTEN), [], _corpus("1 0")) == []
+    (ranking,) = rankings(Dense(embedder=WRITTEN), [Search("q", "1 0")], _corpus())
     assert len(ranking) == 0
 
 
@@ -146,10 +149,49 @@ def test_mistakes_are_found_before_anything_is_embedded() -> None:
         Dense(top_k=0)
 
 
+@dataclass(frozen=True)
+class Refusing:
+    """Cannot embed `?`, nor a text that begins with a minus."""
+
+    def embed(self, text: str) -> Any:
+        """Return the numbers written in the text."""
+        if text.startswith("-"):
+            return Outcome(None, "the server is busy", retry=True)
+        if text == "?":
+            return Outcome(None, "no numbers")
+        return np.array([float(n) for n in text.split()], dtype=np.float32)
+
+
+def test_a_query_that_cannot_be_embedded_has_an_empty_ranking_and_a_reason() -> None:
+    """The other queries are ranked; a call that failed is made again by the next run."""
+    retriever = Dense(embedder=f"{__name__}:Refusing")
+    searches = [Search(text, text) for text in ("?", "1 0", "-1 0")]
+
+    outcomes = run_component(retriever, Services(corpus=_corpus("2 0")), searches)
+
+    assert [len(outcome.value) for outcome in outcomes] == [0, 1, 0]
+    assert [outcome.reason for outcome in outcomes] == ["no numbers", "", "the server is busy"]
+    assert [outcome.retry for outcome in outcomes] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "reason"),
+    [("?", RagstoneError, "no numbers"), ("-1 0", CallError, "the server is busy")],
+)
+def test_a_passage_that_cannot_be_embedded_stops_the_index(
+    text: str, kind: type[RagstoneError], reason: str
+) -> None:
+    """An index without it would be wrong; the error has the passage and the reason."""
+    retriever = Dense(embedder=f"{__name__}:Refusing")
+
+    with pytest.raises(kind, match=rf"the passage 'p1' \('.*'\): {reason}"):
+        rankings(retriever, [Search("q", "1 0")], _corpus("2 0", text))
+
+
 def test_queries_of_another_dimension_are_refused() -> None:
     """The two lengths are part of the error."""
-    with pytest.raises(ConfigError, match="gives queries 3 dimensions, passages 2"):
-        Dense(embedder=WRITTEN).retrieve([Search("q", "1 0 0")], _corpus("1 0"))
+    with pytest.raises(ConfigError, match="3 dimensions for queries, and of 2 for passages"):
+        rankings(Dense(embedder=WRITTEN), [Search("q", "1 0 0")], _corpus("1 0"))
 
 
 def test_long_and_empty_texts_are_searched_and_counted() -> None:
@@ -160,8 +202,8 @@ def test_long_and_empty_texts_are_searched_and_counted() -> None:
 
     with collect_notes() as notes:
         searches = [Search(f"q{n}", text) for n, text in enumerate(asked)]
-        rankings = Dense().retrieve(searches, corpus)
+        found = rankings(Dense(), searches, corpus)
 
-    assert [len(ranking) for ranking in rankings] == [3, 3, 3]
-    assert [rankings[0].passage_ids[0], rankings[2].passage_ids[0]] == ["p1", "p0"]
+    assert [len(ranking) for ranking in found] == [3, 3, 3]
+    assert [found[0].passage_ids[0], found[2].passage_ids[0]] == ["p1", "p0"]
     assert dict(notes) == {"passages cut to 512 tokens": 1, "queries cut to 512 tokens": 1}

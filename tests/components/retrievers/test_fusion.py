@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.components.retrievers.fusion import Fusion
 from ragstone.components.retrievers.oracle import Oracle
+from ragstone.core.component import Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.core.step_notes import collect_notes
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, RagstoneError
-from ragstone.protocols import FusingRetriever
+from ragstone.protocols import Services
 from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.statistics.weight_scan import mixed
 from ragstone.types import Passage, Ranking, Search
@@ -37,20 +39,21 @@ class Fixed:
     ids: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
     top_k: int = 5
-    asked: tuple[str, ...] = field(default=())
 
-    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
+    def retrieve(self, searches: Sequence[Search]) -> list[Ranking]:
         """Return the ranking once per search."""
         return [Ranking(self.ids, self.scores) for _ in searches]
 
 
 @dataclass(frozen=True)
-class Calling(Fixed):
-    """A retriever that wants a way to servers."""
+class Calling:
+    """A retriever that asks a model."""
 
-    def with_calls(self, calls: Any) -> Calling:
-        """Note that there is one."""
-        return replace(self, ids=(str(calls),), scores=(1.0,))
+    top_k: int = 5
+
+    def retrieve(self, searches: Sequence[Search], calls: Any) -> list[Ranking]:
+        """Return what the model answers."""
+        return [Ranking((str(calls),), (1.0,)) for _ in searches]
 
 
 def fixed(ranking: Ranking) -> Fixed:
@@ -58,10 +61,10 @@ def fixed(ranking: Ranking) -> Fixed:
     return Fixed(tuple(ranking.passage_ids), tuple(ranking.scores))
 
 
-def fused(*rankings: Ranking, **parameters: Any) -> Ranking:
+def fused(*parts: Ranking, **parameters: Any) -> Ranking:
     """Return what fusion makes of one query's rankings."""
     parameters.setdefault("top_k", 5)
-    (found,) = Fusion(tuple(map(fixed, rankings)), **parameters).retrieve(SEARCHES, CORPUS)
+    (found,) = rankings(Fusion(tuple(map(fixed, parts)), **parameters), SEARCHES, CORPUS)
     return found
 
 
@@ -126,7 +129,8 @@ def test_a_weight_of_0_or_1_is_one_part_alone(normalisation: Normalisation) -> N
     for weight, part in ((1, words), (0, vectors)):
         parts = replace(fixed(words), top_k=8), replace(fixed(vectors), top_k=8)
         fusion = Fusion(parts, text_weight=weight, normalisation=normalisation, top_k=8)
-        assert list(fusion.retrieve(SEARCHES, CORPUS)[0].passage_ids) == list(part.passage_ids)
+        (found,) = rankings(fusion, SEARCHES, CORPUS)
+        assert list(found.passage_ids) == list(part.passage_ids)
 
 
 @pytest.mark.parametrize("normalisation", ["min-max", "z-score", "none"])
@@ -172,23 +176,47 @@ def test_fusions_may_hold_fusions_and_top_k_cuts() -> None:
     inner = Fusion((fixed(WORDS), fixed(VECTORS)), top_k=5)
     outer = Fusion((inner, fixed(Ranking(["h"], [1.0]))), top_k=2)
 
-    (found,) = outer.retrieve(SEARCHES, CORPUS)
+    (found,) = rankings(outer, SEARCHES, CORPUS)
 
     assert list(found.passage_ids) == ["a", "h"]
-    assert isinstance(outer, FusingRetriever)
+    assert outer.parts == outer.retrievers
 
 
-def test_parts_are_handed_judgements_and_calls() -> None:
-    """In Python too, through any depth; the fusion itself is left as it was."""
+def test_parts_are_given_judgements_and_calls() -> None:
+    """In Python too, through any depth."""
     inner = Fusion((Oracle(top_k=3), Calling(top_k=3)), top_k=3)
     fusion = Fusion((inner, fixed(VECTORS)), top_k=5)
+    qrels = {"q": {"g": 2}}
 
-    ready = fusion.with_qrels({"q": {"g": 2}}).with_calls(cast("Any", "h"))
+    (found,) = rankings(fusion, SEARCHES, CORPUS, qrels=qrels, calls=cast("Any", "h"))
 
-    (found,) = ready.retrieve(SEARCHES, CORPUS)
     assert set(found.passage_ids) == {"g", "h", "c", "d", "a"}
     with pytest.raises(ConfigError, match="judgements"):
-        fusion.retrieve(SEARCHES, CORPUS)
+        rankings(fusion, SEARCHES, CORPUS)
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A retriever that fails for one search."""
+
+    top_k: int = 5
+
+    def retrieve(self, search: Search) -> Outcome[Ranking]:
+        """Return a ranking, or none for the search `bad`."""
+        bad = search.query_id == "bad"
+        return Outcome(Ranking() if bad else WORDS, "no vector" if bad else "", retry=bad)
+
+
+def test_a_part_that_fails_for_a_search_is_a_reason() -> None:
+    """The other parts are fused, the other searches are complete, and the next run tries again."""
+    searches = [Search("bad", "a"), Search("good", "a")]
+    fusion = Fusion((Failing(), fixed(VECTORS)), top_k=5)
+
+    bad, good = run_component(fusion, Services(corpus=CORPUS), searches)
+
+    assert (list(bad.value.passage_ids), bad.reason) == (["c", "d", "a"], "no vector")
+    assert bad.retry
+    assert (len(good.value), good.reason, good.retry) == (4, "", False)
 
 
 def test_written_as_in_an_experiment_file() -> None:
@@ -201,7 +229,7 @@ def test_written_as_in_an_experiment_file() -> None:
     assert (plain.method, plain.normalisation) == ("rrf", None)
     assert (weighted.method, weighted.normalisation) == ("weighted", "min-max")
     assert cache_key_parts(plain)["parameters"]["retrievers"][1]["parameters"]["k1"] == 0.4
-    searched = plain.retrieve([Search("q", "a"), Search("nothing", "zzz")], CORPUS)
+    searched = rankings(plain, [Search("q", "a"), Search("nothing", "zzz")], CORPUS)
     assert [list(ranking.passage_ids) for ranking in searched] == [["a"], []]
 
 
@@ -212,7 +240,7 @@ def test_written_as_in_an_experiment_file() -> None:
         ({"retrievers": []}, "two or more retrievers, found 0"),
         ({"retrievers": "bm25"}, "key 'retrievers'"),
         ({"retrievers": ["bm25", "bm52"]}, "did you mean 'bm25'"),
-        ({"retrievers": ["bm25", 3]}, "fusion joins retrievers, found 3"),
+        ({"retrievers": ["bm25", 3]}, "a retriever of fusion: expected .* found 3"),
         ({"method": "borda"}, "key 'method'.*'borda'"),
         ({"normalisation": "softmax", "text_weight": 0.5}, "key 'normalisation'.*'softmax'"),
         ({"weights": [1.0]}, "2 retrievers and 1 weights"),
@@ -226,11 +254,11 @@ def test_written_as_in_an_experiment_file() -> None:
         ({"text_weight": 0.5, "weights": [1, 1]}, "not both"),
         ({"text_weight": 0.5, "retrievers": ["bm25"] * 3}, "for two retrievers, found 3"),
         ({"text_weight": 0.5, "retrievers": ["oracle", "bm25"]}, "put bm25 first"),
-        ({"method": "rrf", "weights": [1, 1]}, "weights goes with the method 'weighted'"),
-        ({"normalisation": "none"}, "normalisation goes with the method 'weighted'"),
+        ({"method": "rrf", "weights": [1, 1]}, "weights belongs to the method 'weighted'"),
+        ({"normalisation": "none"}, "normalisation belongs to the method 'weighted'"),
         ({"rrf_k": 0}, "rrf_k must be 1 or more"),
         ({"top_k": 0}, "top_k must be 1 or more"),
-        ({"top_k": 201}, "hand on 200 passages at most"),
+        ({"top_k": 201}, "return 200 passages at most"),
     ],
 )
 def test_wrong_parameters_are_explained(parameters: dict[str, Any], said: str) -> None:

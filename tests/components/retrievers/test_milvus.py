@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.dense import Dense
 from ragstone.components.retrievers.milvus import Milvus
@@ -21,10 +22,10 @@ from ragstone.components.retrievers.sparse import Sparse
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.offline import NetworkForbidden, no_network
 from ragstone.core.store import Store
-from ragstone.core.vectors import SparseVectors
 from ragstone.data.corpus import Corpus
 from ragstone.errors import CallError, ConfigError, MissingDependency
 from ragstone.indexes import milvus_client as milvus_server
+from ragstone.protocols import Role
 from ragstone.text.words import words
 from ragstone.types import Passage, Search
 
@@ -41,11 +42,7 @@ class Drawn:
 
     unit: int = 24
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one drawn row per text."""
-        return self.embed_passages(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one drawn row per text."""
         seeds = [list(text.encode()) for text in texts]
         drawn = [np.random.default_rng(seed).standard_normal(self.unit) for seed in seeds]
@@ -56,15 +53,14 @@ class Drawn:
 class Counted:
     """Counts words."""
 
-    def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
-        """Return the number of each word."""
-        rows = [Counter(int.from_bytes(w.encode()[:3]) for w in words(text)) for text in texts]
-        return SparseVectors.from_rows(rows)
+    output: ClassVar[str] = "sparse"
+    texts_per_call: ClassVar[int] = 64
 
-    def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
+    def embed(self, texts: Sequence[str], role: Role) -> list[Counter[int]]:
         """Return the number of each word."""
-        seen.append(len(texts))
-        return self.encode_queries(texts)
+        if role == "passage":
+            seen.append(len(texts))
+        return [Counter(int.from_bytes(w.encode()[:3]) for w in words(text)) for text in texts]
 
 
 DRAWN, COUNTED = f"{__name__}:Drawn", f"{__name__}:Counted"
@@ -88,15 +84,15 @@ def _corpus(*texts: str) -> Corpus:
 
 def _ids(retriever: Milvus | Dense, corpus: Corpus, *texts: str) -> list[list[str]]:
     searches = [Search(f"q{n}", text) for n, text in enumerate(texts)]
-    return [list(ranking.passage_ids) for ranking in retriever.retrieve(searches, corpus)]
+    return [list(ranking.passage_ids) for ranking in rankings(retriever, searches, corpus)]
 
 
 def test_flat_dense_search_is_that_of_dense(tmp_path: Path) -> None:
     """The same passages in the same order with the same scores, for more queries than a request."""
     corpus = _corpus(*(f"passage {n}" for n in range(2_300)))
     searches = [Search(f"q{n}", f"query {n}") for n in range(70)]
-    found = Milvus(str(tmp_path / "m.db"), 20, embedder=DRAWN).retrieve(searches, corpus)
-    exact = Dense(20, DRAWN).retrieve(searches, corpus)
+    found = rankings(Milvus(str(tmp_path / "m.db"), 20, embedder=DRAWN), searches, corpus)
+    exact = rankings(Dense(20, DRAWN), searches, corpus)
     assert [r.passage_ids for r in found] == [r.passage_ids for r in exact]
     assert [r.scores for r in found] == [pytest.approx(r.scores, abs=1e-4) for r in exact]
 
@@ -126,7 +122,7 @@ def test_hybrid_search_joins_both(tmp_path: Path) -> None:
     corpus = _corpus("tagus", "lisbon tagus tagus", "porto", "berlin")
     uri = str(tmp_path / "m.db")
     hybrid = Milvus(uri, 4, search="hybrid", embedder=DRAWN, encoder=COUNTED, depth=4)
-    (ranking,) = hybrid.retrieve([Search("q", "tagus")], corpus)
+    (ranking,) = rankings(hybrid, [Search("q", "tagus")], corpus)
     dense = _ids(Milvus(uri, 4, embedder=DRAWN), corpus, "tagus")[0]
     expected = {passage: 1 / (60 + rank) for rank, passage in enumerate(dense, start=1)}
     expected["p1"] += 1 / 61
@@ -169,8 +165,8 @@ def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     corpus = _corpus(*(f"w{n}" for n in range(35)))
     program = [sys.executable, str(tmp_path / "dying.py"), retriever.uri]
     assert subprocess.run(program, check=False, capture_output=True).returncode == -9
-    rankings = _ids(retriever, corpus, *(f"w{n}" for n in range(35)))
-    assert rankings == [[f"p{n}"] for n in range(35)]
+    found = _ids(retriever, corpus, *(f"w{n}" for n in range(35)))
+    assert found == [[f"p{n}"] for n in range(35)]
     encoded = sys.modules["dying"].here.seen
     assert encoded == [10, 5], "two batches were there"
     _ids(retriever, corpus, "w1")
@@ -185,25 +181,25 @@ def test_kept_sparse_vectors_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     texts = [f"w{n} x{n % 7}" for n in range(300)]
     corpus = replace(_corpus(*texts), store=Store(tmp_path / "store"))
     searches = [Search("a", "x3 w3"), Search("b", "w299"), Search("c", "w255 w256")]
-    expected = Sparse(9, COUNTED).retrieve(searches, corpus)
+    expected = rankings(Sparse(9, COUNTED), searches, corpus)
     encoded = list(seen)
     assert sum(encoded) == 300
     found = Milvus(str(tmp_path / "m.db"), 9, search="sparse", encoder=COUNTED)
-    assert found.retrieve(searches, corpus) == expected
+    assert rankings(found, searches, corpus) == expected
     assert seen == encoded, "from the store"
 
 
 DYING = f"""
 import os, signal, sys
 from dataclasses import dataclass
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[3])!r}]
 import {Path(__file__).stem} as here
 
 class Deadly(here.Counted):
-    def encode_passages(self, texts):
-        if __name__ == "__main__" and "w25" in texts:
+    def embed(self, texts, role):
+        if __name__ == "__main__" and role == "passage" and "w25" in texts:
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().encode_passages(texts)
+        return super().embed(texts, role)
 
 @dataclass(frozen=True)
 class Dying(Deadly):
@@ -335,6 +331,6 @@ def test_an_absent_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_to_search(tmp_path: Path) -> None:
     """No query, or no passage, reaches for no database."""
     retriever = Milvus(str(tmp_path / "m.db"), embedder=DRAWN)
-    assert retriever.retrieve([], _corpus("a")) == []
+    assert rankings(retriever, [], _corpus("a")) == []
     assert _ids(retriever, _corpus(), "a") == [[]]
     assert not (tmp_path / "m.db").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.oracle import Oracle
 from ragstone.core.fingerprint import cache_key_parts
@@ -17,7 +18,7 @@ SEARCHES = [Search("q1", ""), Search("q2", ""), Search("q3", "")]
 
 def test_relevant_passages_best_grade_first() -> None:
     """Grades are scores, equal ones in the qrels' order; nothing relevant is an empty ranking."""
-    first, second, third = Oracle().with_qrels(QRELS).retrieve(SEARCHES, CORPUS)
+    first, second, third = rankings(Oracle(), SEARCHES, CORPUS, qrels=QRELS)
     assert list(first.passage_ids) == ["c", "a", "d"]
     assert list(first.scores) == [2.0, 1.0, 1.0]
     assert len(second) == len(third) == 0
@@ -25,23 +26,23 @@ def test_relevant_passages_best_grade_first() -> None:
 
 def test_top_k_cuts() -> None:
     """No more than `top_k` passages are returned."""
-    (first, *_) = Oracle(top_k=1, qrels=QRELS).retrieve(SEARCHES, CORPUS)
+    (first, *_) = rankings(Oracle(top_k=1), SEARCHES, CORPUS, qrels=QRELS)
     assert list(first.passage_ids) == ["c"]
 
 
 def test_without_qrels_it_says_what_it_needs() -> None:
     """The oracle cannot guess."""
     with pytest.raises(ConfigError, match="needs the relevance judgements"):
-        Oracle().retrieve(SEARCHES, CORPUS)
+        rankings(Oracle(), SEARCHES, CORPUS)
 
 
 def test_qrels_of_another_corpus_are_refused() -> None:
     """A relevant passage that the corpus lacks is named."""
     with pytest.raises(DatasetError, match="'x'"):
-        Oracle(qrels={"q1": {"x": 1}}).retrieve(SEARCHES, CORPUS)
+        rankings(Oracle(), SEARCHES, CORPUS, qrels={"q1": {"x": 1}})
 
 
-def test_other_qrels_are_another_recipe() -> None:
-    """What is kept for one data set's judgements is not taken for another's."""
-    assert cache_key_parts(Oracle(qrels=QRELS)) != cache_key_parts(Oracle(qrels={"q1": {"a": 1}}))
-    assert cache_key_parts(Oracle(qrels=QRELS)) == cache_key_parts(Oracle().with_qrels(QRELS))
+def test_qrels_are_an_input_of_the_step_and_no_parameter() -> None:
+    """They are declared, so that a step has them in its key; the component's own key has none."""
+    assert Oracle.uses == {"qrels"}
+    assert set(cache_key_parts(Oracle())["parameters"]) == {"top_k"}

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from tests.support import rankings
 
 from ragstone.components.retrievers.run_file import RunFile
 from ragstone.core.fingerprint import cache_key_parts
@@ -27,7 +28,7 @@ def run(tmp_path: Path) -> Path:
 
 def test_rankings_are_replayed_in_trec_order(run: Path) -> None:
     """Highest score first, ties by passage id descending; an absent query has no hits."""
-    found, absent = RunFile(str(run)).retrieve([Search("q1", "a"), Search("q2", "b")], CORPUS)
+    found, absent = rankings(RunFile(str(run)), [Search("q1", "a"), Search("q2", "b")], CORPUS)
     assert list(found.passage_ids) == ["p2", "p3", "p1"]
     assert list(found.scores) == [0.9, 0.5, 0.5]
     assert len(absent) == 0
@@ -35,7 +36,7 @@ def test_rankings_are_replayed_in_trec_order(run: Path) -> None:
 
 def test_top_k_cuts(run: Path) -> None:
     """No more than `top_k` passages are returned."""
-    (found,) = RunFile(str(run), top_k=1).retrieve([Search("q1", "a")], CORPUS)
+    (found,) = rankings(RunFile(str(run), top_k=1), [Search("q1", "a")], CORPUS)
     assert list(found.passage_ids) == ["p2"]
 
 
@@ -52,7 +53,7 @@ def test_gzip_is_read(tmp_path: Path) -> None:
     """A compressed run is replayed like a plain one."""
     path = tmp_path / "run.trec.gz"
     path.write_bytes(gzip.compress(RUN.encode()))
-    (found,) = RunFile(str(path)).retrieve([Search("q1", "a")], CORPUS)
+    (found,) = rankings(RunFile(str(path)), [Search("q1", "a")], CORPUS)
     assert list(found.passage_ids) == ["p2", "p3", "p1"]
 
 
@@ -60,14 +61,14 @@ def test_a_run_of_another_data_set_is_refused(run: Path) -> None:
     """Neither passages that the corpus lacks nor a run without any of the queries pass."""
     other = Corpus.from_passages([Passage("p1", "")])
     with pytest.raises(DatasetError, match="2 passages that are not in the corpus"):
-        RunFile(str(run)).retrieve([Search("q1", "a")], other)
+        rankings(RunFile(str(run)), [Search("q1", "a")], other)
     with pytest.raises(DatasetError, match=r"no ranking for any of the 1 queries.*'q1'.*'z'"):
-        RunFile(str(run)).retrieve([Search("z", "a")], CORPUS)
+        rankings(RunFile(str(run)), [Search("z", "a")], CORPUS)
 
 
 def test_a_missing_file_and_a_wrong_top_k(tmp_path: Path) -> None:
     """The path that is not there is named; a ranking has at least one place."""
     with pytest.raises(DatasetError, match=r"absent\.trec: no such run file"):
-        _ = RunFile(str(tmp_path / "absent.trec")).revision
+        _ = RunFile(str(tmp_path / "absent.trec")).content_revision
     with pytest.raises(ConfigError, match="top_k must be 1 or more"):
         RunFile("x", top_k=0)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.support import rankings, vectors
 
 from ragstone.components.embedders.splade import Splade
-from ragstone.components.retrievers import sparse
-from ragstone.components.retrievers.sparse import Sparse, encode_corpus
+from ragstone.components.retrievers.sparse import Sparse
 from ragstone.core.registry import create
 from ragstone.core.store import Store
-from ragstone.core.vectors import SparseVectors
 from ragstone.data.corpus import Corpus
-from ragstone.errors import ConfigError, RagstoneError
+from ragstone.errors import ComponentError, ConfigError, RagstoneError
+from ragstone.indexes import sparse_vectors
+from ragstone.indexes.sparse_vectors import sparse_index, sparse_rows
+from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Passage, Search
 
 TEXTS = {
@@ -36,7 +39,7 @@ def corpus() -> Corpus:
 def find(corpus: Corpus, *texts: str, top_k: int = 3) -> list[list[str]]:
     """Return the ids found for some texts."""
     searches = [Search(f"q{n}", text) for n, text in enumerate(texts)]
-    return [list(r.passage_ids) for r in Sparse(top_k=top_k).retrieve(searches, corpus)]
+    return [list(r.passage_ids) for r in rankings(Sparse(top_k=top_k), searches, corpus)]
 
 
 def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
@@ -53,10 +56,10 @@ def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
 def test_scores_are_the_inner_products(corpus: Corpus) -> None:
     """The score of a passage is that of its vector and the query's, written out."""
     splade = Splade()
-    (ranking,) = Sparse().retrieve([Search("q", "capital of France")], corpus)
+    (ranking,) = rankings(Sparse(), [Search("q", "capital of France")], corpus)
 
-    (query,) = splade.encode_queries(["capital of France"]).rows()
-    passages = list(splade.encode_passages(list(TEXTS.values())).rows())
+    (query,) = vectors(splade, "query", "capital of France")
+    passages = vectors(splade, "passage", *TEXTS.values())
     expected = {
         key: sum(weight * row.get(word, 0.0) for word, weight in query.items())
         for key, row in zip(TEXTS, passages, strict=True)
@@ -76,18 +79,20 @@ def test_what_was_encoded_is_kept(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second search loads no passage anew; shards that a kill left unfinished are made."""
-    monkeypatch.setattr(sparse, "SHARD", 2)
-    kept = replace(corpus, store=Store(tmp_path))
-    first = encode_corpus(kept, Splade())
+    monkeypatch.setattr(sparse_vectors, "SHARD", 2)
+    kept = Services(corpus=replace(corpus, store=Store(tmp_path)))
+    first = list(sparse_rows(Splade(), kept, 0, 4))
 
-    def fail(*_: object) -> SparseVectors:
+    def fail(*_: object) -> None:
         raise AssertionError("encoded again")
 
-    monkeypatch.setattr(Splade, "encode_passages", fail)
-    again = encode_corpus(kept, Splade())
+    monkeypatch.setattr(Splade, "embed", fail)
+    again = list(sparse_rows(Splade(), kept, 0, 4))
+    sparse_index(Splade(), kept)
 
     assert len(list((tmp_path / "arrays").iterdir())) == 2
-    assert [a == b for a, b in zip(first.rows(), again.rows(), strict=True)] == [True] * 4
+    assert again == first
+    assert len(first) == 4
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\u0f40\u0f41", "the of and", "gold " * 2000])
@@ -105,33 +110,30 @@ def test_small_corpora() -> None:
 
 
 @dataclass(frozen=True)
-class Broken:
+class Broken(Embedder):
     """Returns what a real encoder never may."""
 
     row: tuple[tuple[int, float], ...]
+    output = "sparse"
 
-    def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
         """Return one row, whatever is asked."""
-        return SparseVectors.from_rows([dict(self.row)])
-
-    def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
-        """Return one row, whatever is asked."""
-        return SparseVectors.from_rows([dict(self.row)])
+        return [dict(self.row)]
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (((1, 1.0),), "1 rows for 4 texts"),
-        (((1, float("nan")),), "1 rows for 4 texts"),
+        (((1, 1.0),), "1 values for 4 items"),
+        (((1, float("nan")),), "1 values for 4 items"),
     ],
 )
 def test_an_encoder_that_breaks_the_contract_is_told(
     corpus: Corpus, row: tuple[tuple[int, float], ...], message: str
 ) -> None:
     """Too few rows."""
-    with pytest.raises(ConfigError, match=message):
-        encode_corpus(corpus, Broken(row))
+    with pytest.raises(ComponentError, match=message):
+        sparse_index(Broken(row), Services(corpus=corpus))
 
 
 @pytest.mark.parametrize("row", [{1: float("nan")}, {1: -1.0}, {-1: 1.0}])
@@ -139,13 +141,14 @@ def test_weights_that_cannot_be_searched_are_refused(row: dict[int, float]) -> N
     """Not a number, below 0, no word of the vocabulary."""
     one = Corpus.from_passages([Passage("p", "gold")])
 
-    with pytest.raises(ConfigError, match="the encoder returned a w"):
-        encode_corpus(one, Broken(tuple(row.items())))
+    problem = "returned a (vector with numbers that are not finite|weight|negative term) .*'gold'"
+    with pytest.raises(ConfigError, match=problem):
+        sparse_index(Broken(tuple(row.items())), Services(corpus=one))
 
 
 def test_an_embedder_of_dense_vectors_is_no_encoder() -> None:
     """The error names the retriever that takes it."""
-    with pytest.raises(ConfigError, match="take the retriever 'dense'"):
+    with pytest.raises(ConfigError, match="use it with the retriever 'dense'"):
         create("retrievers", "sparse(encoder=minilm)", where="retriever")
 
 
@@ -163,13 +166,13 @@ def test_words_that_only_the_query_has_do_no_harm() -> None:
     """Its numbers may lie beyond those of the index."""
 
     class Wide(Broken):
-        def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
-            return SparseVectors.from_rows([{1: 1.0, 30_000: 2.0}])
+        def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
+            return [{1: 1.0, 30_000: 2.0} if role == "query" else dict(self.row)]
 
     one = Corpus.from_passages([Passage("p", "gold")])
     retriever = Sparse()
     object.__setattr__(retriever, "_encoder", Wide(((1, 0.5),)))
-    (ranking,) = retriever.retrieve([Search("q", "x")], one)
+    (ranking,) = rankings(retriever, [Search("q", "x")], one)
 
     assert (list(ranking.passage_ids), list(ranking.scores)) == (["p"], [0.5])
     assert np.isfinite(ranking.scores).all()
@@ -184,5 +187,5 @@ def test_what_is_kept_is_searched_on_a_full_disk(
     monkeypatch.setattr("ragstone.core.resources.free_disk", lambda _: 100)
 
     assert find(kept, "gold") == found
-    with pytest.raises(RagstoneError, match="keeping the words of 4 passages needs about"):
+    with pytest.raises(RagstoneError, match="storing the sparse vectors of 4 passages needs"):
         find(replace(corpus, store=Store(tmp_path / "other")), "gold")

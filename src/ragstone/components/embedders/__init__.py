@@ -1,1 +1,1 @@
-"""Embedders: what turns texts into vectors. One embedder, one file."""
+"""Embedders: components that turn texts into vectors. One embedder, one file."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import orjson
@@ -22,39 +22,41 @@ from ragstone.calls.types import (
     ServerAddresses,
 )
 from ragstone.calls.wire_formats import join_url
-from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.step_notes import add_note
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError, ConfigError
+from ragstone.protocols import Embedder, Role, Services
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragstone.calls.client import Calls
     from ragstone.calls.rate_control import ConcurrencyLimiter
+
+    Matrix: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class EndpointEmbedder:
-    """Asks a server for the vectors of texts, so many texts a request.
+class EndpointEmbedder(Embedder):
+    """Requests vectors from a server, several texts per request.
 
-    Every reply is kept in the call log, so that nothing is paid for twice; the vectors of a corpus
-    are stored besides, as those of any embedder.
+    The call log keeps every reply, so that no request is paid for twice. The vectors of a corpus
+    are stored as well, like those of any embedder.
 
     Args:
-        model: the model's name as the server knows it.
+        model: the model's name on the server.
         base_url: address up to `/v1`; several, separated by blanks, are a pool of equal servers.
-        api_key_env: the environment variable that holds the key.
-        identity: what the model is called in keys; model and host (without port) by default.
-        dimensions: asked of the server, where it can shorten its vectors.
-        query_prefix: put before each query, as E5-Mistral wants an instruction there.
-        passage_prefix: put before each passage.
+        api_key_env: the environment variable that contains the key.
+        identity: the model's name in cache keys; by default model and host (without port).
+        dimensions: requested length of the vectors, if the server can shorten them.
+        query_prefix: text before each query, such as the instruction of E5-Mistral.
+        passage_prefix: text before each passage.
         query_extra: further fields of a request for queries, such as {input_type: query}.
         passage_extra: further fields of a request for passages.
-        max_characters: a longer text is cut here, and counted; without it the server decides, and
-            a text it refuses stops the run.
-        normalise: whether vectors are brought to length 1.
-        batch: texts in one request.
-        concurrency: requests at once at most.
+        max_characters: a longer text is cut here, and counted. By default the server decides, and
+            a text that it refuses has no vector.
+        normalise: whether vectors are L2-normalised.
+        batch: texts per request.
+        concurrency: maximum number of parallel requests.
     """
 
     model: str
@@ -70,9 +72,8 @@ class EndpointEmbedder:
     normalise: bool = True
     batch: int = field(default=16, metadata=NOT_IN_CACHE_KEY)
     concurrency: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
-    at_once: ClassVar[int] = 256
-    """Texts that are best handed over together: several requests' worth."""
+    needs_model = True
+    texts_per_call = 256
 
     def __post_init__(self) -> None:
         """Check the ranges and the address."""
@@ -83,13 +84,13 @@ class EndpointEmbedder:
         _ = self.endpoint
 
     @property
-    def revision(self) -> str:
-        """The model's identity: an address may change without a vector becoming another."""
+    def content_revision(self) -> str:
+        """The model's identity: the same model at another address has the same vectors."""
         return self.endpoint.identity
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """The model and where it is."""
+        """The model and its addresses."""
         return Endpoint(
             self.model,
             tuple(self.base_url.split()),
@@ -101,100 +102,82 @@ class EndpointEmbedder:
             concurrency=self.concurrency,
         )
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the key is set and somebody listens at the address."""
-        calls.check(self.endpoint)
+    def check(self, services: Services) -> None:
+        """Raise if the key is not set, or if no address accepts a connection."""
+        services.calls.check(self.endpoint)
 
-    def with_calls(self, calls: Calls) -> EndpointEmbedder:
-        """Return the embedder with the way to its server."""
-        made = replace(self)
-        vars(made)["_calls"] = calls
-        return made
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
+        """Yield one vector per text; a text whose request failed has none.
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension)."""
-        return self._embed("queries", self.query_prefix, texts, self.query_extra)
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension)."""
-        return self._embed("passages", self.passage_prefix, texts, self.passage_extra)
-
-    def _embed(
-        self, what: str, prefix: str, texts: Sequence[str], extra: Mapping[str, Any]
-    ) -> npt.NDArray[np.float32]:
-        if not texts:
-            return np.zeros((0, self.dimensions or 0), dtype=np.float32)
-        calls: Calls | None = vars(self).get("_calls")
-        if calls is None:
-            raise ConfigError(
-                "the embedder 'endpoint' has no way to its server; outside of an experiment, "
-                "give it one: embedder.with_calls(Calls.at(path))"
-            )
-        sent = [self._sent(prefix + text, what) for text in texts]
+        Raises:
+            CallError: the replies have vectors of different lengths.
+        """
+        sent = [self._sent(text, role) for text in texts]
         batches = [sent[start : start + self.batch] for start in range(0, len(sent), self.batch)]
-        requests = [self._request(batch, extra) for batch in batches]
-        parts = []
-        outcomes = calls.ask(self.endpoint, requests, title=f"vectors of {self.model}")
-        for number, outcome in enumerate(outcomes):
-            if isinstance(outcome, Failure):
-                raise CallError(
-                    f"{self.endpoint.name} gave no vectors for {what} {number * self.batch + 1} "
-                    f"and on ({batches[number][0][:60]!r}): {outcome.reason}. What it gave before "
-                    f"is kept; run again to go on"
-                )
-            parts.append(_unpacked(outcome.text))
-        return self._joined(parts)
+        requests = [self._request(batch, role) for batch in batches]
+        replies = list(
+            services.calls.ask(self.endpoint, requests, title=f"vectors of {self.model}")
+        )
+        vectors = iter(self._joined([_unpacked(r.text) for r in replies if isinstance(r, Reply)]))
+        for batch, reply in zip(batches, replies, strict=True):
+            for _ in batch:
+                if isinstance(reply, Failure):
+                    yield Outcome(None, f"{self.endpoint.name}: {reply.reason}", retry=True)
+                else:
+                    yield Outcome(next(vectors))
 
-    def _joined(self, parts: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
+    def _joined(self, parts: Sequence[Matrix]) -> Matrix:
         sizes = sorted({part.shape[1] for part in parts})
         if len(sizes) > 1:
             raise CallError(
-                f"{self.endpoint.name} gave vectors of {sizes[0]} and of {sizes[-1]} dimensions; "
-                f"is one name served by two models? Give each an identity of its own"
+                f"{self.endpoint.name} returned vectors of {sizes[0]} and of {sizes[-1]} "
+                "dimensions; if one name is served by two models, give each its own identity"
             )
-        vectors = np.concatenate(parts)
+        vectors = np.concatenate([np.zeros((0, *sizes), dtype=np.float32), *parts])
         if not self.normalise:
             return vectors
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
+        length = np.linalg.norm(vectors, axis=-1, keepdims=True)
         return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
-    def _sent(self, text: str, what: str) -> str:
-        """Return a text as it is sent: servers refuse one of no characters."""
+    def _sent(self, text: str, role: Role) -> str:
+        """Return a text as it is sent."""
+        text = (self.query_prefix if role == "query" else self.passage_prefix) + text
         if self.max_characters is not None and len(text) > self.max_characters:
-            add_note(f"{what} cut to {self.max_characters} characters")
+            add_note(f"{ROLES[role]} cut to {self.max_characters} characters")
             text = text[: self.max_characters]
-        return text or " "
+        return text or " "  # Servers refuse an empty text.
 
-    def _request(self, batch: Sequence[str], extra: Mapping[str, Any]) -> Request:
-        asked = {**extra, **({"dimensions": self.dimensions} if self.dimensions else {})}
-        sampling = Sampling(temperature=None, max_tokens=None, extra=asked)
+    def _request(self, batch: Sequence[str], role: Role) -> Request:
+        extra = dict(self.query_extra if role == "query" else self.passage_extra)
+        extra |= {"dimensions": self.dimensions} if self.dimensions else {}
+        sampling = Sampling(temperature=None, max_tokens=None, extra=extra)
         return Request(tuple(("input", text) for text in batch), sampling)
 
 
 @dataclass(frozen=True)
 class EmbeddingsWire:
-    """Embeddings as OpenAI's protocol has them; a reply's text holds the packed vectors."""
+    """Embeddings in OpenAI's protocol; the text of a reply is the packed vectors."""
 
     def url(self, base_url: str) -> str:
-        """Return where a request is posted."""
+        """Return the address for requests."""
         return join_url(base_url, "embeddings")
 
     def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key."""
+        """Return the headers with the key."""
         return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def body(self, model: str, request: Request) -> bytes:
-        """Return the request's body."""
+        """Return the body of a request."""
         texts = [text for _, text in request.messages]
         body = {"model": model, "input": texts, "encoding_format": "float"}
         return orjson.dumps(body | dict(request.sampling.extra))
 
     def decode(self, raw: bytes) -> Any:
-        """Read a reply's body."""
+        """Return the parsed body of a reply."""
         return orjson.loads(raw)
 
     def reply(self, payload: Any) -> Reply:
-        """Read a list of embeddings; raise `ValueError` saying what is wrong."""
+        """Return the embeddings of a parsed reply; raise `ValueError` if it is malformed."""
         data = payload.get("data") if isinstance(payload, dict) else None
         if not isinstance(data, list) or not data:
             raise ValueError("the reply has no 'data'")
@@ -204,7 +187,7 @@ class EmbeddingsWire:
             raise ValueError(f"the vectors have {lengths[0]} and {lengths[-1]} dimensions")
         vectors = np.array([entry["embedding"] for entry in ordered], dtype="<f4")
         if not np.isfinite(vectors).all():
-            raise ValueError("a vector holds what is no finite number")
+            raise ValueError("a vector has numbers that are not finite")
         usage = payload.get("usage") or {}
         return Reply(
             f"{lengths[0]} {base64.b64encode(vectors.tobytes()).decode()}",
@@ -214,20 +197,20 @@ class EmbeddingsWire:
         )
 
 
-def _unpacked(text: str) -> npt.NDArray[np.float32]:
+def _unpacked(text: str) -> Matrix:
     dimension, _, packed = text.partition(" ")
     return np.frombuffer(base64.b64decode(packed), dtype="<f4").reshape(-1, int(dimension))
 
 
 class _EmbeddingsClient(ChatClient):
-    """Refuses a reply with another number of vectors than texts: it must not be kept."""
+    """Refuses a reply with another number of vectors than texts, so that it is not kept."""
 
     async def attempt(self, request: Request) -> Reply:
-        """Return the reply to one request, or raise a `AttemptError`."""
+        """Return the reply to one request, or raise an `AttemptError`."""
         reply = await super().attempt(request)
-        found, wanted = len(_unpacked(reply.text)), len(request.messages)
-        if found != wanted:
-            raise AttemptError(f"the server returned {found} vectors for {wanted} texts")
+        found, expected = len(_unpacked(reply.text)), len(request.messages)
+        if found != expected:
+            raise AttemptError(f"the server returned {found} vectors for {expected} texts")
         return reply
 
 

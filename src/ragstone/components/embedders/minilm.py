@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.step_notes import ROLES
 from ragstone.models.bert_onnx import Precision, write_bert
 from ragstone.models.files import model_file
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.protocols import Embedder, Role, Services
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.calls.client import Calls
     from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
-class MiniLM:
-    """all-MiniLM-L6-v2: the mean of the token vectors, brought to length 1 (384 dimensions).
+class MiniLM(Embedder):
+    """all-MiniLM-L6-v2: the mean-pooled and L2-normalised token vectors (384 dimensions).
 
-    A text is computed alone, never in a batch: in 8 bit the scale of what flows through the network
-    is taken from all that is computed together, and a vector would depend on its neighbours.
+    A text is computed alone, never in a batch: in 8 bit the scale of the activations is taken from
+    everything computed together, so that a vector would depend on its neighbours.
 
     Args:
         model: the bundled model, or a folder with a BERT encoder of the same form.
         precision: `int8` is about three times as fast as `float32`, at a cosine of 0.99 to it.
-        max_tokens: a longer text is cut here. The model was trained on 256 and knows 512 places.
-        query_prefix: put before each query.
-        passage_prefix: put before each passage.
-        threads: texts computed at a time; as many as there are cores by default.
+        max_tokens: a longer text is cut here. The model was trained on 256 and reads up to 512.
+        query_prefix: text before each query.
+        passage_prefix: text before each passage.
+        threads: texts computed at a time; by default the number of cores.
     """
 
     model: str = "all-minilm-l6-v2"
@@ -44,39 +41,34 @@ class MiniLM:
     query_prefix: str = ""
     passage_prefix: str = ""
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
+    extra = "local"
+    needs_model = True
+    texts_per_call = 256
 
     def __post_init__(self) -> None:
         """Check the ranges."""
         check_ranges(self.max_tokens, self.threads)
 
     @cached_property
-    def revision(self) -> str:
-        """Digest of the model's files."""
+    def content_revision(self) -> str:
+        """The digest of the model's files."""
         return digest_of(self.model)
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the model's files are there and right, and the packages that run it."""
+    def check(self, services: Services) -> None:
+        """Raise if a file of the model, or a package that runs it, is missing or damaged."""
         check_runnable(self.model, "minilm")
 
     @cached_property
     def dimension(self) -> int:
-        """Numbers of a vector."""
+        """Length of a vector."""
         size: int = json.loads(model_file(self.model, "config").read_bytes())["hidden_size"]
         return size
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension), rows of length 1."""
-        return self._embed([self.query_prefix + text for text in texts], "queries")
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension), rows of length 1."""
-        return self._embed([self.passage_prefix + text for text in texts], "passages")
-
-    def _embed(self, texts: Sequence[str], what: str) -> npt.NDArray[np.float32]:
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.stack(self._encoder.run_all(texts, "mean", self.threads, what))
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterable[Outcome[Any]]:
+        """Return one vector of length 1 per text."""
+        prefix = self.query_prefix if role == "query" else self.passage_prefix
+        prefixed = [prefix + text for text in texts]
+        return map(Outcome, self._encoder.run_all(prefixed, "mean", self.threads, ROLES[role]))
 
     @cached_property
     def _encoder(self) -> Encoder:
@@ -84,7 +76,7 @@ class MiniLM:
 
 
 def load_minilm(model: str, precision: Precision, max_tokens: int) -> Encoder:
-    """Return a sentence encoder ready to run, with the outputs `mean` and `tokens`."""
+    """Return a sentence encoder with the outputs `mean` and `tokens`."""
 
     def graph_of(weights: Mapping[str, Matrix], config: Mapping[str, Any]) -> bytes:
         heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]

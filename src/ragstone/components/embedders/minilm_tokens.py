@@ -2,75 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragstone.components.embedders.minilm import load_minilm
-from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.vectors import TokenVectors
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.step_notes import ROLES
 from ragstone.models.bert_onnx import Precision
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.protocols import Embedder, Role, Services
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.calls.client import Calls
-
-    Matrix: TypeAlias = npt.NDArray[np.float32]
-
-_MARKS: Final = 1
-"""Marks at each end of a text, [CLS] and [SEP]."""
+    from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
-class MiniLMTokens:
-    """all-MiniLM-L6-v2: one vector of length 1 for each token of a text (384 dimensions).
+class MiniLMTokens(Embedder):
+    """all-MiniLM-L6-v2: one L2-normalised vector per token (384 dimensions).
 
-    The marks that begin and end every text are left out, and a text without a word has no vector.
-    As in `minilm`, a text is computed alone.
+    The marks at both ends of a text have no vector, so a text without a word has none. As in
+    `minilm`, a text is computed alone.
 
     Args:
         model: the bundled model, or a folder with a BERT encoder of the same form.
-        precision: of the network; `int8` is about three times as fast as `float32`.
+        precision: `int8` is about three times as fast as `float32`.
         max_tokens: a longer text is cut here, marks included.
-        threads: texts computed at a time; as many as there are cores by default.
+        threads: texts computed at a time; by default the number of cores.
     """
 
     model: str = "all-minilm-l6-v2"
     precision: Precision = "int8"
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
+    output = "tokens"
+    extra = "local"
+    needs_model = True
+    texts_per_call = 256
 
     def __post_init__(self) -> None:
         """Check the ranges."""
         check_ranges(self.max_tokens, self.threads)
 
     @cached_property
-    def revision(self) -> str:
-        """Digest of the model's files."""
+    def content_revision(self) -> str:
+        """The digest of the model's files."""
         return digest_of(self.model)
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the model's files are there and right, and the packages that run it."""
+    def check(self, services: Services) -> None:
+        """Raise if a file of the model, or a package that runs it, is missing or damaged."""
         check_runnable(self.model, "minilm-tokens")
 
-    def query_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each query's tokens, of length 1."""
-        return self._embed(texts, "queries")
-
-    def passage_tokens(self, texts: Sequence[str]) -> TokenVectors:
-        """Return the vectors of each passage's tokens, of length 1."""
-        return self._embed(texts, "passages")
-
-    def _embed(self, texts: Sequence[str], what: str) -> TokenVectors:
-        found = self._encoder.run_all(texts, "tokens", self.threads, what) if texts else []
-        rows = [_unit(states[_MARKS : len(states) - _MARKS]) for states in found]
-        return TokenVectors.of(rows, self._encoder.config["hidden_size"])
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
+        """Yield the vectors of each text, of shape (tokens, dimension)."""
+        # [CLS] and [SEP], the first and the last token, are no tokens of the text.
+        for states in self._encoder.run_all(texts, "tokens", self.threads, ROLES[role]):
+            yield Outcome(_unit(states[1:-1]))
 
     @cached_property
     def _encoder(self) -> Encoder:

@@ -1,79 +1,43 @@
-"""The embedder of a component, as it is written, checked, and given the way to its server."""
+"""The embedder that a component takes as a parameter."""
 
 from __future__ import annotations
 
-import copy
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
-from ragstone.core.registry import beside, create
+from ragstone.core.registry import create
+from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
-from ragstone.protocols import CallingEmbedder, Embedder, SparseEncoder, TokenEmbedder
-
-if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
-
-Written: TypeAlias = str | dict[str, Any]
-"""A name, with its parameters in brackets or as a mapping, or `module:Class`."""
-
-C = TypeVar("C")
+from ragstone.protocols import Embedder, Output
 
 
-def dense_embedder(written: Written, *, where: str) -> Embedder:
-    """Return the embedder that `written` describes.
-
-    Raises `ConfigError` where it makes no vector per text. For a component's `__post_init__`: files
-    beside the experiment file are found there.
-    """
-    made: Embedder = _made(written, Embedder, "one vector per text (embed_passages)", where)
-    return made
+class _Use(NamedTuple):
+    noun: str
+    retriever: str
 
 
-def sparse_encoder(written: Written, *, where: str) -> SparseEncoder:
-    """Return the encoder that `written` describes; raise as `dense_embedder` does."""
-    made: SparseEncoder = _made(written, SparseEncoder, "sparse vectors (encode_passages)", where)
-    return made
-
-
-def token_embedder(written: Written, *, where: str) -> TokenEmbedder:
-    """Return the embedder that `written` describes; raise as `dense_embedder` does."""
-    made: TokenEmbedder = _made(
-        written, TokenEmbedder, "one vector per token (passage_tokens)", where
-    )
-    return made
-
-
-def _made(written: Written, kind: Any, what: str, where: str) -> Any:
-    made = create("embedders", written, where=where, folder=beside())
-    if isinstance(made, kind):
-        return made
-    fits = [way for known, way in _WAYS.items() if isinstance(made, known)]
-    way_out = f"; for {written!r} take the retriever {fits[0]!r}" if fits else ""
-    raise ConfigError(f"{where}: it must make {what}, and {written!r} does not{way_out}")
-
-
-_WAYS: dict[Any, str] = {
-    Embedder: "dense",
-    SparseEncoder: "sparse",
-    TokenEmbedder: "late-interaction",
+_USES: Final[Mapping[Output, _Use]] = {
+    "dense": _Use("one vector per text", "dense"),
+    "sparse": _Use("sparse vectors", "sparse"),
+    "tokens": _Use("one vector per token", "late-interaction"),
 }
 
 
-def check_part(part: object, calls: Calls) -> None:
-    """Let a component's embedder say what it lacks, where it has a way to."""
-    check = getattr(part, "check", None)
-    if check is not None:
-        check(calls)
+def nested_embedder(written: Written, output: Output, *, where: str) -> Embedder:
+    """Return the embedder that `written` describes.
 
+    Call it while the outer component is created: only then is the folder of the experiment file,
+    in which your own embedder may be, known.
 
-def with_calling_part(component: C, name: str, calls: Calls) -> C:
-    """Return a component whose cached embedder `name` asks its server by `calls`.
-
-    The component itself where its embedder asks none: what is loaded stays loaded.
+    Raises:
+        ConfigError: the embedder has another output; the message names the retriever for it.
     """
-    part = getattr(component, name)
-    if not isinstance(part, CallingEmbedder):
-        return component
-    # Not `replace`: to make the embedder anew, the experiment file's folder would have to be known.
-    made = copy.copy(component)
-    vars(made)[name] = part.with_calls(calls)
-    return made
+    embedder: Embedder = create("embedders", written, where=where)
+    if embedder.output != output:
+        found = _USES[embedder.output]
+        raise ConfigError(
+            f"{where}: expected an embedder that returns {_USES[output].noun}, and {written!r} "
+            f"returns {found.noun}; use it with the retriever {found.retriever!r}",
+            value=written,
+        )
+    return embedder

@@ -1,69 +1,53 @@
-"""Any dense encoder that sentence-transformers runs: BERT's kind, and decoders' (E5-Mistral)."""
+"""Dense encoders by sentence-transformers: BERT and its kin, and decoders such as E5-Mistral."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, Literal
 
-import numpy as np
-
+from ragstone.core.component import Outcome
 from ragstone.models.sentence_transformers import StModel
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from ragstone.protocols import Embedder, Role, Services
 
 
 @dataclass(frozen=True)
-class SentenceTransformers(StModel):
-    """Vectors by sentence-transformers, from a model of its own kind or a plain one and a pooling.
+class SentenceTransformers(StModel, Embedder):
+    """Vectors by sentence-transformers, from a model in its own format or from a plain one.
 
     Args:
-        model: a folder, or a name of the hub, `owner/name`.
-        max_tokens: a longer text is cut here, and counted; the model's own limit by default.
-        query_prefix: put before each query: E5 wants "query: ", E5-Mistral and NV-Embed an
+        model: a folder, or a name on the hub, `owner/name`.
+        max_tokens: a longer text is cut here, and counted; by default the model's own limit.
+        query_prefix: text before each query: E5 requires "query: ", E5-Mistral and NV-Embed an
             instruction.
-        passage_prefix: put before each passage, as E5's "passage: ".
-        dtype: of the numbers the model computes with.
-        hub_revision: a commit, tag or branch of the hub.
-        pooling: how the vectors of tokens become one, in place of what the model says: `lasttoken`
-            for decoders that say nothing (RepLLaMA), `mean`, `cls`, `max`.
-        normalise: whether vectors are brought to length 1.
+        passage_prefix: text before each passage, such as E5's "passage: ".
+        dtype: type of the numbers that the model computes with.
+        hub_revision: a commit, tag or branch on the hub.
+        pooling: how the vectors of tokens become one, if not as the model's files define:
+            `lasttoken` for decoders without a definition (RepLLaMA), `mean`, `cls`, `max`.
+        normalise: whether vectors are L2-normalised.
         batch: texts computed together.
-        device: where, as torch names it; a GPU where there is one by default.
+        device: a device of torch; by default a GPU if there is one.
     """
 
     pooling: Literal["", "mean", "cls", "max", "lasttoken"] = ""
     normalise: bool = True
-    version: ClassVar[int] = 1
-    name: ClassVar[str] = "sentence-transformers"
-    at_once: ClassVar[int] = 256
-    """Texts that are best handed over together: they are put into batches by length."""
+    name = "sentence-transformers"
+    texts_per_call = 256
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension)."""
-        return self._embed([self.query_prefix + text for text in texts], "queries")
-
-    def embed_passages(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return an array of shape (len(texts), dimension)."""
-        return self._embed([self.passage_prefix + text for text in texts], "passages")
-
-    def _embed(self, texts: Sequence[str], what: str) -> npt.NDArray[np.float32]:
-        if not texts:
-            return np.zeros((0, self._loaded.get_embedding_dimension()), dtype=np.float32)
-        self.note_cut(self._loaded, texts, what)
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterable[Outcome[Any]]:
+        """Return one vector per text."""
         vectors = self._loaded.encode(
-            list(texts),
+            self.prefixed(texts, role, self._loaded),
             batch_size=self.batch,
             normalize_embeddings=self.normalise,
             show_progress_bar=False,
             convert_to_tensor=True,
             prompt="",
         )
-        found: npt.NDArray[np.float32] = vectors.float().cpu().numpy()
-        return found
+        return map(Outcome, vectors.float().cpu().numpy())
 
     @cached_property
     def _loaded(self) -> Any:

@@ -1,72 +1,68 @@
-"""SPLADE: a text as weights of words, those it uses and those it means, on ONNX Runtime."""
+"""SPLADE on ONNX Runtime: a text as weights of terms, those that it contains and related ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.vectors import SparseVectors
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.step_notes import ROLES
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
 from ragstone.models.splade_onnx import write_splade
+from ragstone.protocols import Embedder, Role, Services
 
 if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
     from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
-class Splade:
-    """SPLADE with a BERT (Formal and others, 2021), torch-free; a text is computed alone.
+class Splade(Embedder):
+    """SPLADE with a BERT (Formal and others, 2021), without torch; a text is computed alone.
 
-    Models of another kind (DistilBERT, a router, inference-free queries) run by the embedder
+    Other architectures (DistilBERT, a router, inference-free queries) run with the embedder
     `sentence-transformers-sparse`.
 
     Args:
-        model: the bundled model, or a folder with a BERT for masked words in safetensors.
-        query_model: another model for queries, where the model was trained with one; the same
-            vocabulary is a must. The model itself where empty.
+        model: the bundled model, or a folder with a masked-language BERT in safetensors.
+        query_model: a separate model for queries with the same vocabulary, if the model was
+            trained with one; by default the model itself.
         max_tokens: a longer text is cut here.
-        threads: texts computed at a time; as many as there are cores by default.
+        threads: texts computed at a time; by default the number of cores.
     """
 
     model: str = "splade-tiny"
     query_model: str = ""
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
+    output = "sparse"
+    extra = "local"
+    needs_model = True
+    texts_per_call = 256
 
     def __post_init__(self) -> None:
         """Check the ranges."""
         check_ranges(self.max_tokens, self.threads)
 
     @cached_property
-    def revision(self) -> list[str]:
-        """Digests of the models' files."""
+    def content_revision(self) -> list[str]:
+        """The digests of the models' files."""
         return [digest_of(model) for model in self._models]
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the models' files are there and right, and the packages that run them."""
+    def check(self, services: Services) -> None:
+        """Raise if a file of a model, or a package that runs it, is missing or damaged."""
         for model in self._models:
             check_runnable(model, "splade")
 
-    def encode_queries(self, texts: Sequence[str]) -> SparseVectors:
-        """Return one row per text: words are numbers of the model's vocabulary."""
-        return self._encoded(self._query_encoder, texts, "queries")
-
-    def encode_passages(self, texts: Sequence[str]) -> SparseVectors:
-        """Return one row per text: words are numbers of the model's vocabulary."""
-        return self._encoded(self._encoder, texts, "passages")
-
-    def _encoded(self, encoder: Encoder, texts: Sequence[str], what: str) -> SparseVectors:
-        dense = encoder.run_all(texts, "weights", self.threads, what) if texts else []
-        words = [np.flatnonzero(row).astype(np.int32) for row in dense]
-        weights = [row[held] for row, held in zip(dense, words, strict=True)]
-        return SparseVectors.of_parts(words, weights)
+    def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
+        """Yield the weights of each text; a term is a number of the model's vocabulary."""
+        encoder = self._query_encoder if role == "query" else self._encoder
+        for weights in encoder.run_all(texts, "weights", self.threads, ROLES[role]):
+            terms = np.flatnonzero(weights)
+            yield Outcome(dict(zip(terms.tolist(), weights[terms].tolist(), strict=True)))
 
     @property
     def _models(self) -> tuple[str, ...]:

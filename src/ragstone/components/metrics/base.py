@@ -67,15 +67,6 @@ class Metric(Component):
         first = (inspect.getdoc(cls) or "").split("\n\n")[0]
         return cls.description or " ".join(first.split())
 
-    @classmethod
-    def complete(cls, part: type) -> type:
-        """Return your own metric with the declarations that it omits; see `metrics.own`."""
-        if issubclass(part, Metric):
-            return part
-        from ragstone.components.metrics.own import complete
-
-        return complete(part)
-
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):

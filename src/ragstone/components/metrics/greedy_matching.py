@@ -110,4 +110,4 @@ def revision_of(model: str) -> str:
     """Return the digest of a model's files."""
     from ragstone.components.embedders.minilm import MiniLM
 
-    return MiniLM(model).revision
+    return MiniLM(model).content_revision

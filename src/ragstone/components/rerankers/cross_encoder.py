@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -16,30 +16,27 @@ from ragstone.core.environment import require
 from ragstone.core.progress import progress
 from ragstone.core.registry import locate
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model, weights_digest
+from ragstone.protocols import Services
 
-if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
-
-_EXTRA: Final = "st"
 _AT_ONCE: Final = 2048
-"""Pairs between two signs of progress; they are put into batches by length."""
+"""Pairs per call of the model, which batches them by length."""
 
 
 @dataclass(frozen=True)
 class CrossEncoder(PairReranker):
-    """Orders passages by what a model says that reads the query and the passage together.
+    """Orders passages by the scores of a model that reads the query and the passage together.
 
-    Scores are the model's plain outputs: a sigmoid behind them would not change the order.
+    Scores are the model's logits: a sigmoid would not change the order.
 
     Args:
-        model: a folder as transformers saves it, or a name of the hub, `owner/name`.
-        top_k: places returned at most.
-        depth: passages of a ranking that are looked at.
-        max_tokens: a longer pair is cut here, the longer of its texts first; such pairs are noted.
-        hub_revision: a commit, tag or branch of the hub.
-        dtype: of the numbers the model computes with.
+        model: a folder as transformers saves it, or a name on the hub, `owner/name`.
+        top_k: maximum length of a ranking.
+        depth: number of passages of a ranking that are reranked.
+        max_tokens: a longer pair is cut here, the longer of its texts first, and counted.
+        hub_revision: a commit, tag or branch on the hub.
+        dtype: type of the numbers that the model computes with.
         batch: pairs computed together.
-        device: where, as torch names it; a GPU where there is one by default.
+        device: a device of torch; by default a GPU if there is one.
     """
 
     model: str
@@ -50,7 +47,7 @@ class CrossEncoder(PairReranker):
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = field(default=32, metadata=NOT_IN_CACHE_KEY)
     device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
+    extra = "st"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -58,17 +55,17 @@ class CrossEncoder(PairReranker):
         _ = self._name
 
     @cached_property
-    def revision(self) -> str:
-        """Digest of the model's files."""
+    def content_revision(self) -> str:
+        """The digest of the model's files."""
         return weights_digest(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the model is there, and the package that runs it."""
-        require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
+    def check(self, services: Services) -> None:
+        """Raise if the model, or the package that runs it, is missing."""
+        require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
         find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
-        """Return one score per (query, passage), in order, and how many pairs were cut."""
+        """Return one score per (query, passage), in order, and the number of cut pairs."""
         found: list[float] = []
         cut = 0
         with progress("Reranking pairs", len(pairs)) as bar:
@@ -81,14 +78,14 @@ class CrossEncoder(PairReranker):
                     show_progress_bar=False,
                     convert_to_numpy=True,
                 )
-                held = np.asarray(logits, dtype=np.float64).reshape(len(part), -1)
-                found += one_score(held, self.model).tolist()
+                outputs = np.asarray(logits, dtype=np.float64).reshape(len(part), -1)
+                found += one_score(outputs, self.model).tolist()
                 cut += self._cut(part)
                 bar.advance(len(part))
         return found, cut
 
     def _cut(self, pairs: Sequence[Pair]) -> int:
-        """Return how many pairs are longer than what the model is shown."""
+        """Return the number of pairs that are longer than `max_tokens`."""
         queries, passages = zip(*pairs, strict=True)
         whole = self._loaded.tokenizer(
             list(queries), list(passages), truncation=False, padding=False, verbose=False
@@ -97,7 +94,7 @@ class CrossEncoder(PairReranker):
 
     @cached_property
     def _loaded(self) -> Any:
-        require("the reranker 'cross-encoder'", _EXTRA, "sentence_transformers")
+        require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
         import sentence_transformers
 
         folder = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
@@ -111,7 +108,7 @@ class CrossEncoder(PairReranker):
 
     @cached_property
     def _name(self) -> str:
-        """The model's name; a folder beside the experiment file is found there."""
+        """The model's folder, looked for beside the experiment file first, or its name."""
         beside = locate(Path(self.model).expanduser())
         return str(beside) if beside.is_dir() else self.model
 

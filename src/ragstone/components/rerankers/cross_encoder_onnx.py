@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from ragstone.core.registry import locate
 from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
-
-if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
+from ragstone.protocols import Services
 
 _PACKAGES: Final = ("onnxruntime", "tokenizers")
 _GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
@@ -30,16 +28,16 @@ _GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
 
 @dataclass(frozen=True)
 class CrossEncoderOnnx(PairReranker):
-    """Orders passages by what a model says that reads the query and the passage together.
+    """Orders passages by the scores of a model that reads the query and the passage together.
 
-    A pair is computed alone, never in a batch, so that a score depends on nothing else.
+    A pair is computed alone, never in a batch, so that its score depends on no other pair.
 
     Args:
         model: a folder with `model.onnx` (or `onnx/model.onnx`) and `tokenizer.json`.
-        top_k: places returned at most.
-        depth: passages of a ranking that are looked at.
-        max_tokens: a longer pair is cut here, the longer of its texts first; such pairs are noted.
-        threads: pairs computed at a time; as many as there are cores by default.
+        top_k: maximum length of a ranking.
+        depth: number of passages of a ranking that are reranked.
+        max_tokens: a longer pair is cut here, the longer of its texts first, and counted.
+        threads: pairs computed at a time; by default the number of cores.
     """
 
     model: str
@@ -47,7 +45,7 @@ class CrossEncoderOnnx(PairReranker):
     depth: int = 100
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    version: ClassVar[int] = 1
+    extra = "local"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -57,19 +55,19 @@ class CrossEncoderOnnx(PairReranker):
         _ = self._folder
 
     @cached_property
-    def revision(self) -> str:
-        """Digest of the model's files; a large graph has its weights in files beside it."""
+    def content_revision(self) -> str:
+        """The digest of the model's files; a large graph has its weights in files beside it."""
         graph, written = self._files
         beside = sorted(p for p in graph.parent.glob(f"{graph.name}?*") if p.is_file())
         return fingerprint([known_digest(path) for path in (graph, written, *beside)])
 
-    def check(self, calls: Calls) -> None:
-        """Raise unless the files are there, and the packages that run them."""
-        require("the reranker 'cross-encoder-onnx'", "local", *_PACKAGES)
+    def check(self, services: Services) -> None:
+        """Raise if a file of the model, or a package that runs it, is missing."""
+        require("the reranker 'cross-encoder-onnx'", self.extra, *_PACKAGES)
         _ = self._files
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
-        """Return one score per (query, passage), in order, and how many pairs were cut."""
+        """Return one score per (query, passage), in order, and the number of cut pairs."""
         _ = self._loaded
         with ThreadPoolExecutor(self.threads or available_cpus()) as pool:
             done = pool.map(self._score, pairs)
@@ -102,7 +100,7 @@ class CrossEncoderOnnx(PairReranker):
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.max_tokens)
         options = onnxruntime.SessionOptions()
-        # Pairs run side by side, each on one thread.
+        # Pairs run in parallel, each on one thread.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
@@ -111,14 +109,14 @@ class CrossEncoderOnnx(PairReranker):
             )
         except Exception as error:  # onnxruntime's own errors share no public class
             raise ModelFileError(f"cannot load {graph}: {error}") from error
-        strange = {given.name for given in session.get_inputs()} - {
+        unknown = {given.name for given in session.get_inputs()} - {
             "input_ids",
             "attention_mask",
             "token_type_ids",
         }
-        if strange:
+        if unknown:
             raise ConfigError(
-                f"the graph {graph} wants the input {min(strange)!r}; expected input_ids, "
+                f"the graph {graph} has the input {min(unknown)!r}; expected input_ids, "
                 "attention_mask and token_type_ids, or some of them"
             )
         return tokenizer, session
@@ -132,9 +130,9 @@ class CrossEncoderOnnx(PairReranker):
         """The graph and the tokenizer."""
         graph = next((self._folder / n for n in _GRAPHS if (self._folder / n).is_file()), None)
         if graph is None or not (self._folder / "tokenizer.json").is_file():
-            lacking = "tokenizer.json" if graph else "model.onnx"
+            missing = "tokenizer.json" if graph else "model.onnx"
             raise ModelFileError(
-                f"the cross-encoder {str(self._folder)!r} has no {lacking}; give a folder with "
+                f"the cross-encoder {str(self._folder)!r} has no {missing}; give a folder with "
                 "model.onnx and tokenizer.json, as `optimum-cli export onnx` writes it"
             )
         return graph, self._folder / "tokenizer.json"

@@ -1,4 +1,4 @@
-"""What all rerankers do with places: how deep they look, and how new scores become a ranking."""
+"""The depth of rerankers, and rankings from new scores."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ragstone.types import Ranking
 
 
 def check_places(top_k: int, depth: int) -> None:
-    """Raise `ConfigError` unless at least one place is returned and no more than are looked at."""
+    """Raise `ConfigError` unless `top_k` is between 1 and `depth`."""
     if top_k < 1:
         raise ConfigError(f"top_k must be 1 or more, found {top_k}")
     if top_k > depth:
         raise ConfigError(
-            f"top_k is {top_k}, but only depth={depth} passages of a ranking are looked at; raise "
+            f"top_k is {top_k}, but only depth={depth} passages of a ranking are reranked; raise "
             "depth or lower top_k"
         )
 
@@ -27,12 +27,12 @@ def heads(rankings: Sequence[Ranking], depth: int) -> list[list[str]]:
 
 
 def reordered(passage_ids: Sequence[str], scores: Sequence[float | None], top_k: int) -> Ranking:
-    """Return passages by descending score, equal ones in the order they came.
+    """Return passages by descending score, equal ones in their given order.
 
     A passage without a score (None) keeps its place, and the others are ordered around it.
-    Measures read the order from the scores, as trec_eval does, with ties by passage id; so that no
-    tie is left to them, a score that is not below the one before it is lowered to the next number
-    that 32 bits can hold.
+    Metrics derive the order from the scores, as trec_eval does, and break ties by passage id.
+    Scores therefore have no ties: a score that is not below the one before it is lowered to the
+    next number in 32 bits.
 
     >>> ranking = reordered(["a", "b", "c", "d"], [0.1, None, 0.9, 0.9], 3)
     >>> ranking.passage_ids
@@ -46,7 +46,7 @@ def reordered(passage_ids: Sequence[str], scores: Sequence[float | None], top_k:
 
 
 def falling(scores: Sequence[float | None]) -> list[float]:
-    """Return scores that fall from place to place; one that is missing stands just below the last.
+    """Return strictly falling scores; one that is missing is put just below the one before it.
 
     >>> falling([0.9, None, 0.1])
     [0.8999999761581421, 0.8999999165534973, 0.10000000149011612]
@@ -62,7 +62,7 @@ def falling(scores: Sequence[float | None]) -> list[float]:
 
 
 def by_place(passage_ids: Sequence[str], top_k: int) -> Ranking:
-    """Return a ranking that only has an order: the first of n passages gets the score n.
+    """Return a ranking of which only the order counts: the first of n passages has the score n.
 
     >>> list(by_place(["b", "a"], 2).scores)
     [2.0, 1.0]
@@ -74,7 +74,7 @@ def by_place(passage_ids: Sequence[str], top_k: int) -> Ranking:
 
 
 def check_scores(scores: Sequence[float], passage_ids: Sequence[str], query: str, who: str) -> None:
-    """Raise `RagstoneError` where a model gave something that is no number."""
+    """Raise `RagstoneError` if a score of a model is not finite."""
     for passage_id, score in zip(passage_ids, scores, strict=True):
         if not np.isfinite(score):
             raise RagstoneError(

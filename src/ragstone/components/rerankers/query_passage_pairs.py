@@ -1,86 +1,93 @@
-"""What rerankers have in common that score a query and a passage together."""
+"""Cross-encoders: rerankers whose model scores a query and a passage together."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from ragstone.components.rerankers.depth import check_places, check_scores, heads, reordered
+from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
+from ragstone.protocols import Reranker, Services
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragstone.data.corpus import Corpus
-
 Pair: TypeAlias = tuple[str, str]
 _BINARY: Final = 2
 
 
-class PairReranker:
-    """A model that reads a query and a passage at once. The fields belong to the rerankers."""
+class PairReranker(Reranker):
+    """A reranker by a cross-encoder; its fields are declared by each reranker."""
 
     model: str
-    top_k: int
     depth: int
     max_tokens: int
+    needs_model = True
+
+    @property
+    def reads(self) -> int:
+        """Passages of a ranking that are reranked."""
+        return self.depth
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
-        """Return one score per (query, passage), in order, and how many pairs were cut."""
+        """Return one score per (query, passage), in order, and the number of cut pairs."""
 
     def check_fields(self) -> None:
-        """Raise `ConfigError` for fields that cannot be."""
+        """Raise `ConfigError` for a field out of range."""
         check_places(self.top_k, self.depth)
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
 
     def rerank(
-        self, searches: Sequence[Search], rankings: Sequence[Ranking], corpus: Corpus
-    ) -> list[Ranking]:
-        """Return one ranking per search, in order.
+        self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
+    ) -> Iterator[Outcome[Ranking]]:
+        """Yield one ranking per search, in order.
 
         Raises:
-            RagstoneError: the model gives a score that is no number.
+            RagstoneError: the model returns a score that is not finite.
         """
         shown = heads(rankings, self.depth)
         pairs = [
-            (search.text, corpus[passage_id].full_text)
+            (search.text, services.corpus[passage_id].full_text)
             for search, ids in zip(searches, shown, strict=True)
             for passage_id in ids
         ]
         scores, cut = self.score(pairs) if pairs else ([], 0)
         add_note(f"pairs of query and passage cut to {self.max_tokens} tokens", cut)
-        found, place = [], 0
+        place = 0
         for search, ids in zip(searches, shown, strict=True):
             part = scores[place : place + len(ids)]
             place += len(ids)
             check_scores(part, ids, search.text, f"the cross-encoder {self.model!r}")
-            found.append(reordered(ids, part, self.top_k))
-        return found
+            yield Outcome(reordered(ids, part, self.top_k))
 
 
 def one_score(logits: npt.NDArray[Any], model: str) -> npt.NDArray[np.float64]:
     """Return a score per row of a classifier's output, of shape (n, classes).
 
     With one class it is the output itself, with two the log-odds of the second ("relevant") against
-    the first; a model with more is none that ranks, and a `ConfigError` says so.
+    the first.
+
+    Raises:
+        ConfigError: the model has more classes.
 
     >>> one_score(np.array([[1.0, 3.0]]), "m").tolist(), one_score(np.array([[0.5]]), "m").tolist()
     ([2.0], [0.5])
     """
-    held = np.asarray(logits, dtype=np.float64)
-    if held.ndim == _BINARY and held.shape[1] == 1:
-        scores: npt.NDArray[np.float64] = held[:, 0]
+    output = np.asarray(logits, dtype=np.float64)
+    if output.ndim == _BINARY and output.shape[1] == 1:
+        scores: npt.NDArray[np.float64] = output[:, 0]
         return scores
-    if held.ndim == _BINARY and held.shape[1] == _BINARY:
-        return held[:, 1] - held[:, 0]
+    if output.ndim == _BINARY and output.shape[1] == _BINARY:
+        return output[:, 1] - output[:, 0]
     raise ConfigError(
-        f"the model {model!r} is no cross-encoder that ranks: its output has the shape "
-        f"{held.shape}, expected one column, or two (not relevant, relevant)"
+        f"the model {model!r} cannot rank passages: its output has the shape "
+        f"{output.shape}, expected one column, or two (not relevant, relevant)"
     )

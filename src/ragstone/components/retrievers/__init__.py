@@ -1,1 +1,1 @@
-"""Retrievers: what finds passages for a query. One retriever, one file."""
+"""Retrievers: components that find passages for a query. One retriever, one file."""

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
+from ragstone.core.component import Outcome
 from ragstone.core.progress import track
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
 from ragstone.indexes.top_k import check_top_k
+from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
-    from ragstone.calls.client import Calls
     from ragstone.data.corpus import Corpus
 
 _HELD: Final = 2
@@ -26,19 +27,19 @@ _indexes: dict[tuple[str, Analysis, float, float], WordIndex] = {}
 
 
 @dataclass(frozen=True)
-class BM25:
+class BM25(Retriever):
     """Okapi BM25 in Lucene's form over title and text.
 
-    Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009; the variant is the one
-    that Kamphuis and others, ECIR 2020, call Lucene (accurate). A passage that shares no word with
-    the query is not in its ranking; equal scores stand in the order of the corpus.
+    Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009; the variant that Kamphuis
+    and others, ECIR 2020, call Lucene (accurate). A passage that shares no word with the query is
+    not ranked. Equal scores are ranked in the order of the corpus.
 
     Args:
-        top_k: length of a ranking at most.
-        k1: how soon a repeated word stops counting, from 0.
-        b: how much a long passage is held back, 0 to 1.
-        stemmer: `none`, `porter`, or a language in English that Snowball has a stemmer for.
-        stop_words: `none`, or the language whose most frequent words do not count.
+        top_k: maximum length of a ranking.
+        k1: term-frequency saturation, from 0: the lower, the less a repeated word adds.
+        b: length normalisation, from 0 (none) to 1 (full).
+        stemmer: `none`, `porter`, or the English name of a language that Snowball can stem.
+        stop_words: `none`, or the language whose most frequent words are left out.
     """
 
     top_k: int = 100
@@ -46,11 +47,9 @@ class BM25:
     b: float = 0.75
     stemmer: str = NONE
     stop_words: str = NONE
-    version: ClassVar[int] = 1
-    needs_model: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check the ranges, and that the stop words exist."""
+        """Check the ranges, and that there are such stop words."""
         check_top_k(self.top_k)
         if not 0 <= self.k1 < math.inf:
             raise ConfigError(f"k1 must be 0 or more, found {self.k1}")
@@ -59,28 +58,28 @@ class BM25:
         _ = self._analysis
 
     @property
-    def revision(self) -> str | None:
-        """The release of the stemmers, where one is used."""
-        return self._analysis.revision
+    def content_revision(self) -> str | None:
+        """The release of the stemmers, if one is used."""
+        return self._analysis.content_revision
 
-    def check(self, calls: Calls) -> None:
-        """Raise where the stemmer cannot be had."""
-        self._analysis.check()
+    def check(self, services: Services) -> None:
+        """Raise if the stemmer is not installed."""
+        self._analysis.check(services)
 
-    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
-        """Return one ranking per search, in order."""
-        index = self._index(corpus)
+    def retrieve(
+        self, searches: Sequence[Search], services: Services
+    ) -> Iterator[Outcome[Ranking]]:
+        """Yield one ranking per search, in order."""
+        index = self._index(services.corpus)
         queries = [Counter(self._analysis.of(search.text)) for search in searches]
         numbers = index.vocabulary.find(set().union(*queries))
-        return [
-            self._ranking(query, numbers, index, corpus)
-            for query in track(queries, "Searching with BM25", len(queries))
-        ]
+        for query in track(queries, "Searching with BM25", len(queries)):
+            yield Outcome(self._ranking(query, numbers, index, services.corpus))
 
     def _ranking(
         self, query: Counter[str], numbers: dict[str, int], index: WordIndex, corpus: Corpus
     ) -> Ranking:
-        """Return the ranking of a query's words; empty where none of them is known."""
+        """Return the ranking of a query's words; empty if none of them is known."""
         known = {numbers[word]: count for word, count in query.items() if word in numbers}
         places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
         ids = corpus.passage_ids

@@ -1,130 +1,123 @@
-"""Late interaction over a whole corpus: every passage's token vectors, compared exactly.
+"""Late interaction over a whole corpus: the token vectors of every passage, compared exactly.
 
-What is kept grows with the number of tokens, a hundred times the room of dense vectors: a first
-stage for corpora of up to some ten thousand passages. For larger ones let another retriever find
-candidates, and `maxsim` rerank them.
+The index grows with the number of tokens: it takes a hundred times the space of dense vectors, and
+suits corpora of up to some ten thousand passages. For a larger corpus, let another retriever find
+candidates and rerank them with `maxsim`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ragstone.components.embedders.nested import Written, check_part, token_embedder
+from ragstone.components.embedders.nested import nested_embedder
+from ragstone.core.component import Outcome
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk
+from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
+from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.quantisation import Precision, decode
-from ragstone.indexes.token_vectors import (
-    SHARD,
-    TokenShard,
-    checked,
-    kept_shard,
-    maxsim,
-    token_shard,
-)
+from ragstone.indexes.token_vectors import SHARD, TokenIndex, TokenShard, maxsim
 from ragstone.indexes.top_k import check_top_k, top_places
+from ragstone.protocols import Embedder, Retriever, Services
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ragstone.calls.client import Calls
     from ragstone.core.progress import Bar
     from ragstone.data.corpus import Corpus
-    from ragstone.protocols import TokenEmbedder
 
     Matrix: TypeAlias = npt.NDArray[np.float32]
 
 _SCORES: Final = 64_000_000
-"""Scores of queries and passages in memory at a time: 256 MB."""
+"""Maximum scores of queries and passages in memory: 256 MB."""
 _PRODUCT: Final = 16_000_000
-"""Products of tokens in memory at a time: 64 MB."""
+"""Maximum products of tokens in memory: 64 MB."""
 _ROUNDING: Final = 2.0**-24
-"""How far one operation in 32 bits is off, relative to its result."""
+"""Maximum relative error of one operation in 32 bits."""
 
 
 @dataclass(frozen=True)
-class LateInteraction:
+class LateInteraction(Retriever):
     """Ranks all passages by the sum, over the query's tokens, of the best match in the passage.
 
     Args:
-        top_k: length of a ranking at most.
-        embedder: what makes the vectors: a name, with its parameters in brackets or as a mapping,
-            or `module:Class`.
-        precision: to what the passages' vectors are rounded, and so how they are kept.
+        top_k: maximum length of a ranking.
+        embedder: an embedder with one vector per token.
+        precision: storage of the passages' vectors, rounded to `float32`, `float16` or `int8`.
     """
 
     top_k: int = 100
     embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
-    version: ClassVar[int] = 1
+    needs_model = True
 
     def __post_init__(self) -> None:
-        """Check the range, and that the embedder exists."""
+        """Check the range, and create the embedder."""
         check_top_k(self.top_k)
         _ = self._embedder
 
     @cached_property
-    def revision(self) -> dict[str, Any]:
-        """The recipe of the embedder."""
+    def content_revision(self) -> dict[str, Any]:
+        """The cache key of the embedder."""
         return cache_key_parts(self._embedder)
 
     @cached_property
-    def _embedder(self) -> TokenEmbedder:
-        return token_embedder(self.embedder, where="retriever 'late-interaction', embedder")
+    def _embedder(self) -> Embedder:
+        where = "retriever 'late-interaction', embedder"
+        return nested_embedder(self.embedder, "tokens", where=where)
 
-    def check(self, calls: Calls) -> None:
-        """Let the embedder say what it lacks."""
-        check_part(self._embedder, calls)
+    def check(self, services: Services) -> None:
+        """Raise if the embedder cannot work here."""
+        self._embedder.check(services)
 
-    def retrieve(self, searches: Sequence[Search], corpus: Corpus) -> list[Ranking]:
+    def retrieve(
+        self, searches: Sequence[Search], services: Services
+    ) -> Iterable[Outcome[Ranking]]:
         """Return one ranking per search, in order.
 
         Raises:
-            RagstoneError: the vectors of the corpus would not fit on the disk or in memory.
+            RagstoneError: the vectors of the corpus will not fit on the disk or in memory.
         """
-        if not searches or not len(corpus):
-            return [Ranking() for _ in searches]
-        index = _Index(list(self._shards(corpus)), corpus)
-        texts = [search.text for search in searches]
-        made = checked(self._embedder.query_tokens(texts), texts, self._embedder)
-        queries = [made.of_text(place) for place in range(len(texts))]
-        at_once = max(1, _SCORES // len(corpus))
-        found: list[Ranking] = []
-        with progress("Searching token vectors", len(texts) * len(index.shards)) as bar:
-            for start in range(0, len(texts), at_once):
-                part = queries[start : start + at_once]
-                rough = index.rough(part, bar)
-                found += [
-                    index.ranking(query, scores, self.top_k)
-                    for query, scores in zip(part, rough, strict=True)
-                ]
-        return found
+        return rank_embedded(self._embedder, searches, services, self._rank)
 
-    def _shards(self, corpus: Corpus) -> Iterator[TokenShard]:
-        """Yield the vectors of all passages; what the rest takes is told by the first new ones."""
-        checked_room = False
+    def _rank(self, queries: list[Matrix], services: Services) -> Iterator[Ranking]:
+        corpus = services.corpus
+        shards = list(self._shards(TokenIndex(self._embedder, self.precision, services)))
+        search = _Search(shards, corpus)
+        at_once = max(1, _SCORES // len(corpus))
+        with progress("Searching token vectors", len(queries) * len(shards)) as bar:
+            for start in range(0, len(queries), at_once):
+                part = queries[start : start + at_once]
+                for query, scores in zip(part, search.rough(part, bar), strict=True):
+                    yield search.ranking(query, scores, self.top_k)
+
+    def _shards(self, index: TokenIndex) -> Iterator[TokenShard]:
+        """Yield the vectors of all passages; the first new ones give the size of the others."""
+        corpus, checked = index.services.corpus, False
         with progress("Embedding tokens of passages", len(corpus)) as bar:
             for start in range(0, len(corpus), SHARD):
-                shard = kept_shard(corpus, self._embedder, self.precision, start)
-                if shard is None:
-                    shard = token_shard(corpus, self._embedder, self.precision, start)
-                    if not checked_room:
-                        _check_room(shard, corpus, start)
-                        checked_room = True
-                bar.advance(min(SHARD, len(corpus) - start))
+                shard = index.stored(start)
+                if shard is not None:
+                    bar.advance(len(shard.starts) - 1)
+                else:
+                    shard = index.computed(start, bar)
+                    if not checked:
+                        _require_space(shard, corpus, start)
+                        checked = True
                 yield shard
 
 
-def _check_room(shard: TokenShard, corpus: Corpus, start: int) -> None:
-    """Refuse to embed what comes behind a shard if it will not fit."""
+def _require_space(shard: TokenShard, corpus: Corpus, start: int) -> None:
+    """Raise `RagstoneError` if the passages after a shard, estimated from it, will not fit."""
     known = sum(map(len, corpus.full_texts(start, start + SHARD)))
     behind = range(start + SHARD, len(corpus), SHARD)
     rest = sum(len(text) for first in behind for text in corpus.full_texts(first, first + SHARD))
@@ -133,22 +126,22 @@ def _check_room(shard: TokenShard, corpus: Corpus, start: int) -> None:
     require_memory_and_disk(
         _SCORES * 4 + (0 if kept else need),
         need if kept else 0,
-        f"keeping the token vectors of {len(corpus):,} passages",
+        f"storing the token vectors of {len(corpus):,} passages",
         folder=None if corpus.store is None else corpus.store.root,
         way_out="let another retriever find candidates and rerank them: reranker: maxsim",
     )
 
 
 @dataclass(frozen=True)
-class _Index:
-    """The token vectors of all passages."""
+class _Search:
+    """A search in the token vectors of all passages."""
 
     shards: Sequence[TokenShard]
     corpus: Corpus
 
     @cached_property
     def longest(self) -> float:
-        """No vector is longer than this."""
+        """The length of the longest vector."""
         lengths = [_length(decode(shard.rows, np.float32)) for shard in self.shards]
         return max(lengths, default=0.0)
 
@@ -164,10 +157,10 @@ class _Index:
         return scores
 
     def ranking(self, query: Matrix, rough: Matrix, top_k: int) -> Ranking:
-        """Rank one query's passages, equal scores in the order of the corpus.
+        """Return the ranking of one query, equal scores in the order of the corpus.
 
-        Sums over many texts at once depend in their last digits on the other texts: they decide
-        only which passages are computed again, each alone and in 64 bits.
+        The last digits of a rough score depend on the texts computed with it. Rough scores
+        therefore only select passages, whose scores are computed again, each alone and in 64 bits.
         """
         places = np.arange(len(rough))
         if not len(query):
@@ -191,7 +184,8 @@ def _scores(queries: Sequence[Matrix], vectors: Matrix, starts: npt.NDArray[np.i
     tokens = np.concatenate(queries)
     if tokens.shape[1] != vectors.shape[1]:
         raise ConfigError(
-            f"the embedder gives queries {tokens.shape[1]} dimensions, passages {vectors.shape[1]}"
+            f"the embedder returned vectors of {tokens.shape[1]} dimensions for queries, and of "
+            f"{vectors.shape[1]} for passages"
         )
     products = vectors @ tokens.T
     begins = np.cumsum([0, *map(len, queries)])[:-1]
@@ -203,7 +197,7 @@ def _scores(queries: Sequence[Matrix], vectors: Matrix, starts: npt.NDArray[np.i
 
 
 def _groups(queries: Sequence[Matrix], most: int) -> Iterator[list[int]]:
-    """Yield the numbers of queries with tokens, together at most `most` tokens or one query."""
+    """Yield groups of queries that have tokens: one query, or several of at most `most` tokens."""
     group: list[int] = []
     held = 0
     for number, query in enumerate(queries):
