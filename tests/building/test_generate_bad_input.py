@@ -140,7 +140,7 @@ def test_a_passage_in_another_script_is_in_another_language() -> None:
     held = Corpus.from_passages([Passage("zh", "市场由织工安娜于一六〇〇年开设。" * 3)])
 
     assert usable(held, in_language="English").refused == {
-        "zh": "it is in Han, the prompts are in English"
+        "zh": "it is in Chinese, the prompts are in English"
     }
     assert usable(held, in_language="any").refused == {}
 

@@ -42,7 +42,7 @@ def test_convert_writes_the_own_layout_once(tmp_path: Path) -> None:
     assert f"{(target / 'corpus.jsonl').stat().st_size:,} bytes" in result.output
     assert load_dataset(target).queries == load_dataset("sample").queries
     again = CliRunner().invoke(command, ["convert", "sample", str(target)])
-    assert "is there already" in str(again.exception)
+    assert "already exists" in str(again.exception)
     other = CliRunner().invoke(command, ["convert", "sample", str(tmp_path / "b"), "--json"])
     assert json.loads(other.output)["files"][0] == str(tmp_path / "b" / "corpus.jsonl")
 

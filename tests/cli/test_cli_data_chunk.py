@@ -127,7 +127,7 @@ def test_two_documents_of_one_id_are_refused(tmp_path: Path) -> None:
     documents.write_text('{"_id": "d", "text": "a"}\n{"_id": "d", "text": "b"}\n')
     result = _chunk("sample", tmp_path / "cut", "--documents", documents)
 
-    assert "line 2: the _id 'd' stands in line 1 already" in str(result.exception)
+    assert "line 2: the _id 'd' occurs in line 1 already" in str(result.exception)
 
 
 @pytest.mark.parametrize("document", ["d", "elsewhere"])

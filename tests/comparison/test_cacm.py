@@ -21,10 +21,10 @@ import numpy.typing as npt
 import pytest
 from tests.support import rankings
 
-from ragstone.components.retrievers import bm25
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.data.corpus import Corpus
 from ragstone.indexes import bm25_index as word_index
+from ragstone.indexes.cache import INDEXES
 from ragstone.text.analyzer import Analysis
 from ragstone.types import Passage, Ranking, Search
 
@@ -105,9 +105,9 @@ def test_the_published_figures_with_lucenes_words_and_lengths(
 ) -> None:
     """MAP 0.3123, P@30 0.1942, and nine in ten scores of Anserini's run to 0.3 %."""
     monkeypatch.setattr(word_index, "_weigher", _lucene_weigher)
-    bm25._indexes.clear()
+    INDEXES.clear()
     rankings = cacm.rankings(BM25(**SETTINGS), _lucene_text)  # type: ignore[arg-type]  # mypy sees floats
-    bm25._indexes.clear()
+    INDEXES.clear()
 
     assert _figures(rankings, cacm.qrels) == pytest.approx((0.3123, 0.1942), abs=2e-4)
     # The rest are words that the pattern cuts a little otherwise than Lucene.

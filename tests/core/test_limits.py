@@ -222,7 +222,7 @@ def test_the_doctor_reports_a_row_beyond_a_limit(tmp_path: Path) -> None:
     deep = f'{{"_id": "1", "text": "Why?", "deep": {nested(300)}}}'
     write(tmp_path / "queries.jsonl", f'{deep}\n{{"_id": "2", "text": "Who?"}}\n')
     (fault,) = read_leniently(tmp_path).faults
-    assert "nested more than 100 levels deep" in fault.told
+    assert "nested more than 100 levels deep" in fault.problem
 
 
 def test_a_csv_field_beyond_the_limit_of_python_is_an_error(tmp_path: Path) -> None:

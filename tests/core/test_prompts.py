@@ -59,7 +59,7 @@ def test_values_are_not_read_as_templates() -> None:
         ("{context}", r"'with context'.*\{query\} is given but not used"),
         ("{query}", r"\{context\} is given but not used"),
         ("{query} {context} {passages}", r"unknown variable \{passages\}"),
-        ("{query} {context} {", "a brace is written twice"),
+        ("{query} {context} {", "double a literal brace"),
         ("{query.text} {context}", r"cannot read '\{query.text\}'"),
         ("{query[0]} {context}", "cannot read"),
         ("{query!r} {context}", "cannot read"),

@@ -57,7 +57,9 @@ def test_the_folder_of_the_experiment_file_comes_second(here: Path) -> None:
     assert load_dataset("theirs", folder=folder).name == "theirs"
     assert load_dataset({"name": "ragstone", "path": "theirs"}, folder=folder).name == "theirs"
     (here / "theirs").mkdir()
-    with pytest.raises(DatasetError, match=r"theirs holds no data set: looked for .*found nothing"):
+    with pytest.raises(
+        DatasetError, match=r"theirs contains no data set: looked for .*found nothing"
+    ):
         load_dataset("theirs", folder=folder)
 
 
@@ -124,10 +126,10 @@ def test_what_cannot_be_known_is_refused_with_what_is_there(here: Path) -> None:
     (here / "several").mkdir()
     for name in ("a.json", "b.json"):
         (here / "several" / name).write_text("{}")
-    with pytest.raises(DatasetError, match=r"holds 2 JSON files; name one .* several/a\.json"):
+    with pytest.raises(DatasetError, match=r"contains 2 JSON files; name one .* several/a\.json"):
         load_dataset("several")
     (here / "notes.txt").touch()
-    with pytest.raises(DatasetError, match=r"notes\.txt is no data set by its name"):
+    with pytest.raises(DatasetError, match=r"cannot tell the format of notes\.txt from its name"):
         load_dataset("notes.txt")
     with pytest.raises(UnknownComponent, match="did you mean 'mirage'"):
         load_dataset({"name": "mirag", "path": "mine"})
@@ -142,7 +144,7 @@ def test_what_cannot_be_known_is_refused_with_what_is_there(here: Path) -> None:
 def test_a_folder_of_texts_says_how_to_go_on(tmp_path: Path) -> None:
     """What a line of corpus.jsonl looks like is part of the error."""
     (tmp_path / "notes.md").write_text("# Notes")
-    with pytest.raises(DatasetError, match=r'corpus\.jsonl, one a line: {"_id": "a", "text"'):
+    with pytest.raises(DatasetError, match=r'corpus\.jsonl, one per line: {"_id": "a", "text"'):
         load_dataset(tmp_path)
 
 

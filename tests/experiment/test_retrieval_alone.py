@@ -71,7 +71,7 @@ def test_runs_go_out_and_come_in_again(tmp_path: Path, data: Path) -> None:
         assert _scores(again.rankings[0].rankings[query_id]) == _scores(ranking)
     assert _means(again) == _means(first)
     assert {n for _, _, n in _means(first)} == {3}
-    with pytest.raises(DatasetError, match="is there already"):
+    with pytest.raises(DatasetError, match="already exists"):
         first.export(tmp_path / "runs", "trec")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from tests.support import rankings
 
-from ragstone.components.retrievers import bm25
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core import resources as room
 from ragstone.core.store import Store
@@ -16,6 +15,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import RagstoneError
 from ragstone.indexes import bm25_index as word_index
 from ragstone.indexes import merge as merging
+from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.term_counts import Counted, count_words
 from ragstone.text.analyzer import Analysis
 from ragstone.types import Passage, Ranking, Search
@@ -31,7 +31,7 @@ def _corpus(texts: Iterable[str], store: Path | None = None) -> Corpus:
 
 def _rankings(corpus: Corpus, retriever: BM25 | None = None) -> list[Ranking]:
     """Search as a new process would, which holds no index."""
-    bm25._indexes.clear()
+    INDEXES.clear()
     return rankings(retriever or BM25(), SEARCHES, corpus)
 
 

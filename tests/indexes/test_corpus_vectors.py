@@ -19,6 +19,7 @@ from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ComponentError, ConfigError, RagstoneError, StoreError
 from ragstone.indexes import corpus_vectors as vectors
+from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.quantisation import Precision, Vectors
 from ragstone.protocols import Embedder, Role, Services
@@ -48,7 +49,7 @@ class Counting(Embedder):
 @pytest.fixture(autouse=True)
 def _small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "SHARD", 4)
-    monkeypatch.setattr(vectors, "_held", {})
+    INDEXES.clear()
 
 
 def _embedded(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Vectors:
@@ -56,7 +57,7 @@ def _embedded(corpus: Corpus, embedder: Embedder, precision: Precision = "float3
 
 
 def _rows(corpus: Corpus, embedder: Embedder, precision: Precision = "float32") -> Rows:
-    vectors._held.clear()
+    INDEXES.clear()
     found = _embedded(corpus, embedder, precision)
     return found.slice(0, len(found))
 
@@ -235,7 +236,7 @@ def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> Non
             _embedded(_corpus(10, Store(tmp_path)), embedder)
         assert notes == {"passages cut": 8}
         if embedder.seen:
-            vectors._held.clear()
+            INDEXES.clear()
 
 
 def test_a_disk_that_is_too_small_is_told_before(

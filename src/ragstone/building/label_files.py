@@ -28,19 +28,6 @@ _IDS: Final = ("query_id", "item_id", "_id", "id")
 _NO_LABELS: Final = frozenset({*_IDS, "status", "reason", "reasons", "taxonomy"})
 
 
-def read_labels(path: Path, key: str = "label") -> dict[str, str]:
-    """Return item id -> label of a file in which an item has one; see `read_label_sets`.
-
-    Raises:
-        DatasetError: as there, or an item has several labels.
-    """
-    found = read_label_sets(path, key)
-    for item_id, labels in found.items():
-        if len(labels) > 1:
-            raise DatasetError(f"{path}: {item_id!r} has several labels: {', '.join(labels)}")
-    return {item_id: labels[0] for item_id, labels in found.items()}
-
-
 def read_label_sets(path: Path, key: str = "label") -> LabelSets:
     """Return item id -> labels of a file: JSON lines, or CSV or TSV with a header line.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
-from ragstone.text.language import language
+from ragstone.text.language import LANGUAGE_NAMES, language_of
 from ragstone.text.normalise import pieces
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ def _reasons(passage: Passage, wanted: str, least_words: int, most: int) -> Iter
         yield f"it has more than {most:,} characters"
     if is_table_or_code(text):
         yield "it is a table or code"
-    found = language(text)
-    if wanted != _ANY and found not in ("", "Latin", wanted):
+    code = language_of(text)
+    found = LANGUAGE_NAMES.get(code, code)
+    if wanted != _ANY and found not in ("", wanted):
         yield f"it is in {found}, the prompts are in {wanted}"
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from ragstone.building.generate import Generated
+from ragstone.core.atomic_files import atomic_files
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -55,17 +54,15 @@ def write_generated(made: Generated, corpus: Corpus, folder: Path) -> list[Path]
     `items.jsonl` has every item, kept or rejected; `summary.json` the counts.
     """
     check_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=".part-", dir=folder))
     try:
-        if made.kept:
-            write_dataset(generated_dataset(made, corpus, folder.name), temporary)
-        rows = (orjson.dumps(draft.row(made.model)) for draft in made.drafts)
-        (temporary / ITEMS).write_bytes(b"".join(row + b"\n" for row in rows))
-        summary = orjson.dumps(made.summary(), option=orjson.OPT_INDENT_2)
-        (temporary / SUMMARY).write_bytes(summary)
-        return [path.replace(folder / path.name) for path in sorted(temporary.iterdir())]
+        with atomic_files(folder) as temporary:
+            if made.kept:
+                write_dataset(generated_dataset(made, corpus, folder.name), temporary)
+            rows = (orjson.dumps(draft.row(made.model)) for draft in made.drafts)
+            (temporary / ITEMS).write_bytes(b"".join(row + b"\n" for row in rows))
+            summary = orjson.dumps(made.summary(), option=orjson.OPT_INDENT_2)
+            (temporary / SUMMARY).write_bytes(summary)
+            names = sorted(path.name for path in temporary.iterdir())
     except OSError as error:
         raise DatasetError(f"cannot write the test set into {folder}: {error}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    return [folder / name for name in names]

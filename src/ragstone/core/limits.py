@@ -109,8 +109,8 @@ TABLE_PIECE_BYTES: Final = 2**28
 """A piece of an Arrow table; one column holds 2 GB of text, and joining copies a piece."""
 PARQUET_BATCH_ROWS: Final = 8192
 """Rows of a Parquet file in memory at a time."""
-CACHED_LANGUAGES: Final = 4096
-"""Texts whose detected language is cached; queries and gold answers repeat."""
+CACHED_INDEXES: Final = 2
+"""Indexes of one kind in memory; several rankings of one corpus share one."""
 CACHED_CHARACTERS: Final = 65_536
 """Characters whose Unicode properties are cached; more than the characters in common use."""
 MAX_BUCKET_TEXTS: Final = 60

@@ -1,9 +1,9 @@
-"""No socket leaves the machine: a promise that the interpreter itself keeps.
+"""A guard against network access, enforced by the interpreter.
 
-Within `no_network()` an audit hook of Python (PEP 578) refuses every connection, datagram and name
-look-up that is not for this machine, whichever library asks for it and in whichever thread. What
-programs in compiled code or other processes do is not seen by it; Ragstone's local model servers
-listen on this machine only.
+Within `no_network()` an audit hook of Python (PEP 578) rejects every connection, datagram and name
+look-up for another machine, from any library and thread. It does not see compiled code that makes
+system calls itself, nor other processes. Ragstone's local model servers accept connections from
+this machine only.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ _HOST_OF: Final = {
     "socket.gethostbyname": lambda args: args[0],
     "socket.gethostbyaddr": lambda args: args[0],
 }
-"""Audit event -> the host that its arguments name, or None."""
+"""Audit event -> function from its arguments to the host, or None."""
 
 
 class NetworkForbidden(CallError):
-    """Something wanted to reach another machine while offline."""
+    """An attempt to reach another machine while offline."""
 
 
 class _Guard:
-    """How many callers want no network; the hook is added once, for it cannot be removed."""
+    """Number of open `no_network` blocks; the hook is added once because it cannot be removed."""
 
     def __init__(self) -> None:
-        self.wanted, self.added = 0, False
+        self.blocks, self.added = 0, False
         self.lock = threading.Lock()
 
     def change(self, by: int) -> None:
         with self.lock:
-            self.wanted += by
+            self.blocks += by
             if not self.added:
                 self.added = True
                 sys.addaudithook(self.hook)
 
     def hook(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self.wanted or event not in _HOST_OF:
+        if not self.blocks or event not in _HOST_OF:
             return
         host = _HOST_OF[event](args)
         if isinstance(host, bytes):
@@ -60,7 +60,7 @@ _GUARD: Final = _Guard()
 
 @contextmanager
 def no_network() -> Iterator[None]:
-    """Within the block, raise `NetworkForbidden` for whatever wants to leave the machine."""
+    """Raise `NetworkForbidden` at any attempt to reach another machine within the block."""
     _GUARD.change(1)
     try:
         yield
@@ -69,17 +69,17 @@ def no_network() -> Iterator[None]:
 
 
 def network_forbidden() -> bool:
-    """Say whether some caller wants no network now."""
-    return _GUARD.wanted > 0
+    """Return whether a `no_network` block is open."""
+    return _GUARD.blocks > 0
 
 
 def _host(address: Any) -> Any:
-    """Return the host of a socket's address; None for a socket of the file system."""
+    """Return the host of a socket's address, or None for a Unix socket."""
     return address[0] if isinstance(address, tuple) and address else None
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether a host is this machine, judged by its name alone: nothing is looked up.
+    """Return whether a host is this machine, by its name alone: there is no name look-up.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "example.org")]
     [True, True, True, False]

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Bar(Protocol):
-    """Something that shows one step's progress."""
+    """A display of one step's progress."""
 
     def advance(self, count: int = 1) -> None:
         """Count some items as done."""
@@ -29,10 +29,10 @@ class Bar(Protocol):
 
 
 class SilentBar:
-    """Shows nothing."""
+    """A bar without display."""
 
     def advance(self, count: int = 1) -> None:
-        """Count nothing."""
+        """Ignore the items."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -80,7 +80,7 @@ _open_bar: ContextVar[Callable[[str, int], Bar]] = ContextVar("open_bar", defaul
 
 @contextmanager
 def shown_by(open_bar: Callable[[str, int], Bar]) -> Iterator[None]:
-    """Within the block, show progress with what `open_bar(title, total)` returns."""
+    """Show progress within the block with the bars that `open_bar(title, total)` returns."""
     token = _open_bar.set(open_bar)
     try:
         yield
@@ -99,7 +99,7 @@ def progress(title: str, total: int) -> Iterator[Bar]:
 
 
 def track(items: Iterable[T], title: str, total: int) -> Iterator[T]:
-    """Yield the items, counting each as done when the next is asked for."""
+    """Yield the items; each counts as done when the next one is requested."""
     with progress(title, total) as bar:
         for item in items:
             yield item

@@ -2,8 +2,8 @@
 
     Template("Question: {query}").render({"query": "Who?"})
 
-A variable is a plain name in braces; `{{` and `}}` are braces. Nothing else is special: there is no
-attribute, index, format or expression, so a template can read nothing but its variables.
+A variable is a plain name in braces; `{{` and `}}` are literal braces. There are no attributes,
+indexes, formats and expressions, so a template can access its variables alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WITH_CONTEXT_USER: Final = "{context}\n\nQuestion: {query}"
 
 @dataclass(frozen=True)
 class Template:
-    """A text with variables in braces; `name` stands in errors (`chat.user_prompt`, say)."""
+    """A text with variables in braces; `name` is its name in errors, such as `chat.user_prompt`."""
 
     text: str
     name: str = "template"
@@ -50,7 +50,7 @@ class Template:
     def render(self, values: Mapping[str, str]) -> str:
         """Return the text with its variables filled in; a missing one is a `ConfigError`.
 
-        What a value holds is never read as a template.
+        Values are not parsed as templates.
 
         >>> Template("{query} {{x}}").render({"query": "Why {context}?"})
         'Why {context}? {x}'
@@ -79,7 +79,7 @@ class Template:
             else:
                 raise ConfigError(
                     f"{self.name}: cannot read {found!r} at character {match.start() + 1}; a "
-                    "variable is a plain name in braces, as {query}, and a brace is written twice"
+                    "variable is a plain name in braces, such as {query}; double a literal brace"
                 )
         pieces.append((self.text[end:], None))
         return tuple(pieces)
@@ -90,11 +90,11 @@ class Prompt:
     """A system and a user template that are filled in together.
 
     Args:
-        name: stands in errors.
-        system: template of the system message; none is sent where it is empty.
+        name: name in errors.
+        system: template of the system message; if empty, no system message is sent.
         user: template of the user message.
-        needed: variables that must be used by one of the two.
-        allowed: further variables that may be used.
+        needed: variables that one of the two templates must use.
+        allowed: further variables that they may use.
     """
 
     name: str
@@ -104,12 +104,12 @@ class Prompt:
     allowed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Check the variables, so that a wrong template is told before anything is run."""
+        """Check the variables, so that a wrong template fails before a run."""
         unused = sorted(self.needed - self.variables)
         if unused:
             raise ConfigError(
                 f"prompt {self.name!r}: the variable {{{unused[0]}}} is given but not used; "
-                "put it where the template should show it"
+                "add it to the template"
             )
         for template in self._templates:
             unknown = sorted(template.variables - self.needed - self.allowed)
@@ -127,9 +127,9 @@ class Prompt:
     def render(
         self, values: Mapping[str, str], history: Sequence[Message] = ()
     ) -> tuple[ChatMessage, ...]:
-        """Return the chat messages: system, what was said before, user.
+        """Return the chat messages: system, history, user.
 
-        The history is sent as chat messages unless a template shows it as `{history}`.
+        The history becomes chat messages unless a template contains `{history}`.
         """
         system, user = (template.render(values) for template in self._templates)
         before: list[ChatMessage] = [("system", system)] if system else []
@@ -147,7 +147,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class RagPrompts:
-    """The two prompts of a generator: with a context, and closed-book where there is none."""
+    """The two prompts of a generator: with a context, and closed-book without one."""
 
     system: str = WITH_CONTEXT_SYSTEM
     user: str = WITH_CONTEXT_USER
@@ -169,7 +169,7 @@ class RagPrompts:
         )
 
     def check(self) -> None:
-        """Raise `ConfigError` where a template has a missing, unused or malformed variable."""
+        """Raise `ConfigError` if a template has a missing, unused or malformed variable."""
         _ = self.with_context, self.closed_book
 
     def render(self, task: Task) -> tuple[ChatMessage, ...]:
@@ -184,7 +184,7 @@ class RagPrompts:
 
 
 def show_passages(passages: Sequence[ContextPassage]) -> str:
-    r"""Return passages as a prompt shows them: numbered from 1, a blank line between.
+    r"""Return passages as text for a prompt: numbered from 1, separated by blank lines.
 
     >>> show_passages([ContextPassage("p1", "One.", "gold"), ContextPassage("p2", "Two.", "gold")])
     '[1] One.\n\n[2] Two.'
@@ -193,7 +193,7 @@ def show_passages(passages: Sequence[ContextPassage]) -> str:
 
 
 def show_history(history: Sequence[Message]) -> str:
-    r"""Return what was said before, one utterance a line.
+    r"""Return the history as text for a prompt, one message per line.
 
     >>> show_history([Message("user", "Hi."), Message("agent", "Hello!")])
     'User: Hi.\nAgent: Hello!'

@@ -47,7 +47,8 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
         ConfigError: a parameter is unknown or has a wrong value; a caret shows its position.
     """
     folder = folder or beside()
-    if hasattr(written, protocol(kind).verb) and not isinstance(written, type):
+    is_part = dataclasses.is_dataclass(written) or hasattr(written, protocol(kind).verb)
+    if is_part and not isinstance(written, type):
         return _completed(kind, written, where)
     spec = parse_spec(written, where=where)
     if spec.cutoff is not None:

@@ -1,4 +1,4 @@
-"""How much memory and disk is free, and the refusal of work that would not fit."""
+"""Free memory and disk space, available CPUs, and the check of work against them."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ _GIGABYTE: Final = 1_000_000_000
 
 
 def free_ram() -> int | None:
-    """Return the bytes of memory that may still be taken, None where the system does not say.
+    """Return the free memory in bytes, or None if the system does not report it.
 
-    What the machine has left, or the limit of a container or job around this process where that is
-    less. Memory that only holds copies of files counts as free.
+    It is the minimum over the machine and the control groups (container, job) of this process.
+    Memory used as a cache of files counts as free.
     """
     known = [free for free in (_machine_free(), *_group_free()) if free is not None]
     return min(known) if known else None
 
 
 def free_disk(folder: Path) -> int:
-    """Return the bytes free on the disk of a folder, which need not exist yet."""
+    """Return the free bytes on the disk of a folder, which may not exist yet."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def require_memory_and_disk(
-    need_ram: int, need_disk: int, what: str, *, folder: Path | None = None, way_out: str = ""
+    need_ram: int, need_disk: int, work: str, *, folder: Path | None = None, way_out: str = ""
 ) -> None:
-    """Raise `RagstoneError` where memory or disk will not do, before anything is spent.
+    """Raise `RagstoneError` if memory or disk space is insufficient for some work.
 
     Args:
-        need_ram: bytes of memory that the work takes at its peak.
-        need_disk: bytes that it leaves in `folder`.
-        what: the work, as in "indexing 1,000,000 passages".
-        folder: where the bytes go; without one the disk is not looked at.
-        way_out: what to do about it, where there is more to say than to make room.
+        need_ram: peak memory of the work in bytes.
+        need_disk: bytes that the work writes to `folder`.
+        work: description of the work, such as "indexing 1,000,000 passages".
+        folder: target folder; None skips the check of the disk.
+        way_out: remedy in the error message; empty for the default one.
 
     >>> require_memory_and_disk(1_000, 0, "counting to ten")
     """
     ram = free_ram()
     if ram is not None and need_ram > ram:
         raise RagstoneError(
-            f"{what} needs about {size(need_ram)} of memory, and {size(ram)} are free; "
+            f"{work} needs about {size(need_ram)} of memory, and {size(ram)} are free; "
             f"{way_out or 'close other programs or use a machine with more memory'}"
         )
     disk = None if folder is None else free_disk(folder)
     if disk is not None and need_disk > disk:
         raise RagstoneError(
-            f"{what} needs about {size(need_disk)} on the disk of {folder}, and {size(disk)} are "
+            f"{work} needs about {size(need_disk)} on the disk of {folder}, and {size(disk)} are "
             f"free; {way_out or 'make room or give another folder with store=PATH'}"
         )
 
 
 def size(count: int) -> str:
-    """Return a number of bytes as people read it.
+    """Return a number of bytes as text in MB or GB.
 
     >>> size(1_536_000_000), size(20_000_000)
     ('1.5 GB', '20.0 MB')
@@ -80,7 +80,7 @@ def _machine_free() -> int | None:
 
 
 def _group_free() -> list[int]:
-    """Return what each control group around this process leaves, of either version."""
+    """Return the free memory of each control group of this process, of version 1 or 2."""
     folders = [folder for root in (_CGROUPS, _CGROUPS / "memory") for folder in _groups(root)]
     return [
         free
@@ -91,7 +91,7 @@ def _group_free() -> list[int]:
 
 
 def _groups(root: Path) -> list[Path]:
-    """Return the folders of this process's group and of those around it, below `root`."""
+    """Return the folders of this process's control group and of its ancestors, below `root`."""
     try:
         lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -105,18 +105,18 @@ def _groups(root: Path) -> list[Path]:
 
 
 def _left(folder: Path, limit_name: str, usage_name: str) -> int | None:
-    """Return what a group has left; the copies of files that it holds count as free."""
+    """Return the free memory of a control group; its cache of files counts as free."""
     try:
         limit = (folder / limit_name).read_text(encoding="ascii").strip()
         usage = int((folder / usage_name).read_text(encoding="ascii"))
         pairs = (line.split() for line in (folder / "memory.stat").read_text("ascii").splitlines())
-        given_back = {name: int(value) for name, value in pairs}.get("inactive_file", 0)
+        reclaimable = {name: int(value) for name, value in pairs}.get("inactive_file", 0)
     except (OSError, ValueError):
         return None
-    return int(limit) - usage + given_back if limit.isdigit() else None
+    return int(limit) - usage + reclaimable if limit.isdigit() else None
 
 
 def available_cpus() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of CPUs available to this process."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""The Arrow schema of every table, and the ways between tables and records.
+"""The Arrow schemas of all tables, and conversions between tables and records.
 
-Tables are kept as Parquet. Columns whose shape differs between data sets (labels, history) are
-JSON text: a schema that changed with the data could not be checked.
+Tables are stored as Parquet. Labels and histories differ between data sets, so they are columns of
+JSON text, which gives every data set the same schema.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ PAIRS: Final = _schema(
 
 
 def to_table(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Table:
-    """Build a table of `schema` from one sequence per column, in the schema's order.
+    """Return a table of `schema` from one sequence per column.
 
-    Always builds fresh arrays: the same values give the same bytes, hence the same digest.
+    The arrays are always new: equal values give equal bytes, and so an equal digest.
     """
     return Table.from_arrays(
         [_array(columns[name], schema.field(name).type) for name in schema.names], schema=schema
@@ -130,22 +130,22 @@ def columns(table: Table) -> dict[str, list[Any]]:
 
 def rows(table: Table) -> Iterable[dict[str, Any]]:
     """Yield the table's rows as dictionaries."""
-    held = columns(table)
-    for values in zip(*held.values(), strict=True):
-        yield dict(zip(held, values, strict=True))
+    lists = columns(table)
+    for values in zip(*lists.values(), strict=True):
+        yield dict(zip(lists, values, strict=True))
 
 
 def labels_to_json(labels: Mapping[str, Label]) -> str:
-    """Return labels as JSON text with sorted keys; the empty text where there are none."""
+    """Return labels as JSON text with sorted keys, or "" if there are none."""
     if not labels:
         return ""
     return orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode()
 
 
 def labels_from_json(text: str) -> dict[str, Label]:
-    """Return the labels that `labels_to_json` wrote; lists come back as tuples."""
-    held: dict[str, Any] = orjson.loads(text) if text else {}
-    return {key: tuple(v) if isinstance(v, list) else v for key, v in held.items()}
+    """Return the labels in JSON text of `labels_to_json`; lists become tuples."""
+    parsed: dict[str, Any] = orjson.loads(text) if text else {}
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in parsed.items()}
 
 
 def queries_to_table(queries: Sequence[Query]) -> Table:
@@ -215,11 +215,11 @@ def rankings_to_table(query_ids: Sequence[str], rankings: Sequence[Ranking]) -> 
 
 
 def table_to_rankings(table: Table) -> dict[str, Ranking]:
-    """Return query id -> ranking of a RUN table, whose rows stand in rank order."""
+    """Return query id -> ranking of a RUN table, whose rows are in rank order."""
     found: dict[str, tuple[list[str], list[float]]] = {}
-    held = columns(table)
+    lists = columns(table)
     for query_id, passage_id, score in zip(
-        held["query_id"], held["passage_id"], held["score"], strict=True
+        lists["query_id"], lists["passage_id"], lists["score"], strict=True
     ):
         ids, scores = found.setdefault(query_id, ([], []))
         ids.append(passage_id)
@@ -267,15 +267,15 @@ def table_to_relevance(qrels: Table) -> dict[str, dict[str, int]]:
 
 def contexts_to_table(contexts: Iterable[Context]) -> Table:
     """Return the CONTEXTS table of some contexts."""
-    held = list(contexts)
+    listed = list(contexts)
     return to_table(
         CONTEXTS,
         {
-            "query_id": [c.query_id for c in held],
-            "setting": [c.setting for c in held],
-            "passage_ids": [c.passage_ids for c in held],
-            "texts": [[p.text for p in c.passages] for c in held],
-            "origins": [[p.origin for p in c.passages] for c in held],
+            "query_id": [c.query_id for c in listed],
+            "setting": [c.setting for c in listed],
+            "passage_ids": [c.passage_ids for c in listed],
+            "texts": [[p.text for p in c.passages] for c in listed],
+            "origins": [[p.origin for p in c.passages] for c in listed],
         },
     )
 

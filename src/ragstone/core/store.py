@@ -2,21 +2,20 @@
 
     store/
       steps/retrieve-1f0c9a.../table.parquet     the result
-                               manifest.json      what made it; written last: it means finished
-      arrays/vectors-77ab02.../...                what is derived from passages: vectors, indexes
+                               manifest.json      its inputs and settings; written last
+      arrays/vectors-77ab02.../...                data derived from passages: vectors, indexes
       calls.sqlite                                every model reply (ragstone.calls)
-      experiments/NAME.json                       which steps an experiment's trials are made of
+      experiments/NAME.json                       the steps of an experiment's trials
 
-A folder is written under a temporary name and renamed in one piece, so a reader never sees half a
-step, and two processes that finish the same step keep one of the two equal results.
+A folder is written under a temporary name and then renamed, so a reader never sees an incomplete
+step. If two processes finish the same step, one of the two equal results is stored.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import json
-import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
+from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abandoned
 from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import StoreError
@@ -39,15 +39,13 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 MANIFEST: Final = "manifest.json"
-_UNFINISHED: Final = ".tmp-"
-"""How the name of a folder begins that is being written."""
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
 
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A table with its digest; from the store it is read when it is first looked at."""
+    """A table with its digest; a stored table is read at its first use."""
 
     digest: str
     folder: Path | None = None
@@ -55,7 +53,7 @@ class StoredTable:
 
     @classmethod
     def in_memory(cls, table: Table) -> StoredTable:
-        """Return a table that is in memory only, such as a data set's."""
+        """Return a table that is only in memory, such as a table of a data set."""
         return cls(digest_table(table), memory=table)
 
     @cached_property
@@ -69,14 +67,14 @@ class StoredTable:
         try:
             return read_parquet(str(path)).read_all()
         except BaseException as error:
-            # A damaged file can make the Rust reader panic, which is no `Exception`.
+            # A damaged file can make the Rust reader panic, which is not an `Exception`.
             if isinstance(error, Exception) or type(error).__name__ == "PanicException":
                 raise _unreadable(path, error) from error
             raise
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """What made the table; empty for a table in memory."""
+        """The record of the table's origin; empty for a table in memory."""
         return {} if self.folder is None else _read_manifest(self.folder)
 
 
@@ -86,7 +84,7 @@ class Store:
 
     root: Path
     used: list[str] = field(default_factory=list, compare=False, repr=False)
-    """Names of the steps whose results were asked for, in order."""
+    """Names of the steps whose results were used, in order."""
 
     __repr__ = one_line
 
@@ -130,7 +128,7 @@ class Store:
         return StoredTable(_read_manifest(folder)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> StoredTable:
-        """Keep a table that no component computed, such as a data set's queries."""
+        """Store a table that no component computed, such as a data set's queries."""
         digest = digest_table(table)
         folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
         if not (folder / MANIFEST).exists():
@@ -158,9 +156,9 @@ class Store:
         return self.root / "steps" / f"{step}-{key[:KEY_LENGTH]}"
 
     def files(self, step: str, made_of: Mapping[str, Any], write: Callable[[Path], object]) -> Path:
-        """Return the folder kept under `made_of` (plain data, components).
+        """Return the folder stored under `made_of` (plain data, components).
 
-        Where it is not kept, `write` is called with an empty folder to put files into.
+        If it does not exist, `write` is called with an empty folder for its files.
         """
         key = fingerprint({"step": step, **made_of})
         folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
@@ -173,23 +171,20 @@ class Store:
         return folder
 
     def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
-        """Return the folder that `files` keeps under `made_of`, None where it does not."""
+        """Return the folder that `files` stored under `made_of`, or None."""
         key = fingerprint({"step": step, **made_of})
         folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
         return folder if (folder / MANIFEST).exists() else None
 
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
-        """Replace one small document, `kind/name.json`, in one piece."""
+        """Write a small document, `kind/name.json`, and replace an earlier one."""
         path = self.root / kind / f"{name}.json"
-        with store_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
-            temporary.replace(path)
+        with store_errors(path), atomic_file(path) as file:
+            file.write(json.dumps(value, indent=1, ensure_ascii=False).encode())
         return path
 
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return the document written last under that name, or None."""
+        """Return the latest document of that name, or None."""
         path = self.root / kind / f"{name}.json"
         if not path.exists():
             return None
@@ -204,17 +199,16 @@ class Store:
         return (self.root / kind / f"{name}.json").exists()
 
     def check_writable(self) -> None:
-        """Raise `StoreError` unless a folder can be made in the store.
+        """Raise `StoreError` if the store is not writable.
 
-        What killed processes left half written is removed by the way.
+        Abandoned temporary folders of killed processes are removed too.
         """
         with store_errors(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=self.root):
                 pass
-            for folder in self.root.glob(f"*/{_UNFINISHED}*"):
-                if time.time() - _last_change(folder) > limits.ABANDONED_STEP_SECONDS:
-                    shutil.rmtree(folder, ignore_errors=True)
+            for folder in self.root.iterdir():
+                remove_abandoned(folder, limits.ABANDONED_STEP_SECONDS)
 
     def _keep(self, folder: Path, table: Table, manifest: Mapping[str, Any]) -> None:
         from arro3.io import write_parquet
@@ -225,24 +219,19 @@ class Store:
 
     @contextmanager
     def _new_folder(self, folder: Path) -> Iterator[Path]:
-        """Give a temporary folder that takes its place when the block ends well."""
+        """Yield a temporary folder that becomes `folder`, unless another process was faster."""
         with store_errors(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            temporary = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=folder.parent))
             try:
-                yield temporary
-                _sync_files(temporary)
-                _take_place(temporary, folder)
-            finally:
-                shutil.rmtree(temporary, ignore_errors=True)
+                with atomic_folder(folder, is_obsolete=_is_incomplete) as temporary:
+                    yield temporary
+            except OSError as error:
+                taken = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
+                if not (taken and (folder / MANIFEST).exists()):
+                    raise
 
 
-def _last_change(folder: Path) -> float:
-    """Return when a folder or a file in it changed last; now where it is gone."""
-    try:
-        return max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
-    except OSError:
-        return time.time()
+def _is_incomplete(folder: Path) -> bool:
+    return not (folder / MANIFEST).exists() or bool(_read_manifest(folder).get("failed"))
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
@@ -250,22 +239,6 @@ def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, 
         "made_by": cache_key_parts(component),
         "inputs": {name: kept.digest for name, kept in inputs.items()},
     }
-
-
-def _take_place(temporary: Path, folder: Path) -> None:
-    """Rename a finished folder to its name, replacing one with failed rows.
-
-    Where another process finished the same step in the meantime, its result is as good as ours.
-    """
-    if folder.exists() and (
-        not (folder / MANIFEST).exists() or _read_manifest(folder).get("failed")
-    ):
-        shutil.rmtree(folder, ignore_errors=True)
-    try:
-        temporary.rename(folder)
-    except OSError:
-        if not (folder / MANIFEST).exists():
-            raise
 
 
 def _run_facts(started: float) -> dict[str, Any]:
@@ -289,16 +262,9 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _sync_files(folder: Path) -> None:
-    """Push the files to the disk before the rename makes them count as finished."""
-    for path in folder.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-
-
 def _existing(folder: Path | None) -> Path:
     if folder is None:
-        raise StoreError("a table that is neither in memory nor in a store")
+        raise StoreError("the table is neither in memory nor in a store")
     return folder
 
 
@@ -311,7 +277,7 @@ def _unreadable(path: Path, error: BaseException) -> StoreError:
 
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
-    """Turn a full disk or a missing permission into a `StoreError` that says what is kept."""
+    """Turn a full disk or a missing permission into a `StoreError`."""
     try:
         yield
     except OSError as error:

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Passages by position and by id, and the store in which what is derived from them is kept."""
+    """Passages by position and by id, and the store of the data derived from them."""
 
     table: Table
     store: Store | None = None
-    """Where embeddings and indexes are kept; None keeps nothing."""
+    """Store of embeddings and indexes; None stores nothing."""
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage]) -> Corpus:
         """Return a corpus of some passages.
 
-        >>> corpus = Corpus.from_passages([Passage("p1", "Lisbon lies on the Tagus.")])
+        >>> corpus = Corpus.from_passages([Passage("p1", "Lisbon is on the Tagus.")])
         >>> corpus["p1"].text, len(corpus)
-        ('Lisbon lies on the Tagus.', 1)
+        ('Lisbon is on the Tagus.', 1)
         """
         return cls(passages_to_table(passages))
 
@@ -48,15 +48,15 @@ class Corpus:
         return (self.at(position) for position in range(len(self)))
 
     def __contains__(self, passage_id: object) -> bool:
-        """Say whether there is a passage of that id."""
+        """Return whether a passage has that id."""
         return passage_id in self._positions
 
     def __getitem__(self, passage_id: str) -> Passage:
-        """Return the passage of that id; raise `KeyError` where there is none."""
+        """Return the passage with that id; raise `KeyError` if there is none."""
         return self.at(self.position(passage_id))
 
     def position(self, passage_id: str) -> int:
-        """Return the position of the passage of that id; raise `KeyError` where there is none."""
+        """Return the position of a passage; raise `KeyError` if no passage has that id."""
         return self._positions[passage_id]
 
     def at(self, position: int) -> Passage:
@@ -66,7 +66,7 @@ class Corpus:
 
     @cached_property
     def _columns(self) -> list[Any]:
-        # Looking the columns up anew for each passage takes ten times as long as reading it.
+        # A lookup of the columns takes ten times as long as reading one passage.
         return [self.table.column(name) for name in CORPUS.names]
 
     @cached_property
@@ -80,7 +80,7 @@ class Corpus:
         return digest_table(self.table)
 
     def full_texts(self, start: int = 0, stop: int | None = None) -> list[str]:
-        """Return title and text of passages `start` up to `stop`, as retrievers see them."""
+        """Return titles and texts of passages `start` up to `stop`, as retrievers see them."""
         length = (len(self) if stop is None else min(stop, len(self))) - start
         part = self.table.slice(start, length)
         titles, texts = part.column("title").to_pylist(), part.column("text").to_pylist()

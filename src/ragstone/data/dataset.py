@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dataset(Shown):
-    """Three tables and a name. Turns of conversations are queries with a history."""
+    """Three tables and a name; turns of conversations are queries with a history."""
 
     name: str
     query_table: Table
@@ -70,15 +70,15 @@ class Dataset(Shown):
         >>> data
         Dataset('records', 1 queries, 1 passages, 1 judgements)
         """
-        asked, shown = table_builder.queries(), table_builder.passages()
+        query_rows, passage_rows = table_builder.queries(), table_builder.passages()
         query_ids, passage_ids = Ids("query"), Ids("passage")
-        _add_rows(asked, query_ids, "queries", queries, lambda record: [query_row(record)])
-        _add_rows(asked, query_ids, "conversations", conversations, turn_rows)
-        _add_rows(shown, passage_ids, "passages", passages, lambda record: [passage_row(record)])
+        _add_rows(query_rows, query_ids, "queries", queries, lambda record: [query_row(record)])
+        _add_rows(query_rows, query_ids, "conversations", conversations, turn_rows)
+        _add_rows(passage_rows, passage_ids, "passages", passages, lambda r: [passage_row(r)])
         judged = ((f"row {n}", *row) for n, row in enumerate(qrels, start=1))
         known = Known(query_ids.all(), passage_ids.all())
         table = collect_qrels(judged, "qrels", known, dangling="error")
-        return cls(name, asked.finish(), Corpus(shown.finish()), table)
+        return cls(name, query_rows.finish(), Corpus(passage_rows.finish()), table)
 
     def __repr__(self) -> str:
         """Return one line: the name and the numbers of rows."""
@@ -114,10 +114,10 @@ class Dataset(Shown):
         return table_to_relevance(self.qrel_table)
 
     def sample(self, limit: int, seed: int) -> Dataset:
-        """Return the data set with a random sample of `limit` of its queries, in file order.
+        """Return the data set with a random sample of `limit` queries, in file order.
 
-        The same limit and seed give the same queries, whatever is measured on them. A limit at or
-        above the number of queries changes nothing.
+        The same limit and seed always give the same queries. A limit at or above the number of
+        queries changes nothing.
         """
         total = self.query_table.num_rows
         if limit >= total:
@@ -125,7 +125,7 @@ class Dataset(Shown):
         return self.select(sorted(random.Random(seed).sample(range(total), limit)))  # noqa: S311
 
     def select(self, positions: Sequence[int]) -> Dataset:
-        """Return the data set with the queries at some positions (from 0), in the order given."""
+        """Return the data set with the queries at these positions (from 0), in this order."""
         whole = self.query_table.combine_chunks().to_batches()[0]
         chosen = whole.take(Array(list(positions), type=DataType.int64()))
         return replace(

@@ -1,4 +1,4 @@
-"""What is in a data set: counts, labels, lengths, and what its queries lack."""
+"""The contents of a data set: counts, labels, lengths, and missing parts of its queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragstone.types import Label, Passage, Query
 
 @dataclass(frozen=True)
 class Lengths:
-    """The lengths of some texts in words, that is in runs of characters between white space."""
+    """Lengths of texts in words: runs of characters between white space."""
 
     texts: int
     shortest: int
@@ -32,12 +32,12 @@ class LabelCounts:
     values: int
     """Number of different values."""
     counts: Mapping[str, int]
-    """Value -> rows, the 50 most frequent first; a list counts once for each of its items."""
+    """Value -> rows, the 50 most frequent first; a list counts once per item."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """What `ragstone data show` prints; its fields are the keys of the JSON."""
+    """The output of `ragstone data show`; the fields are the keys of its JSON."""
 
     name: str
     passages: int
@@ -47,7 +47,7 @@ class Description:
     relevance: Mapping[str, int]
     """Grade -> number of judgements."""
     answerability: Mapping[str, int]
-    """Value -> queries, of the label `answerability` or else `answerable`; empty without both."""
+    """Value of the label `answerability`, or else `answerable`, -> queries; empty without both."""
     without_answers: int
     """Queries without gold answers."""
     without_relevant: int
@@ -57,13 +57,13 @@ class Description:
     query_labels: Mapping[str, LabelCounts]
     passage_labels: Mapping[str, LabelCounts]
     words: Mapping[str, Lengths]
-    """Of "passage", "query" and "answer"; what the set has none of is left out."""
+    """Kind of text ("passage", "query", "answer") -> lengths; kinds without texts are left out."""
     example_passages: Sequence[Passage]
     example_queries: Sequence[Query]
 
 
 def describe(dataset: Dataset, examples: int = 2) -> Description:
-    """Return what is in a data set.
+    """Return counts, labels, lengths and examples of a data set.
 
     >>> from ragstone.data.load import load_dataset
     >>> found = describe(load_dataset("sample"))
@@ -72,7 +72,9 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
     """
     labels = [labels_from_json(text) for text in dataset.query_table.column("labels").to_pylist()]
     counted = _count_labels(labels)
-    held = columns(dataset.query_table.select(["query_id", "text", "gold_answers", "rewrite"]))
+    query_columns = columns(
+        dataset.query_table.select(["query_id", "text", "gold_answers", "rewrite"])
+    )
     relevant = {query_id for query_id, grades in dataset.qrels.items() if max(grades.values()) > 0}
     grades = Counter(dataset.qrel_table.column("relevance").to_pylist())
     return Description(
@@ -83,13 +85,13 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
         qrels=dataset.qrel_table.num_rows,
         relevance={str(grade): grades[grade] for grade in sorted(grades)},
         answerability=_answerability(counted),
-        without_answers=sum(not answers for answers in held["gold_answers"]),
-        without_relevant=sum(query_id not in relevant for query_id in held["query_id"]),
+        without_answers=sum(not answers for answers in query_columns["gold_answers"]),
+        without_relevant=sum(query_id not in relevant for query_id in query_columns["query_id"]),
         with_history=sum(map(bool, dataset.query_table.column("history").to_pylist())),
-        with_rewrite=sum(map(bool, held["rewrite"])),
+        with_rewrite=sum(map(bool, query_columns["rewrite"])),
         query_labels=counted,
         passage_labels=_count_labels(_passage_labels(dataset)),
-        words=_words(dataset, held["text"], held["gold_answers"]),
+        words=_words(dataset, query_columns["text"], query_columns["gold_answers"]),
         example_passages=[dataset.corpus.at(i) for i in range(min(examples, len(dataset.corpus)))],
         example_queries=dataset.select(range(min(examples, len(labels)))).queries,
     )
@@ -121,7 +123,7 @@ def _shown(value: str | float) -> str:
 
 
 def _batches(dataset: Dataset, column: str) -> Iterator[list[str]]:
-    """Yield a column of the corpus in parts: a big corpus is not to be held as objects."""
+    """Yield a column of the corpus in parts: as objects, a large corpus may not fit into memory."""
     for start in range(0, len(dataset.corpus), limits.TABLE_BATCH_ROWS):
         length = min(limits.TABLE_BATCH_ROWS, len(dataset.corpus) - start)
         yield list(dataset.corpus.table.slice(start, length).column(column).to_pylist())
@@ -143,11 +145,11 @@ def _words(
 
 
 def _lengths(counts: Sequence[int]) -> Lengths:
-    held = np.asarray(counts)
+    values = np.asarray(counts)
     return Lengths(
         texts=len(counts),
-        shortest=int(held.min()),
-        median=float(np.median(held)),
-        mean=float(held.mean()),
-        longest=int(held.max()),
+        shortest=int(values.min()),
+        median=float(np.median(values)),
+        mean=float(values.mean()),
+        longest=int(values.max()),
     )

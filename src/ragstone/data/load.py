@@ -1,4 +1,4 @@
-"""From what an experiment file or a command line says to a data set."""
+"""Loading a data set by name, by path, or by a reader with parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragstone.data.dataset import Dataset
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 
 SAMPLE: Final = Path(__file__).parent / "sample"
-"""The data set that comes with Ragstone."""
+"""Folder of the data set that is part of Ragstone."""
 
 _LOOKED_FOR: Final = (
     "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
@@ -26,8 +26,8 @@ _LOOKED_FOR: Final = (
 
 _TEXTS: Final = frozenset({".txt", ".md"})
 _OWN_TEXTS: Final = (
-    'Write texts of your own into a file corpus.jsonl, one a line: {"_id": "a", "text": "..."}; '
-    "`ragstone data chunk` cuts them into passages, and queries.jsonl asks of them"
+    'Write your own texts into a file corpus.jsonl, one per line: {"_id": "a", "text": "..."}; '
+    "`ragstone data chunk` cuts them into passages; queries.jsonl contains the queries"
 )
 
 
@@ -46,15 +46,15 @@ def load_dataset(
     """Return the data set of a path, of a reader with parameters, or `sample`.
 
     Args:
-        written: `sample`; a path, whose layout is known by the files there; a reader such as
+        written: `sample`; a path, whose files decide the layout; a reader such as
             `{name: mirage, path: ...}` or `mirage(path)`; `{path: ..., <parameters>}`; or in Python
             a reader, or a data set, which is returned.
-        folder: the second folder, after the current one, in which relative paths and your own
-            readers are looked for.
+        folder: base of relative paths that do not exist in the current folder, and of your own
+            reader files.
 
     Raises:
-        DatasetError: Nothing is there, its layout is not known, or a file is malformed.
-        ConfigError: The reader or one of its parameters is unknown.
+        DatasetError: the path does not exist, its layout is unknown, or a file is malformed.
+        ConfigError: the reader or one of its parameters is unknown.
     """
     where = "data"
     if isinstance(written, Dataset):
@@ -68,7 +68,7 @@ def load_dataset(
     if isinstance(path, str | Path) and _reads_path(spec.name, folder):
         parameters[key] = str(_resolve(path, folder))
     elif not spec.name:
-        raise ConfigError(f"{where}: key 'path' must be a path, found {path!r}")
+        raise ConfigError(f"{where}: the key 'path' must be a path, found {path!r}")
     try:
         name = spec.name or layout(Path(parameters[key]))
         reader = registry.create(
@@ -81,7 +81,7 @@ def load_dataset(
 
 
 def _read(reader: Any) -> Dataset:
-    """Return the data set of a reader; an exception of your own reader is a `ComponentError`."""
+    """Run a reader; an exception of your own reader becomes a `ComponentError`."""
     try:
         dataset = reader.read()
     except Exception as error:
@@ -99,7 +99,7 @@ def _read(reader: Any) -> Dataset:
 
 
 def _is_path(written: object, folder: Path | None) -> bool:
-    """Say whether a text is a path: there, or written like one, and not a reader's name."""
+    """Return whether a value is a path: it exists, or it is not the name of a reader."""
     if isinstance(written, Path) or written == "sample":
         return True
     if not isinstance(written, str):
@@ -110,7 +110,7 @@ def _is_path(written: object, folder: Path | None) -> bool:
 
 
 def _reads_path(name: str, folder: Path | None) -> bool:
-    """Say whether a reader reads a path; the name of a repository on a hub is none."""
+    """Return whether a reader has the parameter `path`; a reader of a hub has none."""
     if not name:
         return True
     fields = dataclasses.fields(registry.find("readers", name, where="data", folder=folder))
@@ -144,7 +144,7 @@ def _resolve(written: str | Path, folder: Path | None) -> Path:
 
 
 def layout(path: Path) -> str:
-    """Return the name of the reader for a path, known by the files there."""
+    """Return the name of the reader for a path, by the names of its files."""
     if path.is_file():
         return _layout_of_file(path)
     entries = sorted(entry for entry in path.iterdir() if entry.is_file())
@@ -160,19 +160,19 @@ def layout(path: Path) -> str:
         return "squad"
     if documents:
         raise DatasetError(
-            f"{path} holds {len(documents)} JSON files; name one of them, for example "
-            f"{path / documents[0]}; there are {', '.join(documents)}"
+            f"{path} contains {len(documents)} JSON files; name one of them, for example "
+            f"{path / documents[0]}; found {', '.join(documents)}"
         )
     there = ", ".join(sorted(names)) or "nothing"
     texts = any(entry.suffix in _TEXTS for entry in entries)
     way_out = f". {_OWN_TEXTS}" if texts else ""
     raise DatasetError(
-        f"{path} holds no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
+        f"{path} contains no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
     )
 
 
 def holds_parquet_tables(folder: Path) -> bool:
-    """Say whether there are queries in Parquet, by the usual names of their files."""
+    """Return whether a folder contains queries in Parquet files with the usual names."""
     patterns = ("queries.parquet", "queries-*.parquet", "queries/*.parquet")
     return any(any(folder.glob(pattern)) for pattern in patterns)
 
@@ -184,6 +184,6 @@ def _layout_of_file(path: Path) -> str:
     if name.endswith((".jsonl", ".parquet")):
         return "mirage"
     raise DatasetError(
-        f"{path} is no data set by its name: a file ends with .json (SQuAD form) or with "
-        f".parquet or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
+        f"cannot tell the format of {path} from its name; expected .json (SQuAD form), or .parquet "
+        f"or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
     )

@@ -1,4 +1,4 @@
-"""Arrow tables built row by row, without ever holding more than a batch of rows as objects."""
+"""Arrow tables built row by row, with at most one batch of rows as Python objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Pieces:
-    """Joins batches into a table of few pieces: small ones become one, and none is too large."""
+    """Joins batches into a table of few pieces of limited size."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -33,7 +33,7 @@ class Pieces:
 
     def _close(self) -> None:
         if self._open:
-            # Few pieces are read faster than many batches, and hold no spare room at their ends.
+            # Few pieces are faster to read than many batches, and have no spare capacity.
             joined = Table.from_batches(self._open, schema=self.schema).combine_chunks()
             self._pieces.extend(joined.to_batches())
         self._open, self._bytes = [], 0
@@ -47,7 +47,7 @@ class Pieces:
 
 
 class TableBuilder:
-    """Collects rows of a schema, given as tuples in the schema's order."""
+    """Collects rows as tuples in the order of the schema's columns."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -77,15 +77,18 @@ class TableBuilder:
 
 
 def passages() -> TableBuilder:
-    """Collect passages: (passage_id, text, title, document_id, labels as JSON)."""
+    """Return a builder of passages: (passage_id, text, title, document_id, labels as JSON)."""
     return TableBuilder(CORPUS)
 
 
 def queries() -> TableBuilder:
-    """Collect queries: (query_id, text, gold answers, history as JSON, rewrite, labels as JSON)."""
+    """Return a builder of queries.
+
+    A row is (query_id, text, gold answers, history as JSON, rewrite, labels as JSON).
+    """
     return TableBuilder(QUERIES)
 
 
 def qrels() -> TableBuilder:
-    """Collect judgements: (query_id, passage_id, relevance)."""
+    """Return a builder of judgements: (query_id, passage_id, relevance)."""
     return TableBuilder(QRELS)

@@ -1,4 +1,4 @@
-"""The data doctor: what is wrong with a data set, and what its scores cannot tell.
+"""The data doctor: faults of a data set, and limits of the scores measured on it.
 
     for finding in check(read_leniently("../my-set")):
         print(finding.severity, finding.what)
@@ -41,7 +41,7 @@ CHECKS: Final[Mapping[str, Callable[[Subject], Iterator[Finding]]]] = {
     "labels": check_labels,
     "ceiling": check_ceiling,
 }
-"""Name -> check, in the order in which findings of one severity are told."""
+"""Name -> check, in the order of findings of equal severity."""
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -52,7 +52,7 @@ def check(subject: Subject) -> list[Finding]:
     """
     found = [
         finding
-        for look in track(CHECKS.values(), "Checking", len(CHECKS))
-        for finding in look(subject)
+        for run_check in track(CHECKS.values(), "Checking", len(CHECKS))
+        for finding in run_check(subject)
     ]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))

@@ -1,4 +1,4 @@
-"""Gold answers: not in their gold passage, so short that anything matches, given by the query."""
+"""Gold answers that are not in their gold passage, match anything, or are part of the query."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from ragstone.types import Query
 
 _SPAN_WORDS: Final = 10
-"""An answer of so many words or fewer is expected to stand in its passage as it is."""
+"""Maximum number of words of an answer that should occur literally in its passage."""
 _COVERED: Final = 0.5
-"""A longer one is expected to take at least this share of its words from there."""
+"""Minimum share of a longer answer's words that should occur in its passage."""
 _POLAR: Final = frozenset({"yes", "no", "maybe", "true", "false", "both", "neither", "none"})
 _NOT_SPANS: Final = ("reasoning", "summary")
-"""Know Your RAG's labels of queries whose answer is not to be found word for word."""
+"""Know Your RAG's labels of queries whose answers are not literal."""
 _TINY, _SMALL = 2, 3
 
 
 def check_in_passage(subject: Subject) -> Iterator[Finding]:
-    """Find queries none of whose gold answers stands in any of their gold passages."""
-    corpus, looked_at = subject.dataset.corpus, 0
+    """Find queries without a gold answer that occurs in a gold passage."""
+    corpus, checked = subject.dataset.corpus, 0
     spans: list[str] = []
     long: list[str] = []
     for query in subject.expecting:
@@ -34,38 +34,38 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
         answers = [a for a in query.gold_answers if a.strip() and not _is_polar(a)]
         if not (gold and answers) or query.labels.get("taxonomy") in _NOT_SPANS:
             continue
-        looked_at += 1
+        checked += 1
         texts = [corpus[passage_id].full_text for passage_id in gold]
         answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
         ids = ", ".join(gold[: limits.MAX_EXAMPLE_IDS])
-        told = f"{query.query_id}: {answer!r} not in {ids}"
+        example = f"{query.query_id}: {answer!r} not in {ids}"
         if any(occurs(text, answers) for text in texts):
             continue
         if min(map(_length, answers)) <= _SPAN_WORDS:
-            spans.append(told)
+            spans.append(example)
         elif max(_covered(answer, texts) for answer in answers) < _COVERED:
-            long.append(told)
+            long.append(example)
     if spans:
         yield Finding(
             "answers/not-in-passage",
             "warning",
-            f"{len(spans):,} of {looked_at:,} queries have short gold answers (up to "
-            f"{_SPAN_WORDS} words), none of which stands in a gold passage",
+            f"{len(spans):,} of {checked:,} queries have short gold answers (up to "
+            f"{_SPAN_WORDS} words), none of which occurs in a gold passage",
             len(spans),
-            looked_at,
-            "either the passage does not answer the query, or the answer is worded otherwise and "
-            "a right reader is marked wrong: correct the qrels or add the wording as an answer",
+            checked,
+            "either the passage does not answer the query, or it words the answer differently, and "
+            "correct answers count as wrong: correct the qrels, or add the wording as an answer",
             first(spans),
         )
     if long:
         yield Finding(
             "answers/hardly-in-passage",
             "note",
-            f"{len(long):,} of {looked_at:,} queries have long gold answers that share less than "
+            f"{len(long):,} of {checked:,} queries have long gold answers that share less than "
             f"half of their words with their gold passages",
             len(long),
-            looked_at,
-            "look at a few: a free wording is fine, an answer from elsewhere is not",
+            checked,
+            "check some of them: free wording is fine, an answer from another source is not",
             first(long),
         )
 
@@ -76,8 +76,8 @@ def _length(answer: str) -> int:
 
 def _covered(answer: str, texts: list[str]) -> float:
     wanted = set(pieces_without_articles(answer))
-    held = {piece for text in texts for piece in pieces_without_articles(text)}
-    return len(wanted & held) / max(len(wanted), 1)
+    available = {piece for text in texts for piece in pieces_without_articles(text)}
+    return len(wanted & available) / max(len(wanted), 1)
 
 
 def _is_polar(answer: str) -> bool:
@@ -92,41 +92,41 @@ def check_short(subject: Subject) -> Iterator[Finding]:
     if not small:
         return
     queries = {q.query_id for q, _ in short}
-    # One character of Chinese, say, is a word, and no hazard.
+    # A character can be a word, in Chinese for example.
     harmless = sum(bool(UNSPACED_CHARACTER.search(answer)) for answer in small)
     hazards = [(q, answer) for q, answer in short if not UNSPACED_CHARACTER.search(answer)]
-    told = f" ({harmless:,} are in scripts where a character is a word)" if harmless else ""
+    note = f" ({harmless:,} are in scripts with words of one character)" if harmless else ""
     yield Finding(
         "answers/short",
         "warning" if hazards else "note",
-        f"{len(small):,} gold answers have three characters or fewer{told}; {len(queries):,} "
+        f"{len(small):,} gold answers have three characters or fewer{note}; {len(queries):,} "
         f"queries have one of two or fewer",
         len(queries),
         len(aliases),
-        "substring metrics find them anywhere ('de' in 'provide'): use Match as it is by default, "
-        "which needs whole words, or take such aliases out",
+        "substring metrics find them anywhere ('de' in 'provide'): use Match with its defaults, "
+        "which requires whole words, or remove such aliases",
         first([f"{q.query_id}: {answer!r}" for q, answer in hazards or short]),
     )
 
 
 def check_in_query(subject: Subject) -> Iterator[Finding]:
-    """Find queries that say one of their gold answers."""
+    """Find queries that contain one of their gold answers."""
     asked = [query for query in subject.queries if query.gold_answers]
     given = [(query, answer) for query in asked for answer in [_given(query)] if answer]
     if given:
         yield Finding(
             "answers/in-query",
             "warning",
-            f"{len(given):,} of {len(asked):,} queries hold one of their gold answers",
+            f"{len(given):,} of {len(asked):,} queries contain one of their gold answers",
             len(given),
             len(asked),
-            "a system that repeats the query is marked right: reword the query, or score with "
-            "Match as it is by default, which takes a repeated query out of the answer",
+            "a system that repeats the query counts as correct: reword the query, or score with "
+            "Match with its defaults, which removes a repeated query from the answer",
             first([f"{query.query_id}: {answer!r} in {query.text}" for query, answer in given]),
         )
 
 
 def _given(query: Query) -> str:
-    """Return the gold answer that the query says, in whole words; empty where there is none."""
+    """Return the first gold answer that occurs in the query in whole words, or ""."""
     found = (a for a in query.gold_answers if not _is_polar(a) and occurs(query.text, [a]))
     return next(found, "")

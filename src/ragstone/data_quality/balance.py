@@ -1,4 +1,4 @@
-"""What bounds every score: how the labels are spread, and how far a perfect ranking could get."""
+"""Bounds of every score: the distribution of labels, and the scores of a perfect ranking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEARLY: Final = 0.995
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """What a ranking with all relevant passages on top reaches at a cut, mean over queries."""
+    """Scores of a ranking with all relevant passages on top, at a cut-off; means over queries."""
 
     k: int
     precision: float
@@ -33,7 +33,7 @@ class Ceiling:
 
 
 def ceilings(relevant: Sequence[int], cuts: Sequence[int] = CUTS) -> list[Ceiling]:
-    """Return the ceilings for queries with so many relevant passages each.
+    """Return the ceilings, given the number of relevant passages of each query.
 
     >>> [(c.k, c.precision, c.recall) for c in ceilings([1, 3], [1, 5])]
     [(1, 1.0, 0.6666666666666666), (5, 0.4, 1.0)]
@@ -49,14 +49,14 @@ def ceilings(relevant: Sequence[int], cuts: Sequence[int] = CUTS) -> list[Ceilin
 
 
 def check_ceiling(subject: Subject) -> Iterator[Finding]:
-    """Say how much a perfect ranking could reach."""
+    """Report the scores of a perfect ranking."""
     relevant = [len(found) for found in subject.gold.values() if found]
     if not relevant:
         return
     found = ceilings(relevant)
     short = [c for c in found if min(c.precision, c.recall, c.f1) < _NEARLY]
     if short:
-        told = [
+        rows = [
             f"P@{c.k} {c.precision:.3f}, R@{c.k} {c.recall:.3f}, F1@{c.k} {c.f1:.3f}" for c in found
         ]
         yield Finding(
@@ -64,16 +64,16 @@ def check_ceiling(subject: Subject) -> Iterator[Finding]:
             "note",
             f"a perfect ranking of the {len(relevant):,} judged queries reaches P@5 "
             f"{found[2].precision:.3f} and R@1 {found[0].recall:.3f} "
-            f"({sum(relevant) / len(relevant):.2f} relevant passages a query)",
+            f"({sum(relevant) / len(relevant):.2f} relevant passages per query)",
             len(relevant),
             len(subject.queries),
-            "read precision and F1 against these, or use nDCG and recall at a larger k",
-            first(told),
+            "compare precision and F1 with these bounds, or use nDCG and recall at a larger k",
+            first(rows),
         )
 
 
 def check_labels(subject: Subject) -> Iterator[Finding]:
-    """Find labels of which nearly all queries have one value, and values that are rare."""
+    """Find labels with one value for nearly all queries, and rare values."""
     rare: dict[str, Counter[str]] = {}
     for name, counts in label_counts(subject).items():
         total = counts.total()
@@ -87,7 +87,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
                 f"{most / total:.0%} of the queries have {name} = {value} ({_mix(counts)})",
                 most,
                 total,
-                "the mean is that of the largest group: read scores per label, or sample evenly",
+                "the largest group dominates the mean: read scores per label, or sample evenly",
             )
         few = Counter({v: n for v, n in counts.items() if n < _RARE})
         if few:
@@ -100,7 +100,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
             f"{_RARE} queries",
             sum(counts.total() for counts in rare.values()),
             len(subject.queries),
-            "intervals of so small groups are wide: ask for more queries of these values",
+            "confidence intervals of small groups are wide: add queries with these values",
             first([f"{name}: {_mix(counts)}" for name, counts in rare.items()]),
         )
 
@@ -111,7 +111,7 @@ def _mix(counts: Counter[str]) -> str:
 
 
 def label_counts(subject: Subject) -> Mapping[str, Counter[str]]:
-    """Return label -> value -> queries; a list counts once for each of its items."""
+    """Return label -> value -> number of queries; a list counts once per item."""
     found: dict[str, Counter[str]] = {}
     for query in subject.queries:
         for name, value in query.labels.items():

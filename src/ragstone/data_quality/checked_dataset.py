@@ -1,4 +1,4 @@
-"""What the doctor looks at: a data set as far as it could be read, and what could not."""
+"""The input of the data doctor: a data set, and the rows that could not be read."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _UNANSWERABLE: Final = frozenset({"unanswerable", "false", "no", "0"})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A line that could not be taken as it is."""
+    """A line that is malformed, repeated or contradictory."""
 
     kind: str
     """`malformed`, `not-utf-8`, `repeated-id`, `repeated-judgement` or `conflicting-grades`."""
     place: str
     """File and line."""
-    told: str
+    problem: str
     line: str = ""
-    """The line itself, where one line is at fault."""
+    """The line itself, or "" if the fault is not in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dangling:
-    """A judgement that names a query or a passage that is not there."""
+    """A judgement that names an unknown query or passage."""
 
     place: str
     query_id: str
@@ -40,7 +40,7 @@ class Dangling:
     no_query: bool
     no_passage: bool
     line: str = ""
-    """As it stands in the file."""
+    """The line of the file."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Subject:
     faults: tuple[Fault, ...] = ()
     dangling: tuple[Dangling, ...] = ()
     splits: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Split -> query ids, where the set has splits; the other side of `--against` is one too."""
+    """Split -> query ids; empty without splits."""
     others: tuple[Query, ...] = ()
-    """Queries of another set, in which none of this one's should be."""
+    """Queries of another data set (`--against`), which should have none of this one's queries."""
 
     @cached_property
     def queries(self) -> list[Query]:
@@ -68,28 +68,28 @@ class Subject:
     @cached_property
     def gold(self) -> dict[str, list[str]]:
         """Query id -> ids of its relevant passages that are in the corpus, best grade first."""
-        held = self.dataset.corpus
+        corpus = self.dataset.corpus
         return {
             query_id: [
                 passage_id
                 for passage_id, grade in sorted(grades.items(), key=lambda pair: -pair[1])
-                if grade > 0 and passage_id in held
+                if grade > 0 and passage_id in corpus
             ]
             for query_id, grades in self.dataset.qrels.items()
         }
 
     @cached_property
     def unanswerable(self) -> set[str]:
-        """Ids of the queries that are labelled as having no answer in the corpus."""
+        """Ids of the queries labelled as unanswerable from the corpus."""
         return {query.query_id for query in self.queries if is_unanswerable(query)}
 
     @cached_property
     def expecting(self) -> list[Query]:
-        """The queries that a passage should answer: not labelled as something else."""
+        """The queries that a passage should answer, which includes unlabelled ones."""
         return [query for query in self.queries if _answerability(query) <= _ANSWERABLE]
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield id and text (with title) of every passage, without holding them all."""
+        """Yield id and text (with title) of every passage, batch by batch."""
         corpus = self.dataset.corpus
         for start in range(0, len(corpus), limits.TABLE_BATCH_ROWS):
             ids = self.passage_ids[start : start + limits.TABLE_BATCH_ROWS]
@@ -99,7 +99,7 @@ class Subject:
 
 
 def is_unanswerable(query: Query) -> bool:
-    """Say whether a query's labels call it unanswerable.
+    """Return whether a query is labelled as unanswerable.
 
     >>> from ragstone.types import Query
     >>> is_unanswerable(Query("q", "Who?", labels={"answerability": "UNANSWERABLE"}))

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ragstone.types import Query
 
 LEAST: Final = 0.8
-"""Jaccard similarity from which on two texts are near-duplicates."""
+"""Minimum Jaccard similarity of near-duplicates."""
 _DIGITS: Final = re.compile(r"\d+")
 
 
 def squeezed(text: str) -> str:
-    r"""Return a text in lower case with one blank for each white space.
+    r"""Return a text in lower case, with runs of white space as single blanks.
 
     >>> squeezed("Who  is\nIT? ")
     'who is it?'
@@ -28,13 +28,13 @@ def squeezed(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def said(query: Query) -> str:
-    """Return all that a query says: turns of different conversations may share their last text."""
+def text_with_history(query: Query) -> str:
+    """Return the text of a query with its history: different turns may have equal last texts."""
     return squeezed(" ".join([*(m.text for m in query.history), query.text]))
 
 
 def groups(texts: Mapping[str, str]) -> list[list[str]]:
-    """Return the groups of ids of equal texts, the first id of each first; empty texts are none.
+    """Return groups of ids with equal texts, in order of their first ids; empty texts are skipped.
 
     >>> groups({"a": "x", "b": "y", "c": "x", "d": ""})
     [['a', 'c']]
@@ -51,7 +51,7 @@ def _copies(ids: Sequence[str], texts: Mapping[str, str]) -> str:
 
 
 def check_passages(subject: Subject) -> Iterator[Finding]:
-    """Find passages with one text, and passages that are nearly the same."""
+    """Find passages with equal or nearly equal texts."""
     texts = {passage_id: squeezed(text) for passage_id, text in subject.texts()}
     same = groups(texts)
     if same:
@@ -62,8 +62,8 @@ def check_passages(subject: Subject) -> Iterator[Finding]:
             f"{extra:,} passages repeat the text of another one ({len(same):,} different texts)",
             extra,
             len(texts),
-            "a ranking fills up with copies, and only the one that is judged counts: keep one of "
-            "each (`--fix` does, and moves the judgements to it)",
+            "copies fill up a ranking, and only the judged one counts: keep one of each (`--fix` "
+            "does, and moves the judgements to it)",
             first([_copies(ids, texts) for ids in same]),
         )
     yield from _near_passages(subject, texts, same)
@@ -78,24 +78,24 @@ def _near_passages(
     if not pairs:
         return
     judged = {passage_id for found in subject.gold.values() for passage_id in found}
-    touching = sum(ids[p.first] in judged or ids[p.second] in judged for p in pairs)
+    with_gold = sum(ids[p.first] in judged or ids[p.second] in judged for p in pairs)
     concerned = {place for p in pairs for place in (p.first, p.second)}
     yield Finding(
         "near-duplicates/passages",
-        "warning" if touching else "note",
+        "warning" if with_gold else "note",
         f"{len(pairs):,} pairs of passages share {LEAST:.0%} or more of their runs of five words; "
-        f"{touching:,} of the pairs hold a gold passage",
+        f"{with_gold:,} of the pairs include a gold passage",
         len(concerned),
         len(texts),
-        "the twin of a gold passage answers as well and counts as a miss: judge both, or keep one",
+        "the copy of a gold passage answers too, but counts as a miss: judge both, or keep one",
         first([f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f})" for p in pairs]),
     )
 
 
 def check_queries(subject: Subject) -> Iterator[Finding]:
-    """Find queries that are asked twice, with the same or with other answers, or nearly so."""
+    """Find queries with equal or nearly equal texts, and differing expected answers among them."""
     queries = {query.query_id: query for query in subject.queries}
-    texts = {query_id: said(query) for query_id, query in queries.items()}
+    texts = {query_id: text_with_history(query) for query_id, query in queries.items()}
     same = groups(texts)
     split = [ids for ids in same if len({expects(subject, queries[i]) for i in ids}) > 1]
     if same:
@@ -103,22 +103,22 @@ def check_queries(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "duplicates/queries",
             "warning",
-            f"{extra:,} queries ask what another one asks, word for word; {len(split):,} of the "
+            f"{extra:,} queries repeat another one word for word; {len(split):,} of the "
             f"{len(same):,} groups expect different answers or passages",
             extra,
             len(texts),
-            "a query that stands twice counts twice and makes intervals too narrow; where the "
-            "expectations differ, merge them (`--fix` keeps one of those that expect the same)",
+            "a repeated query counts twice and makes intervals too narrow; if the expected answers "
+            "differ, merge them (`--fix` keeps one of those that expect the same)",
             first([_copies(ids, texts) for ids in (split or same)]),
         )
-    # Turns share their history; that they resemble each other is no news.
+    # Turns share their history, so they always resemble each other.
     left_out = {query_id for ids in same for query_id in ids[1:]}
     left_out |= {query_id for query_id, query in queries.items() if query.history}
     yield from _near_queries(texts, left_out)
 
 
 def expects(subject: Subject, query: Query) -> tuple[frozenset[str], frozenset[str]]:
-    """Return what tells two queries of one text apart: their answers and their gold passages."""
+    """Return the gold answers and gold passages of a query, to compare queries of equal text."""
     answers = frozenset(squeezed(answer) for answer in query.gold_answers)
     return answers, frozenset(subject.gold.get(query.query_id, ()))
 
@@ -132,7 +132,7 @@ def _near_queries(texts: Mapping[str, str], left_out: set[str]) -> Iterator[Find
         if _DIGITS.findall(texts[ids[pair.first]]) == _DIGITS.findall(texts[ids[pair.second]])
     ]
     if pairs:
-        shows = [
+        examples = [
             f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f}): {shown(texts[ids[p.first]])}"
             for p in pairs
         ]
@@ -143,6 +143,7 @@ def _near_queries(texts: Mapping[str, str], left_out: set[str]) -> Iterator[Find
             "characters",
             len({place for p in pairs for place in (p.first, p.second)}),
             len(texts),
-            "near-copies are not independent: give them one `conversation` or cluster, or keep one",
-            first(shows),
+            "near-duplicates are not independent: give them one `conversation` or cluster, or "
+            "keep one",
+            first(examples),
         )

@@ -1,4 +1,4 @@
-"""What the data doctor says: one finding a fault, with counts, examples and what to do."""
+"""Findings of the data doctor, each with counts, examples and advice."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Final, Literal, TypeAlias
 from ragstone.core import limits
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""error: scores are wrong because of it; warning: they may be; note: know it when reading them."""
+"""error: scores are wrong; warning: scores may be wrong; note: matters for reading the scores."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong with a data set, or that a reader of its scores must know."""
+    """One fault of a data set, or one fact that matters for reading its scores."""
 
     check: str
-    """Name of the check and, after a slash, what of it: `duplicates/passages`."""
+    """Name of the check and, after a slash, its subject: `duplicates/passages`."""
     severity: Severity
     what: str
-    """A sentence with the counts."""
+    """One sentence with the counts."""
     count: int
-    """Rows, pairs or queries concerned; 0 where the finding is of the whole set."""
+    """Number of affected rows, pairs or queries; 0 for a finding about the whole data set."""
     of: int
-    """How many were looked at."""
+    """Number of checked rows, pairs or queries."""
     advice: str
     examples: tuple[str, ...] = ()
 
 
 def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
-    r"""Return a text on one line, cut where it is long.
+    r"""Return a text on one line, shortened to `limit` characters.
 
     >>> shown("one\n two", limit=5)
     'one t...'
@@ -42,5 +42,5 @@ def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
 
 
 def first(examples: Sequence[str]) -> tuple[str, ...]:
-    """Return the first few examples, each on one line."""
+    """Return the first examples, each on one line."""
     return tuple(shown(example) for example in examples[: limits.MAX_EXAMPLES])

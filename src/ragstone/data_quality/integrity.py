@@ -1,4 +1,4 @@
-"""Ids: lines that cannot be read, ids that stand twice, judgements of what is not there."""
+"""Ids: unreadable lines, repeated ids, judgements of unknown queries and passages."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Dangling, Subject
 
 _FAULTS: Final[Mapping[str, tuple[Severity, str, str]]] = {
-    "malformed": ("error", "lines could not be read", "correct them, or take them out"),
+    "malformed": ("error", "lines could not be read", "correct or remove them"),
     "not-utf-8": ("error", "lines are not UTF-8", "save the file as UTF-8"),
     "repeated-id": (
         "error",
-        "rows have an id that was there already",
+        "rows have the id of an earlier row",
         "give each row its own id (`--fix` keeps the first)",
     ),
     "repeated-judgement": (
         "note",
-        "judgements stand twice",
+        "judgements are repeated",
         "keep one of each (`--fix` does)",
     ),
     "conflicting-grades": (
@@ -31,26 +31,26 @@ _FAULTS: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "dangling": (
         "error",
-        "files name what is not there",
-        "add what is missing, or take the rest out",
+        "files name unknown queries or passages",
+        "add the missing ones, or remove the rows that name them",
     ),
 }
 
 
 def check_rows(subject: Subject) -> Iterator[Finding]:
-    """Report the rows that could not be taken as they are."""
+    """Report malformed, repeated and contradictory rows."""
     for kind, count in Counter(fault.kind for fault in subject.faults).items():
-        severity, what, advice = _FAULTS[kind]
-        told = [f"{f.place}: {f.told}" for f in subject.faults if f.kind == kind]
+        severity, problem, advice = _FAULTS[kind]
+        examples = [f"{f.place}: {f.problem}" for f in subject.faults if f.kind == kind]
         yield Finding(
-            f"rows/{kind}", severity, f"{count:,} {what}", count, count, advice, first(told)
+            f"rows/{kind}", severity, f"{count:,} {problem}", count, count, advice, first(examples)
         )
 
 
 def check_judgements(subject: Subject) -> Iterator[Finding]:
-    """Report judgements of absent queries or passages, and how their ids might be meant."""
+    """Report judgements of absent queries or passages, and changes of ids that would match."""
     total = subject.dataset.qrel_table.num_rows + len(subject.dangling)
-    for what, lost in (
+    for noun, lost in (
         ("queries", [d for d in subject.dangling if d.no_query]),
         ("passages", [d for d in subject.dangling if d.no_passage]),
     ):
@@ -58,19 +58,19 @@ def check_judgements(subject: Subject) -> Iterator[Finding]:
             continue
         known = (
             {query.query_id for query in subject.queries}
-            if what == "queries"
+            if noun == "queries"
             else set(subject.passage_ids)
         )
-        ids = [d.query_id if what == "queries" else d.passage_id for d in lost]
+        ids = [d.query_id if noun == "queries" else d.passage_id for d in lost]
         hint = _hint(ids, known)
         yield Finding(
-            f"judgements/absent-{what}",
+            f"judgements/absent-{noun}",
             "error",
-            f"{len(lost):,} of {total:,} judgements name {what} that do not exist{hint}",
+            f"{len(lost):,} of {total:,} judgements name {noun} that do not exist{hint}",
             len(lost),
             total,
-            "each lowers recall without a sign of it: add what is missing, correct the ids, or "
-            "take them out (`--fix` does)",
+            f"each lowers recall without a message: add the missing {noun}, correct the ids, or "
+            "remove the judgements (`--fix` does)",
             first([f"{_id!r} ({d.place})" for _id, d in zip(ids, lost, strict=True)]),
         )
     yield from _lost_queries(subject)
@@ -80,23 +80,23 @@ _REPAIRS: Final[Mapping[str, Callable[[str], str]]] = {
     "in lower case": str.lower,
     "in upper case": str.upper,
     "without leading zeros": lambda i: i.lstrip("0"),
-    "without what follows the last '-'": lambda i: i.rpartition("-")[0],
+    "without the part after the last '-'": lambda i: i.rpartition("-")[0],
     "without the last two fields after '-'": lambda i: i.rsplit("-", 2)[0],
-    "without what follows the last '_'": lambda i: i.rpartition("_")[0],
+    "without the part after the last '_'": lambda i: i.rpartition("_")[0],
     "without '.0'": lambda i: i.removesuffix(".0"),
     "without '.txt', '.pdf', ...": lambda i: i.rpartition(".")[0],
 }
 
 
 def _hint(ids: list[str], known: set[str]) -> str:
-    """Say how most of the ids would match, where a simple change does it."""
+    """Return the simple change by which most ids would match, as the end of a sentence, or ""."""
     found = {name: sum(change(i) in known for i in ids) for name, change in _REPAIRS.items()}
     name = max(found, key=lambda key: found[key])
-    return f"; {found[name]:,} of them would, {name}" if found[name] else ""
+    return f"; {found[name]:,} of them would exist {name}" if found[name] else ""
 
 
 def _lost_queries(subject: Subject) -> Iterator[Finding]:
-    """Report queries all of whose relevant passages are absent, and those judged by nobody."""
+    """Report answerable queries without a relevant passage in the corpus."""
     if not subject.dataset.qrel_table.num_rows:
         return
     answerable = subject.expecting
@@ -107,10 +107,10 @@ def _lost_queries(subject: Subject) -> Iterator[Finding]:
             "judgements/no-relevant",
             "warning",
             f"{len(bare):,} of {len(answerable):,} answerable queries have no relevant passage in "
-            f"the corpus; of {len(gone):,} of them the judged ones are absent",
+            f"the corpus; for {len(gone):,} of them the judged passages are absent",
             len(bare),
             len(answerable),
-            "no ranking can be right for them: judge a passage, or label them `answerability: "
+            "no ranking can be correct for them: judge a passage, or label them `answerability: "
             "unanswerable`",
             first(bare),
         )

@@ -1,8 +1,4 @@
-"""Which languages a set is in: by the script of its letters and, for Latin, by function words.
-
-A heuristic that needs no model: it tells Russian from Greek from Japanese with certainty, and six
-languages in Latin script from each other where a text has words enough.
-"""
+"""Which languages a data set is in."""
 
 from __future__ import annotations
 
@@ -12,25 +8,25 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 from ragstone.data_quality.finding import Finding, first, shown
-from ragstone.text.language import _FUNCTION_WORDS, language
+from ragstone.text.language import LANGUAGE_NAMES, language_of
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
 
 _FEW: Final = 20
+_SHARED_SCRIPT: Final = {"Chinese", "Japanese"}
+"""Short texts may be recognised as either of the two."""
 
 
 def check_languages(subject: Subject) -> Iterator[Finding]:
-    """Find passages and queries in another language or script than the rest."""
-    passages = {i: language(text) for i, text in subject.texts()}
-    queries = {q.query_id: language(q.text) for q in subject.queries}
+    """Find passages and queries in another language than the rest."""
+    passages = {i: _name(text) for i, text in subject.texts()}
+    queries = {q.query_id: _name(q.text) for q in subject.queries}
     for kind, found in (("passages", passages), ("queries", queries)):
-        counts = Counter(name for name in found.values() if name)
+        counts = Counter(filter(None, found.values()))
         if not counts:
             continue
-        main, _ = max(counts.items(), key=lambda pair: (pair[1], pair[0] != "Latin"))
-        if main == "Latin":
-            main = next((n for n in counts if n in _FUNCTION_WORDS), main)
+        main = counts.most_common(1)[0][0]
         other = [i for i, name in found.items() if name and not _same(name, main)]
         if other:
             most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
@@ -38,28 +34,30 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 f"languages/{kind}",
                 "warning" if len(other) * 20 > counts.total() >= _FEW else "note",
-                f"{len(other):,} of {counts.total():,} {kind} that are long enough to tell are not "
+                f"{len(other):,} of {counts.total():,} {kind} whose language is recognised are not "
                 f"in {main} ({mix})",
                 len(other),
                 counts.total(),
-                "say so in a label `language` and read the scores per language, or take them out; "
+                "add a label `language` and read the scores per language, or remove them; "
                 "English-only retrievers and metrics fail on the rest",
                 first([f"{i} ({found[i]})" for i in other]),
             )
     yield from _across(subject, passages, queries)
 
 
+def _name(text: str) -> str:
+    code = language_of(text)
+    return LANGUAGE_NAMES.get(code, code)
+
+
 def _same(name: str, main: str) -> bool:
-    """Latin script of an unknown language contradicts no language that is written in it."""
-    if "Latin" in (name, main):
-        return name in _FUNCTION_WORDS or name == main or main in _FUNCTION_WORDS
-    return name == main or {name, main} == {"Han", "Japanese"}
+    return name == main or {name, main} == _SHARED_SCRIPT
 
 
 def _across(
     subject: Subject, passages: Mapping[str, str], queries: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Find queries in another script than their gold passages: retrieval across languages."""
+    """Find queries in another language than their first gold passage."""
     pairs = [
         (query.query_id, passage_id)
         for query in subject.queries

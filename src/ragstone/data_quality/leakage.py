@@ -1,4 +1,4 @@
-"""Leakage: queries that are in two splits, and unanswerable ones that look answerable."""
+"""Leakage: queries in two splits, and unanswerable queries that look answerable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
-from ragstone.data_quality.duplicates import LEAST, said
+from ragstone.data_quality.duplicates import LEAST, text_with_history
 from ragstone.data_quality.finding import Finding, first, shown
 from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.text.normalise import ENGLISH, pieces
@@ -29,7 +29,7 @@ _QUESTION_WORDS: Final = frozenset(
 
 
 def check_splits(subject: Subject) -> Iterator[Finding]:
-    """Find queries of one split that are asked, word for word or nearly, in another one."""
+    """Find queries of one split with an equal or nearly equal query in another one."""
     by_id = {query.query_id: query for query in subject.queries}
     sides = {
         name: [by_id[query_id] for query_id in sorted(ids) if query_id in by_id]
@@ -45,7 +45,7 @@ def check_splits(subject: Subject) -> Iterator[Finding]:
 def _shared(
     subject: Subject, name: str, ours: list[Query], theirs: list[Query] | tuple[Query, ...]
 ) -> Iterator[Finding]:
-    texts = [said(query) for query in (*ours, *theirs)]
+    texts = [text_with_history(query) for query in (*ours, *theirs)]
     met: dict[int, tuple[int, float]] = {}
     for pair in near_pairs(character_shingles(texts), LEAST):
         if pair.first < len(ours) <= pair.second:
@@ -59,7 +59,7 @@ def _shared(
             f"{exact:,} of them word for word",
             len(met),
             len(ours),
-            "a system tuned on one split has seen the other: take them out of one of the two",
+            "a system tuned on one split has seen the other: remove them from one of the two",
             first(
                 [
                     f"{ours[a].query_id} ~ {theirs[b].query_id} ({s:.2f}): {ours[a].text}"
@@ -76,96 +76,95 @@ def _shared(
             f"{len(both):,} passages are gold in two splits ({name})",
             len(both),
             len(gold[0]),
-            "what was learnt from a passage helps with another question about it; split by "
-            "document where that matters",
+            "training on a passage helps with other questions about it; if that matters, split by "
+            "document",
             first(sorted(both)),
         )
 
 
 def check_unanswerable(subject: Subject) -> Iterator[Finding]:
-    """Find unanswerable queries that are judged, asked elsewhere, or answered by a passage."""
-    held = [query for query in subject.queries if query.query_id in subject.unanswerable]
-    if not held:
+    """Find unanswerable queries with a relevant passage, an answerable copy or a likely answer."""
+    unanswerable = [query for query in subject.queries if query.query_id in subject.unanswerable]
+    if not unanswerable:
         return
-    judged = [q for q in held if subject.gold.get(q.query_id)]
+    judged = [q for q in unanswerable if subject.gold.get(q.query_id)]
     if judged:
         yield _looks_answerable(
-            "judged", "error", held, judged, "have a relevant passage by the qrels"
+            "judged", "error", unanswerable, judged, "have a relevant passage in the qrels"
         )
-    answered = {
-        said(q): q.query_id for q in subject.queries if q.query_id not in subject.unanswerable
-    }
-    twice = [q for q in held if said(q) in answered]
+    others = (q for q in subject.queries if q.query_id not in subject.unanswerable)
+    answerable = set(map(text_with_history, others))
+    twice = [q for q in unanswerable if text_with_history(q) in answerable]
     if twice:
         yield _looks_answerable(
-            "asked", "error", held, twice, "are asked word for word by an answerable query"
+            "asked", "error", unanswerable, twice, "have an answerable copy, word for word"
         )
-    yield from _in_corpus(subject, held)
+    yield from _in_corpus(subject, unanswerable)
 
 
 def _looks_answerable(
-    name: str, severity: str, held: list[Query], found: list[Query], why: str
+    name: str, severity: str, unanswerable: list[Query], found: list[Query], why: str
 ) -> Finding:
     return Finding(
         f"unanswerable/{name}",
         "error" if severity == "error" else "warning" if severity == "warning" else "note",
-        f"{len(found):,} of {len(held):,} unanswerable queries {why}",
+        f"{len(found):,} of {len(unanswerable):,} unanswerable queries {why}",
         len(found),
-        len(held),
-        "a system that answers them is marked wrong: look at each, and correct the label or the "
+        len(unanswerable),
+        "a system that answers them counts as wrong: check each, and correct the label or the "
         "judgement",
         first([f"{q.query_id}: {q.text}" for q in found]),
     )
 
 
-def _in_corpus(subject: Subject, held: list[Query]) -> Iterator[Finding]:
-    """Look among the ten best passages by BM25 for the answer, or for all that the query says."""
+def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]:
+    """Search the ten best passages by BM25 for a gold answer, or for all words of the query."""
     from ragstone.components.retrievers.bm25 import BM25
     from ragstone.protocols import Services
 
     corpus = subject.dataset.corpus
     if not len(corpus):
         return
-    searches = [Search(q.query_id, q.rewrite or q.text) for q in held]
+    searches = [Search(q.query_id, q.rewrite or q.text) for q in unanswerable]
     outcomes = BM25(top_k=_TOP).retrieve(searches, Services(corpus=corpus))
     answered, covered = [], []
-    for query, outcome in zip(held, outcomes, strict=True):
+    for query, outcome in zip(unanswerable, outcomes, strict=True):
         texts = {place.passage_id: corpus[place.passage_id].full_text for place in outcome.value}
         answers = [a for a in query.gold_answers if a.strip()]
         hit = next((i for i, text in texts.items() if answers and occurs(text, answers)), "")
         if hit:
             answer = shown(answers[0], limits.EXAMPLE_ANSWER_CHARACTERS)
             answered.append(f"{query.query_id}: {answer!r} in {hit}")
-        elif whole := _covering(query.rewrite or query.text, texts):
+        elif covering := _covering(query.rewrite or query.text, texts):
             text = shown(query.text, limits.EXAMPLE_QUERY_CHARACTERS)
-            covered.append(f"{query.query_id}: {text} ({whole})")
+            covered.append(f"{query.query_id}: {text} ({covering})")
     if answered:
         yield Finding(
             "unanswerable/answer-in-corpus",
             "warning",
-            f"{len(answered):,} of {len(held):,} unanswerable queries have a gold answer that a "
-            "passage holds",
+            f"{len(answered):,} of {len(unanswerable):,} unanswerable queries have a gold answer "
+            "that occurs in a passage",
             len(answered),
-            len(held),
-            "look whether the passage answers the query; if so, judge it and correct the label",
+            len(unanswerable),
+            "check whether the passage answers the query; if so, judge it and correct the label",
             first(answered),
         )
     if covered:
         yield Finding(
             "unanswerable/covered",
             "note",
-            f"{len(covered):,} of {len(held):,} unanswerable queries have a passage that holds "
-            "every content word of theirs",
+            f"{len(covered):,} of {len(unanswerable):,} unanswerable queries have a passage with "
+            "all of their content words",
             len(covered),
-            len(held),
-            "the words are there, the answer perhaps not: read these before you trust refusals",
+            len(unanswerable),
+            "the passage may contain the answer: read these before relying on refusals",
             first(covered),
         )
 
 
 def _covering(text: str, passages: dict[str, str]) -> str:
-    """Return the id of the first passage that holds all content words; empty where none does."""
+    """Return the id of the first passage with all content words, or ""."""
     wanted = set(pieces(text)) - ENGLISH - _QUESTION_WORDS
     if len(wanted) < _LEAST_WORDS:
         return ""
-    return next((i for i, held in passages.items() if wanted <= set(pieces(held))), "")
+    return next((i for i, passage in passages.items() if wanted <= set(pieces(passage))), "")

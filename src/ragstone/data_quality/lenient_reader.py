@@ -1,7 +1,7 @@
-"""Reading a data set for the doctor: what the readers refuse becomes a fault, and reading goes on.
+"""Reading a data set for the data doctor: an error in a row is recorded, and reading continues.
 
-Ragstone's own layout and BEIR's are read line by line. Any other layout is read by its reader;
-where that refuses it, its message is the only finding there can be.
+Ragstone's own layout and BEIR's are read line by line. Other layouts are read by their readers,
+whose first error ends the reading.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _SPLIT_LABEL: Final = "split"
 
 
 def read_leniently(source: str | Path, against: str | Path | None = None) -> Subject:
-    """Return all of a data set that can be read, and the faults of the rest.
+    """Return the readable part of a data set, and the faults of the rest.
 
     Args:
-        source: `sample`, a path, or a reader with its parameters, as `load_dataset` takes it.
-        against: another data set (the training split, say) whose queries must not be in it.
+        source: `sample`, a path, or a reader with its parameters, as for `load_dataset`.
+        against: another data set, such as the training split, that should share no query with it.
 
     Raises:
-        DatasetError: there is nothing at the path, or no query in it could be read.
+        DatasetError: the path does not exist, or no query could be read.
     """
     path = SAMPLE if source == "sample" else Path(source)
     if path.is_dir() and layout(path) == "ragstone":
@@ -64,7 +64,7 @@ def read_leniently(source: str | Path, against: str | Path | None = None) -> Sub
 
 
 def subject_of(dataset: Dataset) -> Subject:
-    """Return a data set in hand as the doctor takes it, with the splits its labels name."""
+    """Return the doctor's input for a data set, with the splits in its labels."""
     return Subject(dataset, splits=_labelled_splits(dataset))
 
 
@@ -76,12 +76,12 @@ def _read_whole(source: str | Path) -> Subject:
             raise
         named = load_dataset({**_parameters(source), "dangling_qrels": "drop"})
         subject = subject_of(named)
-        told = str(error).partition(". Add what")[0]
-        return replace(subject, faults=(Fault("dangling", str(source), told),))
+        problem = str(error).partition(". Add the missing")[0]
+        return replace(subject, faults=(Fault("dangling", str(source), problem),))
 
 
 def _parameters(source: str | Path) -> dict[str, Any]:
-    """Return a source as a mapping to which a parameter can be added."""
+    """Return a source as a mapping of parameters."""
     if Path(source).exists():
         return {"path": str(source)}
     spec = parse_spec(str(source), where="data")
@@ -99,20 +99,20 @@ def _labelled_splits(dataset: Dataset) -> dict[str, frozenset[str]]:
 
 @dataclass
 class _Reading:
-    """What has been read of a folder so far."""
+    """State during the reading of a folder."""
 
     faults: list[Fault] = field(default_factory=list)
     dangling: list[Dangling] = field(default_factory=list)
     passage_ids: set[str] = field(default_factory=set)
     query_ids: set[str] = field(default_factory=set)
     line: str = ""
-    """The line that is being read: whoever drops it can keep what it said."""
+    """The current line, for faults about it."""
 
-    def fault(self, kind: str, path: Path, number: int, told: str) -> None:
-        self.faults.append(Fault(kind, f"{path.name}, line {number}", told, self.line))
+    def fault(self, kind: str, path: Path, number: int, problem: str) -> None:
+        self.faults.append(Fault(kind, f"{path.name}, line {number}", problem, self.line))
 
     def rows(self, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield line number and object of each line that holds one."""
+        """Yield the number and the object of each line that is a JSON object."""
         for number, line in lines(path):
             try:
                 self.line = line.decode().strip()
@@ -123,8 +123,8 @@ class _Reading:
                 row = parse_json(self.line.encode())
             except (LimitError, orjson.JSONDecodeError) as error:
                 cause = getattr(error, "msg", error)
-                told = f"not valid JSON ({cause}): {show(self.line)}"
-                self.fault("malformed", path, number, told)
+                problem = f"not valid JSON ({cause}): {show(self.line)}"
+                self.fault("malformed", path, number, problem)
                 continue
             if type(row) is dict:
                 yield number, row
@@ -133,13 +133,13 @@ class _Reading:
 
     def is_new(self, row_id: str, seen: set[str], path: Path, number: int) -> bool:
         if row_id in seen:
-            self.fault("repeated-id", path, number, f"the id {row_id!r} was there already")
+            self.fault("repeated-id", path, number, f"the id {row_id!r} occurs in an earlier row")
             return False
         seen.add(row_id)
         return True
 
-    def is_there(self, pair: tuple[str, str], place: str) -> bool:
-        """Say whether a judgement names what there is; note it where it does not."""
+    def is_known(self, pair: tuple[str, str], place: str) -> bool:
+        """Return whether query and passage of a judgement exist; record the judgement if not."""
         no_query = pair[0] not in self.query_ids
         no_passage = bool(self.passage_ids) and pair[1] not in self.passage_ids
         if no_query or no_passage:
@@ -154,8 +154,8 @@ def _read_folder(folder: Path) -> Subject:
     query_table = _queries(folder, reading)
     if not query_table.num_rows:
         faults = reading.faults[: limits.MAX_SHOWN_FAULTS]
-        told = "; ".join(f"{f.place}: {f.told}" for f in faults) or "no file of queries"
-        raise DatasetError(f"{folder} holds no query that can be read: {told}")
+        problems = "; ".join(f"{f.place}: {f.problem}" for f in faults) or "no file of queries"
+        raise DatasetError(f"{folder} contains no query that can be read: {problems}")
     judged, splits = _qrels(folder, reading)
     subject = subject_of(Dataset(folder.resolve().name, query_table, corpus, judged))
     named = splits if len(splits) > 1 else subject.splits
@@ -217,7 +217,7 @@ def _qrels_files(folder: Path) -> list[Path]:
 
 
 def _judgements(path: Path, reading: _Reading) -> Iterator[tuple[tuple[str, str], int]]:
-    """Yield the judgements that name a query and a passage that are there, each pair once."""
+    """Yield the judgements of known queries and passages, each pair once."""
     seen: dict[tuple[str, str], int] = {}
     for place, (number, line) in enumerate(lines(path)):
         text = reading.line = line.decode(errors="replace").rstrip("\r\n")
@@ -227,21 +227,21 @@ def _judgements(path: Path, reading: _Reading) -> Iterator[tuple[tuple[str, str]
         try:
             query_id, passage_id, grade = _judgement(cells)
         except ValueError:
-            reading.fault("malformed", path, number, f"no judgement: {show(text)}")
+            reading.fault("malformed", path, number, f"not a judgement: {show(text)}")
             continue
         pair = (query_id, passage_id)
         if pair in seen:
             kind = "repeated-judgement" if seen[pair] == grade else "conflicting-grades"
-            told = f"{query_id!r} and {passage_id!r} are judged twice: {seen[pair]} and {grade}"
-            reading.fault(kind, path, number, told)
+            problem = f"{query_id!r} and {passage_id!r} are judged twice: {seen[pair]} and {grade}"
+            reading.fault(kind, path, number, problem)
             continue
         seen[pair] = grade
-        if reading.is_there(pair, f"{path.name}, line {number}"):
+        if reading.is_known(pair, f"{path.name}, line {number}"):
             yield pair, grade
 
 
 def _judgement(cells: list[str]) -> tuple[str, str, int]:
-    """Return query id, passage id and grade; raise `ValueError` where they are not there."""
+    """Return query id, passage id and grade; raise `ValueError` if one is missing."""
     if len(cells) not in (3, 4) or not (cells[0] and cells[-2]):
         raise ValueError
     return cells[0], cells[-2], int(cells[-1])

@@ -1,7 +1,7 @@
-"""A cleaned copy of a data set, and a log of every change; the original is never touched.
+"""A cleaned copy of a data set, and a log of every change; the original stays as it is.
 
-Changed is only what has one right answer: what a reader would refuse, what is empty, copies, and
-damage that can be undone. Everything else is for a person to decide.
+A change has one correct result: rows that a reader rejects, empty rows and copies are removed, and
+reversible damage is repaired. Other faults are left for people to decide.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import qrels
-from ragstone.data.writers.folder import write_dataset
-from ragstone.data_quality.duplicates import expects, groups, said, squeezed
+from ragstone.data.writers.folder import write_dataset, write_lines
+from ragstone.data_quality.duplicates import expects, groups, squeezed, text_with_history
 from ragstone.data_quality.texts import CONTROLS, repaired
 from ragstone.errors import DatasetError
 from ragstone.types import Passage, Query
@@ -43,7 +43,7 @@ class Change:
     row_id: str
     why: str
     before: str = ""
-    """What stood there: the whole line of a row or judgement, else the text."""
+    """The original: the whole line of a row or judgement, else the text."""
     after: str = ""
 
 
@@ -55,7 +55,7 @@ class _Cleaning:
         self.changes.append(Change(action, kind, row_id, why, *texts))
 
     def text(self, kind: str, row_id: str, text: str) -> str:
-        """Return a text repaired."""
+        """Return a repaired text, and log the change."""
         after = CONTROLS.sub("", repaired(text))
         if after != text:
             self.note("repair", kind, row_id, "encoding", text, after)
@@ -63,23 +63,23 @@ class _Cleaning:
 
 
 def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]:
-    """Write a cleaned copy and `changes.jsonl` into a folder; return how often what was done.
+    """Write a cleaned copy and `changes.jsonl` into a folder; return the number of each change.
 
     Raises:
-        DatasetError: the folder is that of the data set, or holds one already.
+        DatasetError: the folder contains the data set itself, or another one.
     """
     here = Path(source) if source else None
     if here is not None and here.exists() and target.resolve() in (here.resolve(), *_parents(here)):
         raise DatasetError(
-            f"the cleaned copy cannot be written into {target}: the data set itself is there; "
+            f"the cleaned copy cannot be written into {target}, the folder of the data set; "
             f"choose another folder"
         )
     log = target / LOG
     if log.exists():
-        raise DatasetError(f"{log} is there already; choose another folder, or remove it")
+        raise DatasetError(f"{log} already exists; choose another folder, or remove it")
     dataset, changes = cleaned(subject)
     write_dataset(dataset, target)
-    log.write_bytes(b"".join(orjson.dumps(asdict(c)) + b"\n" for c in changes))
+    write_lines({log: (orjson.dumps(asdict(c)) + b"\n" for c in changes)})
     return Counter(f"{change.action} {change.kind}" for change in changes)
 
 
@@ -88,15 +88,15 @@ def _parents(path: Path) -> list[Path]:
 
 
 def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
-    """Return the cleaned data set, and what was changed."""
+    """Return the cleaned data set and the changes."""
     cleaning = _Cleaning()
     for fault in subject.faults:
         if fault.kind != "not-utf-8":
-            cleaning.note("drop", "row", fault.place, f"{fault.kind}: {fault.told}", fault.line)
+            cleaning.note("drop", "row", fault.place, f"{fault.kind}: {fault.problem}", fault.line)
     for lost in subject.dangling:
-        what = "query" if lost.no_query else "passage"
+        noun = "query" if lost.no_query else "passage"
         pair = f"{lost.query_id} {lost.passage_id}"
-        cleaning.note("drop", "judgement", pair, f"no such {what} ({lost.place})", lost.line)
+        cleaning.note("drop", "judgement", pair, f"no such {noun} ({lost.place})", lost.line)
     passages, moved = _passages(subject, cleaning)
     queries = _queries(subject, cleaning)
     judged = _judgements(subject, moved, {q.query_id for q in queries}, cleaning)
@@ -106,7 +106,7 @@ def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
 
 
 def _passages(subject: Subject, cleaning: _Cleaning) -> tuple[list[Passage], dict[str, str]]:
-    """Return the passages to keep, and the new id of those that are not; empty: none."""
+    """Return the kept passages, and id -> new id of the others; "" if there is none."""
     copies = {
         copy: ids[0]
         for ids in groups({i: squeezed(text) for i, text in subject.texts()})
@@ -119,7 +119,7 @@ def _passages(subject: Subject, cleaning: _Cleaning) -> tuple[list[Passage], dic
             moved[passage_id] = ""
             cleaning.note("drop", "passage", passage_id, "empty text", passage.text)
         elif passage_id in copies:
-            why = f"the text of {copies[passage_id]}"
+            why = f"copy of {copies[passage_id]}"
             cleaning.note("merge", "passage", passage_id, why, passage.text)
         else:
             text = cleaning.text("passage", passage_id, passage.text)
@@ -131,12 +131,12 @@ def _queries(subject: Subject, cleaning: _Cleaning) -> list[Query]:
     kept: list[Query] = []
     seen: dict[tuple[object, ...], str] = {}
     for query in subject.queries:
-        what = (said(query), *expects(subject, query))
-        if what in seen:
-            why = f"asks what {seen[what]} asks"
+        identity = (text_with_history(query), *expects(subject, query))
+        if identity in seen:
+            why = f"copy of {seen[identity]}"
             cleaning.note("drop", "query", query.query_id, why, query.text)
             continue
-        seen[what] = query.query_id
+        seen[identity] = query.query_id
         text = cleaning.text("query", query.query_id, query.text)
         kept.append(replace(query, text=text, gold_answers=_answers(query, cleaning)))
     return kept
@@ -148,7 +148,7 @@ def _answers(query: Query, cleaning: _Cleaning) -> tuple[str, ...]:
         if not answer.strip():
             cleaning.note("drop", "answer", query.query_id, "empty", answer)
         elif answer in found:
-            cleaning.note("drop", "answer", query.query_id, "stands twice", answer)
+            cleaning.note("drop", "answer", query.query_id, "repeated", answer)
         else:
             found[cleaning.text("answer", query.query_id, answer)] = None
     return tuple(found)

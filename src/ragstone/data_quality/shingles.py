@@ -1,9 +1,9 @@
 """Near-duplicates by MinHash (Broder, 1997) and banded buckets, in numpy.
 
-A text is the set of its shingles: runs of words, or of characters for short texts. 64 minima a text
-estimate the Jaccard similarity of two sets; texts that share a band of 4 minima become candidates,
-and every candidate is then measured exactly. A pair of similarity 0.8 is missed with a probability
-of 0.0002, one of 0.5 becomes a candidate with 0.64.
+A text is the set of its shingles: runs of words, or of characters for short texts. 64 minima per
+text estimate the Jaccard similarity of two sets. Texts that share a band of 4 minima become
+candidates, whose similarity is then computed exactly. A pair of similarity 0.8 is missed with
+probability 0.0002; one of 0.5 becomes a candidate with probability 0.64.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ShingleSets:
 
     hashes: Hashes
     starts: NDArray[np.int64]
-    """Where each text's shingles begin; one more than there are texts."""
+    """Start of each text's shingles, and the end of the last; shape (n + 1,)."""
 
     def of(self, place: int) -> Hashes:
         """Return the shingles of one text."""
@@ -51,7 +51,7 @@ class ShingleSets:
 def word_shingles(texts: Iterable[str], size: int = 5) -> ShingleSets:
     """Return the sets of runs of `size` words; a shorter text is one run.
 
-    Case and punctuation do not count; a script without spaces gives a word a character.
+    Case and punctuation are ignored. In scripts without spaces a character is a word.
     """
     known: dict[str, int] = {}
     return _sets(
@@ -60,7 +60,7 @@ def word_shingles(texts: Iterable[str], size: int = 5) -> ShingleSets:
 
 
 def character_shingles(texts: Iterable[str], size: int = 4) -> ShingleSets:
-    """Return the sets of runs of `size` characters of the words, with one blank between them."""
+    """Return the sets of runs of `size` characters of the words joined by single blanks."""
     joined = (" ".join(_WORD.findall(text.lower())) for text in texts)
     codes = (np.array(list(map(ord, text)), np.uint64) for text in joined)
     return _sets(map(_mixed, codes), size=size)
@@ -85,7 +85,7 @@ def _sets(sequences: Iterable[Hashes], size: int) -> ShingleSets:
 
 
 def _runs(sequence: Hashes, size: int) -> Hashes:
-    """Hash every run of `size` items; 64-bit arithmetic wraps round, as a hash wants it."""
+    """Hash every run of `size` items, in 64-bit arithmetic that wraps round."""
     length = max(len(sequence) - size + 1, 1)
     hashed = np.zeros(length, np.uint64)
     for offset in range(min(size, len(sequence))):
@@ -99,9 +99,9 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 def near_pairs(sets: ShingleSets, least: float) -> list[Pair]:
-    """Return the pairs of texts whose similarity is `least` or more, most similar first.
+    """Return the pairs of texts with a similarity of at least `least`, most similar first.
 
-    Texts without a shingle are in no pair.
+    Texts without a shingle are skipped.
 
     >>> texts = ["one two three four five six", "ONE two three, four five six!", "seven eight"]
     >>> near_pairs(word_shingles(texts), 0.8)
@@ -123,7 +123,7 @@ def _buckets(sets: ShingleSets) -> Iterator[list[int]]:
         band = np.zeros(len(filled), np.uint64)
         for _ in range(_BAND):
             odd, salt = generator.integers(1 << 62, size=2).astype(np.uint64)
-            # The shingles are mixed well already: a product alone orders them anew.
+            # The shingles are mixed already, so a product alone gives a new order.
             shuffled = (sets.hashes ^ salt) * (odd * np.uint64(2) + np.uint64(1))
             minima = np.minimum.reduceat(shuffled, sets.starts[filled])
             band = (band ^ _mixed(minima)) * _MIX

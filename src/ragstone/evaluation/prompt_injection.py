@@ -36,13 +36,11 @@ class Steering:
     """Items that had a verdict and lose it under the attack."""
 
 
-def steering(
-    judge: Any, data: HumanSet, calls: Asker, attacks: Sequence[str] = tuple(ATTACKS)
-) -> list[Steering]:
+def steering(judge: Any, data: HumanSet, calls: Asker) -> list[Steering]:
     """Return how often each attack raises a judge's verdict; twice the calls of a check each."""
     items = [one.item for one in data.items]
     plain = [verdict.value for verdict in judge.verdicts(items, calls)]
-    return [_under(attack, judge, items, plain, calls) for attack in attacks]
+    return [_under(attack, judge, items, plain, calls) for attack in ATTACKS]
 
 
 def _under(

@@ -11,6 +11,7 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk, size
 from ragstone.core.step_notes import add_note, collect_notes
+from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
 from ragstone.indexes.vector_files import VectorFolder
@@ -31,9 +32,6 @@ _BASE: Final = 300_000_000
 """Memory of a search besides the vectors of a corpus without a store, in bytes."""
 _SURE: Final = 10_000
 """Maximum number of passages that need no estimate."""
-_HELD: Final = 2
-_held: dict[str, tuple[Vectors, Mapping[str, int]]] = {}
-"""The mapped vectors used last in this process: several rankings of one corpus need them once."""
 
 
 def embed_corpus(
@@ -52,15 +50,14 @@ def embed_corpus(
         StoreError: a file is damaged, or cannot be written.
     """
     corpus = services.corpus
-    if corpus.store is None:
+    store = corpus.store
+    if store is None:
         return _in_memory(embedder, services, precision)
     made_of = {"embedder": embedder, "precision": precision}
-    key = fingerprint({**made_of, "store": str(corpus.store.root), "corpus": corpus.digest})
-    if key not in _held:
-        while len(_held) >= _HELD:
-            _held.pop(next(iter(_held)))
-        _held[key] = _stored(corpus.store, embedder, services, precision)
-    vectors, notes = _held[key]
+    key = fingerprint({**made_of, "store": str(store.root), "corpus": corpus.digest})
+    vectors, notes = INDEXES.get(
+        "vectors", key, lambda: _stored(store, embedder, services, precision)
+    )
     for what, count in notes.items():
         add_note(what, count)
     return vectors

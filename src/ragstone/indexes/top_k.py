@@ -15,24 +15,18 @@ _HEAPS: Final = 8
 """Heaps per place of the ranking: with 8, a sixteenth more than the ranking is left to sort."""
 
 
-def top_places(
-    scores: npt.NDArray[np.floating[Any]], top_k: int, *, above: float | None = None
-) -> npt.NDArray[np.intp]:
+def top_places(scores: npt.NDArray[np.floating[Any]], top_k: int) -> npt.NDArray[np.intp]:
     """Return the positions of the `top_k` highest scores, best first, equal ones by position.
 
     Args:
         scores: one score per passage, of shape (n,).
         top_k: how many positions at most.
-        above: leave out scores that are not greater than this.
 
-    >>> top_places(np.array([0.0, 2.0, 1.0, 2.0], dtype=np.float32), 3, above=0.0).tolist()
+    >>> top_places(np.array([0.0, 2.0, 1.0, 2.0], dtype=np.float32), 3).tolist()
     [1, 3, 2]
     """
     floor = top_k_lower_bound(scores, top_k)
-    if above is not None and above >= floor:
-        places = (scores > above).nonzero()[0]
-    else:
-        places = (scores >= floor).nonzero()[0]
+    places = (scores >= floor).nonzero()[0]
     found = scores[places]
     if len(places) > top_k:
         # Everything as good as the last place is kept until positions have decided between ties.

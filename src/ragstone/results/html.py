@@ -6,8 +6,6 @@ import base64
 import datetime as dt
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
+from ragstone.core.atomic_files import atomic_file
 from ragstone.errors import StoreError
 from ragstone.results import leaderboards as views
 from ragstone.results.by_label import label_tables
@@ -57,15 +56,8 @@ def write_report(
     """
     text = render_report(results, queries=queries)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+        with atomic_file(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise StoreError(f"cannot write the report {path}: {error.strerror or error}") from error
     return path

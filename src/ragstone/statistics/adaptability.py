@@ -32,10 +32,6 @@ OUTCOMES: Final[tuple[Outcome, ...]] = (
     "context_insensitivity",
     "context_misinterpretation",
 )
-OVERALL_NOTE: Final = (
-    "overall = acceptability - vulnerability - insensitivity - misinterpretation; since the four "
-    "shares sum to 1 it equals 2 x acceptability - 1 and says nothing beyond acceptability"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +84,7 @@ class Adaptability:
     gold_unknown: int
     """Vulnerable and acceptable items in neither part, as nothing says whether gold was there."""
     overall: float | None
-    """See `OVERALL_NOTE`."""
-    overall_interval: tuple[float, float] | None
+    """Acceptability less the other three shares: 2 x acceptability - 1, as they sum to 1."""
     items: tuple[Item, ...]
     left_out: tuple[LeftOut, ...]
 
@@ -169,7 +164,6 @@ def adaptability(
         acceptability_without_gold=share("context_acceptability", gold=False),
         gold_unknown=sum(i.oracle and i.gold_in_context is None for i in items),
         overall=None if acceptable.share is None else 2 * acceptable.share - 1,
-        overall_interval=_doubled(acceptable.interval),
         items=tuple(items),
         left_out=tuple(left_out),
     )
@@ -210,7 +204,3 @@ def _to_one(shares: dict[Outcome, Share], n: int) -> dict[Outcome, Share]:
     largest = max(shares, key=lambda outcome: shares[outcome].count)
     others = sum(Fraction(held.share or 0) for name, held in shares.items() if name != largest)
     return {**shares, largest: replace(shares[largest], share=float(1 - others))}
-
-
-def _doubled(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    return None if interval is None else (2 * interval[0] - 1, 2 * interval[1] - 1)

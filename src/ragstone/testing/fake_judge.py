@@ -46,7 +46,7 @@ class ScriptedCalls:
 class ScriptedVerdicts:
     """Answers as a judge's model would that is wrong at known rates.
 
-    Used as the answer of `ScriptedCalls` and, through `answer_messages`, of `FakeModelServer`.
+    Used as the answer of `ScriptedCalls`.
 
     Args:
         truth: a text that stands in the prompt (an answer) -> the right verdict.
@@ -66,10 +66,6 @@ class ScriptedVerdicts:
         """Return the reply to a request."""
         prompt = next(text for role, text in request.messages if role == "user")
         return self.reply(prompt, request.sample)
-
-    def answer_messages(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """Return the reply to messages as a server receives them."""
-        return self.reply(next(m["content"] for m in messages if m["role"] == "user"), 0)
 
     def reply(self, prompt: str, sample: int) -> str:
         """Return what is said to a prompt at one repeat."""

@@ -1,14 +1,14 @@
-"""How answers are compared: text to words (for Match, EM and F1) and to pieces (for ROUGE).
+"""Tokens for the comparison of answers: words (for Match, EM and F1) and pieces (for ROUGE).
 
-*Words* are SQuAD's, made safe for other languages: lower case, punctuation deleted, English
-articles dropped. *Pieces* are split at punctuation instead. What differs from SQuAD's script:
+*Words* are SQuAD's, adapted to other languages: lower case, without punctuation and English
+articles. *Pieces* are split at punctuation instead. Differences from SQuAD's script:
 
 - Unicode: compatibility forms, case and punctuation of every script, not of ASCII alone.
-- Scripts written without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan) give one
-  token a character; so does Hangul, where particles are glued to the noun (KorQuAD does the same).
-- `a`, `an` and `the` are dropped from English only ("il y a dix ans" keeps its verb), not where a
-  full stop makes an initial of it ("A. A. Milne"), and not where nothing else is left ("The The").
-- A text of nothing but signs keeps them: "$" is not "%".
+- In scripts written without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan) each
+  character is a token. The same applies to Hangul, whose words include particles, as in KorQuAD.
+- `a`, `an` and `the` are removed from English only ("il y a dix ans" keeps its verb), but not if a
+  full stop makes them an initial ("A. A. Milne"), nor if nothing else remains ("The The").
+- A text of signs alone keeps them: "$" is not "%".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENGLISH: Final = frozenset(
         "the of and in to is was were are for on with by from that this it as at be his her",
     )
 )
-"""Function words that speak for English, and for no language in which `a` is a word."""
+"""English function words that do not occur in languages with a word `a`."""
 
 NOT_ENGLISH: Final = frozenset(
     # French, Spanish, Catalan, Portuguese, Italian, Romanian, Hungarian, German, Polish, Czech
@@ -40,14 +40,13 @@ NOT_ENGLISH: Final = frozenset(
         "și este az és egy nem der das und ist von na się jest",
     )
 )
-"""Function words of languages in which `a` or `an` is another word than the article, and which
-are none in English."""
+"""Function words, not English ones, of languages in which `a` or `an` is not an article."""
 
 SIGN: Final = "\x1b"
-"""Stands for any sign that is not ASCII: deleted from words, a border between pieces."""
+"""Replaces each sign outside ASCII: deleted from words, a border between pieces."""
 
 _HELD: Final = 0xE000
-"""Start of the private-use area, where a text of nothing but signs keeps its ASCII signs."""
+"""Start of the private-use area, which represents the ASCII signs of a text of signs alone."""
 
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff"
@@ -72,7 +71,7 @@ _ASCII_HELD: Final = {ord(c): chr(_HELD + ord(c)) for c in string.punctuation}
 def fold(text: str) -> str:
     r"""Return the text in lower case, compatibility-normalised, signs outside ASCII as `SIGN`.
 
-    Characters of scripts without spaces stand apart. ASCII text is only put into lower case.
+    Characters of scripts without spaces are separated. ASCII text is only changed to lower case.
 
     >>> fold("「東京」 Ünited"), fold("5€")
     ('\x1b 東  京 \x1b ünited', '5\x1b')
@@ -92,7 +91,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _held(text: str) -> str:
-    """Return a text without letters and digits such that its signs are kept as if letters."""
+    """Return a text of signs alone, with its signs replaced so that they count as letters."""
     signs = unicodedata.normalize("NFKC", text).translate(_CONTROLS).translate(_ASCII_HELD)
     return " ".join(signs.split())
 
@@ -103,14 +102,14 @@ def _character(character: str) -> str:
         return character if character.isprintable() else " "
     category = unicodedata.category(character)
     if category == "Cf":
-        return ""  # soft hyphens, joiners and marks of direction are no part of the word
+        return ""  # soft hyphens, joiners and marks of direction are not part of a word
     if category[0] in "PS":
         return SIGN
     return " " if category[0] in "ZC" else character
 
 
 def words(text: str, language: str = "") -> list[str]:
-    """Return the words of a text; `language` (a code such as "fr") settles what a guess would.
+    """Return the words of a text; without `language` (a code such as "fr") it is guessed.
 
     >>> words("The U.S. Army"), words("Il y a dix ans"), words("A. A. Milne"), words("「東京」。")
     (['us', 'army'], ['il', 'y', 'a', 'dix', 'ans'], ['a', 'a', 'milne'], ['東', '京'])
@@ -120,7 +119,7 @@ def words(text: str, language: str = "") -> list[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Return the runs of letters and digits of a text; no article is dropped.
+    """Return the runs of letters and digits of a text, articles included.
 
     >>> pieces("Newton's law, 1914-1918"), pieces("北京市")
     (['newton', 's', 'law', '1914', '1918'], ['北', '京', '市'])
@@ -129,7 +128,7 @@ def pieces(text: str) -> list[str]:
 
 
 def pieces_without_articles(text: str, language: str = "") -> list[str]:
-    """Return the pieces of a text less the articles that `words` drops.
+    """Return the pieces of a text without the articles that `words` removes.
 
     >>> pieces_without_articles("The mother-in-law of a king")
     ['mother', 'in', 'law', 'of', 'king']
@@ -145,10 +144,10 @@ def _drop_articles(tokens: list[str], language: str) -> list[str]:
 
 
 def is_english(tokens: list[str], language: str = "") -> bool:
-    """Say whether articles may be dropped: by the language stated, else by the function words.
+    """Return whether a text is English: by `language`, or else by its function words.
 
-    A text speaks against English with two or more foreign function words, and more of them than
-    English ones; a short text without any is taken for English, as SQuAD takes every text.
+    A text is not English if it has at least two foreign function words and fewer English ones.
+    Texts without function words count as English, as every text does in SQuAD.
 
     >>> is_english("il y a dix ans".split()), is_english("the la la land".split())
     (False, True)
@@ -160,7 +159,7 @@ def is_english(tokens: list[str], language: str = "") -> bool:
 
 
 def contains(tokens: list[str], part: list[str]) -> bool:
-    """Say whether `part`, if not empty, stands in `tokens` without a gap.
+    """Return whether `tokens` contains `part`, not empty, without a gap.
 
     >>> contains(["in", "new", "york"], ["new", "york"]), contains(["famous"], ["us"])
     (True, False)

@@ -1,4 +1,4 @@
-"""What is known of writing systems: which put no spaces between words, which signs are marks."""
+"""Writing systems: scripts without spaces between words, and combining marks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNSPACED: Final = (
     "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
     "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
-"""Scripts that put no spaces between words, as ranges of a character class."""
+"""Scripts without spaces between words, as ranges of a character class."""
 
 
 @cache
@@ -34,7 +34,7 @@ def _is_mark(character: str) -> bool:
 
 
 def is_unspaced(text: str) -> bool:
-    """Say whether more than half of a text's letters are of scripts that put no spaces.
+    """Return whether more than half of a text's letters are in scripts without spaces.
 
     >>> is_unspaced("東京都 2020 (Tokyo)"), is_unspaced("서울은 수도이다"), is_unspaced("")
     (False, False, False)
@@ -49,5 +49,5 @@ def is_unspaced(text: str) -> bool:
 
 @cache
 def _unspaced_letters() -> re.Pattern[str]:
-    # Thai vowel signs are marks, not letters: they must not outvote the letters beside them.
+    # Thai vowel signs are marks, not letters, and must not be counted.
     return re.compile(rf"(?:[{UNSPACED}](?<![\d{marks()}]))+")

@@ -1,4 +1,4 @@
-"""Where the sentences of a text start, in some three hundred languages."""
+"""Sentence starts in a text, in about three hundred languages."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from ragstone.errors import MissingDependency
 
 
 def sentence_starts(text: str, language: str, *, asked_by: str) -> list[int]:
-    """Return the character at which each sentence starts, ascending; the first is 0.
+    """Return the position of each sentence's first character, ascending; the first is 0.
 
-    Wikimedia's sentencex does the work: rules by language, marks of all scripts. Texts in scripts
-    without such marks (Thai, Lao, Khmer) are one sentence.
+    The rules are those of Wikimedia's sentencex: abbreviations per language, and sentence marks of
+    all scripts. Texts in scripts without such marks (Thai, Lao, Khmer) are one sentence.
 
     Args:
         text: any text.
-        language: whose abbreviations do not end a sentence, as `en` or `de`.
-        asked_by: the component to name where the package is missing.
+        language: language of the abbreviations that do not end a sentence, such as `en`.
+        asked_by: name of the component in the error if the package is missing.
 
     >>> sentence_starts("One. Two!  Three", "en", asked_by="an example")
     [0, 5, 11]
@@ -27,7 +27,7 @@ def sentence_starts(text: str, language: str, *, asked_by: str) -> list[int]:
 
 
 def splitter_version(*, asked_by: str) -> str:
-    """Return which release of the splitter is installed: another one may find other sentences."""
+    """Return the installed release of the splitter, which is part of cache keys."""
     from importlib.metadata import version
 
     sentence_starts("", "en", asked_by=asked_by)

@@ -1,4 +1,4 @@
-"""Words so frequent in a language that a lexical search may leave them out."""
+"""Stop words: the most frequent words of a language, which a lexical search may ignore."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 _LISTS: Final = {
-    # The 33 words of Lucene's English analyser, which Anserini leaves out.
+    # The 33 stop words of Lucene's English analyser, which Anserini uses.
     "english": """a an and are as at be but by for if in into is it no not of on or such that the
         their then there these they this to was will with""",
-    # Articles, pronouns, prepositions, conjunctions and forms of "to be"; lists of our own.
+    # Articles, pronouns, prepositions, conjunctions and forms of "to be"; our own lists.
     "french": """à au aux avec ce ces cette dans de des du elle elles en est et eux il ils je la le
         les leur leurs lui ma mais me mes mon ne nos notre nous ont ou où par pas pour qu que qui sa
         se ses son sont sur ta te tes ton tu un une vos votre vous c d j l m n s t""",
@@ -31,4 +31,4 @@ _LISTS: Final = {
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(text.split()) for language, text in _LISTS.items()
 }
-"""Language, by its English name -> words in lower case."""
+"""English name of a language -> stop words in lower case."""

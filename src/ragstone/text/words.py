@@ -1,4 +1,4 @@
-"""Words of a text in any script, as lexical retrievers count them."""
+"""Words of a text in any script, for lexical retrieval."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _ALPHANUMERIC: Final = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 PLAIN: Final = bytes(
     byte if byte in _ALPHANUMERIC or byte > ord("\x7f") else ord(" ") for byte in range(256)
 ).lower()
-"""What each byte of a text in UTF-8 becomes: letters lower case, ASCII separators spaces."""
+"""Byte of a text in UTF-8 -> its replacement: letters in lower case, ASCII separators as spaces."""
 
 
 def words(text: str) -> list[str]:
     """Return the lower-cased alphanumeric words of a text, in order.
 
-    Full-width and other compatible forms count as the plain ones (Unicode NFKC). Where a script
-    puts no space between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), each pair of
-    neighbouring characters is a word.
+    Full-width and other compatible forms count as the plain ones (Unicode NFKC). In scripts without
+    spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), each pair of neighbouring
+    characters is a word.
 
     >>> words("BM25's naïve Tokenizer, in 1994.")
     ['bm25', 's', 'naïve', 'tokenizer', 'in', '1994']
@@ -34,13 +34,13 @@ def words(text: str) -> list[str]:
 
 
 def normal(text: str) -> str:
-    """Return a text in the form that is split into words."""
+    """Return a text in the normal form for splitting."""
     # ASCII is its own NFKC.
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
 def split(text: str) -> list[str]:
-    """Return the words of a text that is in its normal form."""
+    """Return the words of a text in its normal form."""
     if text.isascii():
         return text.encode().translate(PLAIN).decode().split()
     found: list[str] = []
@@ -55,7 +55,7 @@ def split(text: str) -> list[str]:
 @cache
 def _pattern() -> re.Pattern[str]:
     """Match a word (group 1) or a run of characters of an unspaced script (group 2)."""
-    # Marks (vowel signs, accents) belong to the word before them, but `re` calls them no letters.
+    # Marks (vowel signs, accents) belong to the word before them, but `\w` does not match them.
     word = rf"[^\W_{UNSPACED}](?:[^\W_{UNSPACED}]|[{marks()}])*"
     run = rf"(?=[^\W_])[{UNSPACED}](?:(?=[^\W_]|[{marks()}])[{UNSPACED}])*"
     return re.compile(f"({word})|({run})")

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from tests.support import rankings
 
-from ragstone.components.retrievers.bm25 import BM25, _indexes
+from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
+from ragstone.indexes.cache import INDEXES
 from ragstone.text.words import words
 from ragstone.types import Passage, Ranking, Search
 
@@ -148,7 +149,7 @@ def test_the_smallest_corpora_are_searched(texts: list[str], tmp_path: Path) -> 
     """No passage gives an empty ranking, one passage a ranking of one, kept or not."""
     corpus = _corpus(texts)
     for made in (corpus, Corpus(corpus.table, Store(tmp_path))):
-        _indexes.clear()
+        INDEXES.clear()
         assert list(_search(BM25(), made, "passage").passage_ids) == ["p0"][: len(texts)]
 
 

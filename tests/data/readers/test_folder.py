@@ -190,14 +190,14 @@ BAD: list[tuple[str, str | bytes | None, str]] = [
         "line 1: not UTF-8 at byte 26 of the line (0xe9",
     ),
     ("qrels", b"q1\tp1\t1\nq\xe9\tp1\t1\n", "qrels.tsv, line 2: not UTF-8 at byte 2"),
-    ("corpus", "\n", "corpus.jsonl holds no passage"),
+    ("corpus", "\n", "corpus.jsonl contains no passage"),
     ("queries", "", "queries.jsonl is empty"),
-    ("queries", None, "holds neither queries.jsonl nor conversations.jsonl"),
-    ("corpus", CORPUS + '\n{"_id": "p1", "text": ""}', "line 4: the _id 'p1' stands in line 1"),
+    ("queries", None, "contains neither queries.jsonl nor conversations.jsonl"),
+    ("corpus", CORPUS + '\n{"_id": "p1", "text": ""}', "line 4: the _id 'p1' occurs in line 1"),
     (
         "queries",
         QUERIES + '{"_id": "q2", "text": "x"}',
-        "line 3: the query id 'q2' stands in queries.jsonl, line 2",
+        "line 3: the query id 'q2' occurs in queries.jsonl, line 2",
     ),
     ("queries", '{"_id": 7, "text": "x"}', "'_id' must be text, found 7; write it as \"7\""),
     ("queries", '{"_id": "a\\tb", "text": "x"}', "without tabs and not empty, found 'a\\tb'"),
@@ -206,12 +206,12 @@ BAD: list[tuple[str, str | bytes | None, str]] = [
     ("corpus", '{"_id": "p1", "text": ["x"]}', "the field 'text' must be text, found ['x']"),
     ("queries", '{"_id": "q1", "text": " "}', "line 1: the field 'text' is empty, found ' '"),
     ("queries", '{"_id": "q", "text": "x", "answers": 3}', "must be a list of texts, found 3"),
-    ("queries", '{"_id": "q", "text": "x", "answers": [3]}', "must hold texts only, found 3"),
+    ("queries", '{"_id": "q", "text": "x", "answers": [3]}', "must contain texts only, found 3"),
     ("queries", '{"_id": "q", "text": "x", "history": "y"}', "must be a list, found 'y'"),
     (
         "queries",
         '{"_id": "q", "text": "x", "history": [{"role": "system", "text": "y"}]}',
-        "'history' must hold objects with a text and the role 'user', 'agent' or 'assistant'",
+        "'history' must contain objects with a text and the role 'user', 'agent' or 'assistant'",
     ),
     ("conversations", '{"_id": "c", "turns": []}', "'turns' must list at least one turn"),
     (
@@ -228,7 +228,7 @@ BAD: list[tuple[str, str | bytes | None, str]] = [
     (
         "conversations",
         '{"_id": "c", "turns": [{"user": "a"}]}\n{"_id": "c", "turns": [{"user": "a"}]}',
-        "line 2: the query id 'c::1' stands in conversations.jsonl, line 1",
+        "line 2: the query id 'c::1' occurs in conversations.jsonl, line 1",
     ),
     ("qrels", "q1\tp1\t1\nq2\tp2\t0.5\n", "line 2: the score must be a whole number such as 0, 1"),
     ("qrels", "q1\tp1\n", "qrels.tsv, line 1: expected query id, passage id and score"),
@@ -248,7 +248,7 @@ def test_bad_input_is_refused_by_file_line_and_value(
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     """A missing folder, and a file in its place, say what should be there."""
     for path in (tmp_path / "absent", write(tmp_path, {"file": "x"}) / "file"):
-        with pytest.raises(DatasetError, match="is not a folder; it should hold"):
+        with pytest.raises(DatasetError, match="is not a folder; it should contain"):
             FolderReader(path).read()
 
 
@@ -266,7 +266,7 @@ def test_one_file_in_two_forms_is_refused(tmp_path: Path) -> None:
 def test_a_broken_gzip_file_is_refused(content: bytes, tmp_path: Path) -> None:
     """A file that is no gzip, and one that is cut off, are named."""
     write(tmp_path, {"queries.jsonl": QUERIES, "corpus.jsonl.gz": content})
-    with pytest.raises(DatasetError, match=r"corpus\.jsonl\.gz is not a whole gzip file"):
+    with pytest.raises(DatasetError, match=r"corpus\.jsonl\.gz is not a complete gzip file"):
         FolderReader(tmp_path).read()
 
 

@@ -210,7 +210,7 @@ def test_json_lines_are_read_too(hub: Load) -> None:
     assert hub({"name": "hub", "repo": "lab/fruit"})[:3] == ["lab/fruit@01234567", 1, 1]
     kind, told = hub({"name": "hub", "repo": "lab/fruit", "limit": 1})
     assert kind == "DatasetError"
-    assert "no Parquet files, and limit cuts those alone" in told
+    assert "no Parquet files, and limit applies to those alone" in told
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_json_lines_are_read_too(hub: Load) -> None:
     [
         ({"repo": "lab/nothing"}, "online", "the hub has no data set 'lab/nothing'"),
         ({"repo": "lab/fruit", "revision": "old"}, "online", "no revision 'old'"),
-        ({"repo": "lab/fruit"}, "offline", "is not kept here"),
+        ({"repo": "lab/fruit"}, "offline", "is not in the cache"),
         ({"repo": "a b/c/d"}, "online", "the hub could not give a b/c/d"),
         ({"repo": "lab/fruit"}, "online", "neither Parquet files nor queries.jsonl; found x.txt"),
     ],

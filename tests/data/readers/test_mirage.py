@@ -148,7 +148,7 @@ def test_what_has_no_counterpart_is_refused_or_dropped(tmp_path: Path) -> None:
     made = write(tmp_path, dataset=QUERIES[:1], oracle=oracle)
     with pytest.raises(DatasetError) as caught:
         MirageReader(made).read()
-    assert "2 without a counterpart" in str(caught.value)
+    assert "2 rows without a counterpart" in str(caught.value)
     assert "oracle of query 'q1' (not in its pool)" in str(caught.value)
     assert "pool of query 'q2' (no such query)" in str(caught.value)
     kept = MirageReader(made, dangling_qrels="drop").read()
@@ -158,9 +158,9 @@ def test_what_has_no_counterpart_is_refused_or_dropped(tmp_path: Path) -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"dataset": {"a": 1}}, "dataset.json: expected a JSON list of rows, found {'a': 1}"),
-    ({"dataset": []}, "holds no query"),
+    ({"dataset": []}, "contains no query"),
     ({"dataset": ["x"]}, "dataset.json, row 1: expected a JSON object, found 'x'"),
-    ({"dataset": [*QUERIES, query(1)]}, "row 3: the query id 'q1' stands in dataset.json, row 1"),
+    ({"dataset": [*QUERIES, query(1)]}, "row 3: the query id 'q1' occurs in dataset.json, row 1"),
     ({"dataset": [{**query(1), "query": ""}]}, "row 1: the field 'query' is empty"),
     ({"dataset": [{**query(1), "answer": 1}]}, "'answer' must be a list of texts, found 1"),
     ({"pool": [{**POOL[0], "support": 2}]}, "row 1: the field 'support' must be 0 or 1, found 2"),
@@ -195,12 +195,12 @@ def test_faults_of_the_json_itself_have_line_and_column(tmp_path: Path) -> None:
 def test_a_hub_file_that_is_broken_is_refused(tmp_path: Path) -> None:
     """A cut-off Parquet file, lists of unlike lengths, and a folder with nothing in it."""
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and then nothing")
-    with pytest.raises(DatasetError, match=r"a\.parquet is not a whole Parquet file"):
+    with pytest.raises(DatasetError, match=r"a\.parquet is not a complete Parquet file"):
         MirageReader(tmp_path / "a.parquet").read()
     row = {**query(1), "doc_pool": {"mapped_id": ["q1"], "doc_chunk": ["a", "b"]}}
     (tmp_path / "b.jsonl").write_text(json.dumps(row))
-    with pytest.raises(DatasetError, match=r"b\.jsonl, line 1: .* lists of one length"):
+    with pytest.raises(DatasetError, match=r"b\.jsonl, line 1: .* lists of equal length"):
         MirageReader(tmp_path / "b.jsonl").read()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match=r"holds no dataset\.json \(or \.gz\), and no hub copy"):
+    with pytest.raises(DatasetError, match=r"contains no dataset\.json .* and no hub copy"):
         MirageReader(tmp_path / "empty").read()

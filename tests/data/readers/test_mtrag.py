@@ -149,7 +149,7 @@ def test_tasks_a_b_and_c_carry_what_a_system_returned(tmp_path: Path) -> None:
     found = read_submission(tmp_path / "c.jsonl")
     assert found.predictions == held.predictions
     assert found.contexts == held.contexts
-    with pytest.raises(DatasetError, match="there already"):
+    with pytest.raises(DatasetError, match="already exists"):
         write_tasks(sample, tmp_path / "a.jsonl", "a")
 
 
@@ -202,7 +202,7 @@ def test_the_human_evaluation_is_read_and_written_as_it_is(
         ([AGENT, USER], "turn 1: the agent speaks before the user"),
         ([USER, AGENT, USER, USER], "turn 3: the user speaks twice in a row"),
         ([USER, AGENT, AGENT], "turn 1: the agent speaks twice in a row"),
-        ([USER, AGENT, {"speaker": "user", "text": " \n"}], "turn 2: what the user says is empty"),
+        ([USER, AGENT, {"speaker": "user", "text": " \n"}], "turn 2: the user's message is empty"),
         ([USER, {"speaker": "agent"}], "turn 1: the field 'text' is missing"),
         ([{"speaker": "bot", "text": "Hi"}], "turn 1: the field 'speaker' must be"),
         (["Who?"], "expected a JSON object"),
@@ -271,10 +271,10 @@ def test_questions_of_several_lines_stay_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "told"),
     [
-        ({"task_id": "c<::>x", "input": [USER]}, "names no turn"),
-        ({"task_id": "c<::>2", "turn": 3, "input": [USER]}, "the field 'turn' says 3"),
-        ({"task_id": "c<::>1", "input": []}, "must end with what the user says"),
-        ({"task_id": "c<::>1", "input": [USER, AGENT]}, "must end with what the user says"),
+        ({"task_id": "c<::>x", "input": [USER]}, "contains no turn"),
+        ({"task_id": "c<::>2", "turn": 3, "input": [USER]}, "the field 'turn' is 3"),
+        ({"task_id": "c<::>1", "input": []}, "must end with a message of the user"),
+        ({"task_id": "c<::>1", "input": [USER, AGENT]}, "must end with a message of the user"),
         ({"input": [USER]}, "the field 'task_id' is missing"),
     ],
 )
@@ -307,7 +307,7 @@ def test_one_task_twice_is_refused(tmp_path: Path) -> None:
     """A second row would count twice in every mean."""
     task = {"task_id": "c<::>1", "input": [USER]}
 
-    with pytest.raises(DatasetError, match=r"stands in t\.jsonl, line 1 already"):
+    with pytest.raises(DatasetError, match=r"occurs in t\.jsonl, line 1 already"):
         MtragReader(write(tmp_path, [task, task], "t.jsonl")).read()
 
 

@@ -44,7 +44,7 @@ def test_a_score_is_read_with_status_and_reason(tmp_path: Path) -> None:
         ('{"query_id": 7, "metric": "EM", "value": 1}', "must be text, found 7"),
         ('{"query_id": "a", "metric": "EM", "value": 1, "status": "failed"}', "have none"),
         ('{"query_id": "a", "metric": "EM", "value": 1, "status": "done"}', "status 'done'"),
-        ("", "holds no score"),
+        ("", "contains no score"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: str, message: str) -> None:

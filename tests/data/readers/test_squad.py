@@ -77,9 +77,9 @@ def test_impossible_questions_are_unanswerable(tmp_path: Path) -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    ([1], "is not of the SQuAD form: expected an object with a list 'data' of articles"),
-    ({"data": {}}, "is not of the SQuAD form"),
-    ({"data": []}, "holds no question"),
+    ([1], "does not have the SQuAD form: expected an object with a list 'data' of articles"),
+    ({"data": {}}, "does not have the SQuAD form"),
+    ({"data": []}, "contains no question"),
     ({"data": ["x"]}, "set.json, article 1: expected a JSON object, found 'x'"),
     ({"data": [{"title": "T"}]}, "article 1: the field 'paragraphs' must be a list, found None"),
     (document([("A", [question(1), {"id": "s2", "question": ""}])]), "paragraph 1: question 2: "),
@@ -87,7 +87,7 @@ BAD: list[tuple[Any, str]] = [
     (document([("A", [question(1, answers=["x"])])]), "question 1: answer 1: expected a JSON obj"),
     (
         document([("A", [question(1), question(2)])], [("B", [question(2)])]),
-        "the query id 's2' stands in article 1, paragraph 1, question 2 already",
+        "the query id 's2' occurs in article 1, paragraph 1, question 2 already",
     ),
 ]
 
@@ -102,7 +102,7 @@ def test_bad_files_are_refused_by_place_and_value(
 
 def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
     """With several files, or none, the message lists what is there."""
-    with pytest.raises(DatasetError, match=r"must hold one \.json file .* found none"):
+    with pytest.raises(DatasetError, match=r"must contain one \.json file .* found none"):
         SquadReader(tmp_path).read()
     for name in ("a.json", "b.json.gz"):
         (tmp_path / name).write_text("{}")

@@ -19,7 +19,7 @@ from ragstone.types import Ranking
         ("q1 Q0 p2 2 0.5", "line 2: expected the six columns of a TREC run.*found 5"),
         ("q1 Q0 p2 2 high x", "line 2: the score .* must be a finite number, found 'high'"),
         ("q1 Q0 p2 2 nan x", "line 2: the score .* found 'nan'"),
-        ("q1 Q0 p1 2 0.5 x", "line 2: the passage 'p1' stands twice .* query 'q1'"),
+        ("q1 Q0 p1 2 0.5 x", "line 2: the passage 'p1' occurs twice .* query 'q1'"),
     ],
 )
 def test_a_malformed_run_names_file_and_line(tmp_path: Path, line: str, message: str) -> None:
@@ -91,7 +91,7 @@ def test_a_run_is_measured_alike_everywhere(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize(("query_id", "passage_id"), [("q 1", "p"), ("q", "p 1"), ("", "p")])
 def test_an_id_that_would_break_the_columns(query_id: str, passage_id: str) -> None:
     """It is named; the file would not be read as it was meant."""
-    with pytest.raises(DatasetError, match="holds white space"):
+    with pytest.raises(DatasetError, match="contains white space"):
         list(run_lines({query_id: Ranking([passage_id], [1.0])}, "x"))
 
 

@@ -92,7 +92,7 @@ def test_what_is_there_is_left_alone(tmp_path: Path) -> None:
     """A file in the way, plain or gzipped, stops the writing before it begins."""
     made = load_dataset("sample")
     (tmp_path / "qrels.tsv.gz").write_bytes(b"mine")
-    with pytest.raises(DatasetError, match=r"qrels\.tsv\.gz is there already; choose another"):
+    with pytest.raises(DatasetError, match=r"qrels\.tsv\.gz already exists; choose another"):
         write_dataset(made, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["qrels.tsv.gz"]
 

@@ -8,8 +8,6 @@ cutting.json          what was cut how, the counts, and every judgement that was
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from ragstone.core.atomic_files import atomic_folder
 from ragstone.data.writers.folder import write_dataset, write_lines
 from ragstone.errors import DatasetError
 
@@ -40,24 +39,16 @@ def write_recut(made: Recut, folder: Path, made_by: Mapping[str, Any]) -> list[P
     """
     check_target(folder)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise DatasetError(f"cannot write into {folder.parent}: {error}") from error
-    try:
-        files = write_dataset(made.dataset, temporary) + write_lines(
-            {
-                temporary / "documents.tsv": _documents(made),
-                temporary / "document_qrels.tsv": _judgements(made.document_qrels),
-                temporary / "cutting.json": [_facts(made, made_by)],
-            }
-        )
-        temporary.chmod(0o755)  # as mkdir makes it; mkdtemp makes it ours alone
-        temporary.replace(folder)
+        with atomic_folder(folder) as temporary:
+            files = write_dataset(made.dataset, temporary) + write_lines(
+                {
+                    temporary / "documents.tsv": _documents(made),
+                    temporary / "document_qrels.tsv": _judgements(made.document_qrels),
+                    temporary / "cutting.json": [_facts(made, made_by)],
+                }
+            )
     except OSError as error:
         raise DatasetError(f"cannot write {folder}: {error}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return [folder / path.name for path in files]
 
 

@@ -31,12 +31,17 @@ class LanguageMatch(AnswerMetric):
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
 
+    def check(self, services: object = None) -> None:
+        """Raise `MissingDependency` if the package with lid.176 is not installed."""
+        language_of("", by_model=True)
+
     def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         skipped = self.inapplicable(pairs)
         return np.array(
             [
-                i not in skipped and language_of(pairs.answers[i]) == self._wanted(pairs, i)
+                i not in skipped
+                and language_of(pairs.answers[i], by_model=True) == self._wanted(pairs, i)
                 for i in range(len(pairs))
             ],
             float,
@@ -55,4 +60,4 @@ class LanguageMatch(AnswerMetric):
 
     def _wanted(self, pairs: AnswerBatch, i: int) -> str:
         stated = pairs.languages[i].lower().partition("-")[0]
-        return stated or language_of(pairs.query_texts[i])
+        return stated or language_of(pairs.query_texts[i], by_model=True)

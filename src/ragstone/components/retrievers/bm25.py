@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ragstone.core.component import Outcome
 from ragstone.core.progress import track
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
+from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
@@ -20,10 +21,6 @@ from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
-
-_HELD: Final = 2
-_indexes: dict[tuple[str, Analysis, float, float], WordIndex] = {}
-"""The indexes used last in this process: several rankings of one corpus need one index."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,6 @@ class BM25(Retriever):
 
     def _index(self, corpus: Corpus) -> WordIndex:
         key = (corpus.digest, self._analysis, self.k1, self.b)
-        if key not in _indexes:
-            while len(_indexes) >= _HELD:
-                _indexes.pop(next(iter(_indexes)))
-            _indexes[key] = WordIndex.of(corpus, self._analysis, self.k1, self.b)
-        return _indexes[key]
+        return INDEXES.get(
+            "bm25", key, lambda: WordIndex.of(corpus, self._analysis, self.k1, self.b)
+        )

@@ -9,8 +9,8 @@ from ragstone.data.dataset import Dataset
 class Reader(Component):
     """Reads one file layout into a data set.
 
-    A reader has no items, so it returns the data set itself: nothing can be measured without data,
-    so a failure is an error.
+    It returns the data set itself, not outcomes per item: without data nothing can be measured, so
+    a failure is an error.
     """
 
     verb = "read"

@@ -1,13 +1,13 @@
-"""Ragstone's own layout: a folder of JSON lines and a TSV, of which the BEIR layout is a subset.
+"""Ragstone's own layout: a folder of JSON lines and a TSV file. BEIR's layout is a subset of it.
 
-Rows, one JSON object a line; any other field becomes a label of the query or passage:
+A line is a JSON object; any other field becomes a label of the query or passage:
 
     corpus.jsonl         {"_id", "text", "title"?, "document"?}
     queries.jsonl        {"_id", "text", "answers"?, "rewrite"?, "history"?: [{"role", "text"}]}
     conversations.jsonl  {"_id", "turns": [{"user", "agent"?, "answers"?, "rewrite"?}]}
     qrels.tsv            query id, passage id, relevance; BEIR's qrels/test.tsv as well
 
-Or, as TREC has them: corpus.tsv and queries.tsv (id, tab, text), qrels.txt (four columns).
+TREC's files are read too: corpus.tsv and queries.tsv (id, tab, text), qrels.txt (four columns).
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ class FolderReader(Reader):
     """Reads a folder in Ragstone's own layout, or in BEIR's.
 
     Queries are required (`queries.jsonl`, `conversations.jsonl` or both); a corpus and qrels are
-    not: what needs them says so. Each file may be gzipped (`.gz`).
+    optional. Each file may be gzipped (`.gz`).
     """
 
     version: ClassVar[int] = 1
 
     path: str | Path
     split: str = "test"
-    """Which file of a BEIR folder `qrels/` is read; only the queries judged in it are kept."""
+    """File of a BEIR folder `qrels/`; only the queries judged in it are kept."""
     dangling_qrels: Literal["error", "drop"] = "error"
-    """What becomes of qrels that name a query or passage that is not there."""
+    """Whether qrels that name an unknown query or passage are an error or are left out."""
 
     def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` with file and line where it is malformed."""
+        """Return the data set; raise `DatasetError` with file and line if it is malformed."""
         folder = Path(self.path)
         if not folder.is_dir():
-            raise DatasetError(f"{folder} is not a folder; it should hold queries.jsonl")
+            raise DatasetError(f"{folder} is not a folder; it should contain queries.jsonl")
         corpus_file = find_file(folder, "corpus.jsonl", "corpus.tsv")
         corpus, passage_ids = (
             _read_corpus(corpus_file) if corpus_file else (passages().finish(), None)
@@ -79,13 +79,13 @@ class FolderReader(Reader):
         return judged_only(dataset) if is_split else dataset
 
     def _find_qrels(self, folder: Path) -> tuple[Path | None, bool]:
-        """Return the file of qrels, and whether it belongs to one split of several."""
+        """Return the file of qrels, and whether it is one split of several."""
         plain, splits = find_file(folder, "qrels.tsv", "qrels.txt"), folder / "qrels"
         if not splits.is_dir():
             return plain, False
         if plain:
             raise DatasetError(
-                f"{folder} holds {plain.name} and the folder qrels; keep one of them"
+                f"{folder} contains {plain.name} and the folder qrels; keep one of them"
             )
         found = find_file(splits, f"{self.split}.tsv")
         if found is None:
@@ -98,19 +98,19 @@ class FolderReader(Reader):
 
 
 def judged_only(dataset: Dataset) -> Dataset:
-    """Return the queries that are judged: BEIR's files hold those of all splits."""
+    """Return the data set with its judged queries: BEIR's files contain those of all splits."""
     judged = dataset.qrels.keys()
     ids = dataset.query_table.column("query_id").to_pylist()
     return dataset.select([place for place, query_id in enumerate(ids) if query_id in judged])
 
 
 def read_corpus(path: Path) -> Corpus:
-    """Return the passages of one file `corpus.jsonl`, under whatever name."""
+    """Return the passages of a file in the form of `corpus.jsonl`, whatever its name."""
     return Corpus(_read_corpus(path)[0])
 
 
 def read_corpus_alone(folder: Path) -> Dataset | None:
-    """Return a folder's passages as a data set without queries; None where it is more than that."""
+    """Return a folder with passages alone as a data set, or None if it has other files too."""
     found = find_file(folder, "corpus.jsonl") if folder.is_dir() else None
     beside = any(find_file(folder, name) for name in _BESIDE_A_CORPUS)
     if found is None or beside or (folder / "qrels").exists():
@@ -128,18 +128,18 @@ def _read_corpus(path: Path) -> tuple[Table, set[str]]:
         except FieldError as error:
             raise row_error(path, number, error) from error
     if not seen:
-        raise DatasetError(f"{path} holds no passage; fill it, or remove it where none is needed")
+        raise DatasetError(f"{path} contains no passage; fill it, or remove it if none is needed")
     return builder.finish(), seen
 
 
 def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
     if passage_id in seen:
-        # The lines of a million ids are not worth keeping for this: the file is read again.
+        # Line numbers of a million ids would take memory for this message alone.
         first = next(
             number for number, row in table_rows(path) if passage_row(row)[0] == passage_id
         )
         raise FieldError(
-            f"the _id {passage_id!r} stands in line {first} already; give each passage its own"
+            f"the _id {passage_id!r} occurs in line {first} already; give each passage its own id"
         )
     seen.add(passage_id)
 
@@ -149,7 +149,7 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
     conversations_file = find_file(folder, "conversations.jsonl")
     if not (queries_file or conversations_file):
         raise DatasetError(
-            f"{folder} holds neither queries.jsonl nor conversations.jsonl (or .gz); "
+            f"{folder} contains neither queries.jsonl nor conversations.jsonl (or .gz); "
             f"a data set needs queries"
         )
     builder, seen = queries(), Ids()
@@ -163,6 +163,6 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
                 raise row_error(path, number, error) from error
     if not seen:
         raise DatasetError(
-            f"{folder} holds no query: {queries_file or conversations_file} is empty"
+            f"{folder} contains no query: {queries_file or conversations_file} is empty"
         )
     return builder.finish(), seen.all()

@@ -1,4 +1,4 @@
-"""Data sets from a hub: a revision is pinned, files are kept, and a subset is streamed."""
+"""Data sets of a hub, at a pinned revision: cached files, or streamed ones for a subset."""
 
 from __future__ import annotations
 
@@ -31,39 +31,38 @@ _PLAIN: Final = ("corpus.jsonl*", "queries.jsonl*", "conversations.jsonl*", "qre
 
 @dataclass(frozen=True)
 class HubReader(Layout):
-    """Reads a data set of the Hugging Face hub (or of the one that HF_ENDPOINT names).
+    """Reads a data set of the Hugging Face hub, or of the hub in HF_ENDPOINT.
 
     Parquet files are found as by the reader `parquet`, with the same parameters; a repository
-    without them is read as a folder of JSON lines. Files are kept in the hub's own cache, and are
-    read from there when offline. With `limit`, Parquet files are streamed instead: only what the
-    first passages need is fetched, and nothing is kept.
+    without them is read as a folder of JSON lines. Files are stored in the hub's own cache and read
+    from there when offline. With `limit`, Parquet files are streamed: only the parts with the first
+    passages are fetched, and nothing is stored.
 
-    A revision that can move (a branch, a tag) is looked up first; the data set's name says the
-    commit that was read. HF_TOKEN, or the token that the hub's own command keeps, opens private
-    repositories.
+    A branch or tag is resolved to a commit first, which is part of the data set's name. HF_TOKEN,
+    or the token of the hub's own login command, gives access to private repositories.
     """
 
     version: ClassVar[int] = 1
 
     repo: str
-    """Of the data set: organisation/name."""
+    """Name of the data set: organisation/name."""
     revision: str = "main"
     """Branch, tag or commit."""
 
     def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` where there is none, or a malformed one."""
-        with _faults(self.repo, self.revision):
-            files = _kept(self) if network_forbidden() else _remote(self)
+        """Return the data set; raise `DatasetError` if it is missing or malformed."""
+        with _hub_errors(self.repo, self.revision):
+            files = _cached(self) if network_forbidden() else _remote(self)
             names = files.names()
             if not any(name.endswith(".parquet") for name in names):
                 return self._read_plain(files, names)
             return read_layout(files, self)
 
-    def _read_plain(self, files: HubFiles | KeptFiles, names: list[str]) -> Dataset:
-        """Read the JSON lines of a repository: fetched in whole, for they cannot be cut."""
+    def _read_plain(self, files: HubFiles | CachedFiles, names: list[str]) -> Dataset:
+        """Read the JSON lines of a repository; they are always fetched as a whole."""
         if self.limit:
             raise DatasetError(
-                f"{files.title} has no Parquet files, and limit cuts those alone; leave it out"
+                f"{files.title} has no Parquet files, and limit applies to those alone; remove it"
             )
         paths = [files.path(n) for n in names if any(fnmatch(n, p) for p in _PLAIN)]
         if not paths:
@@ -77,14 +76,14 @@ class HubReader(Layout):
 
 
 @dataclass(frozen=True)
-class KeptFiles(FolderFiles):
-    """The files of a revision that are in the cache."""
+class CachedFiles(FolderFiles):
+    """The cached files of a revision."""
 
     repo: str
 
     @property
     def title(self) -> str:
-        """Repository and commit; the cache calls the folder of a revision by its commit."""
+        """Repository and commit, which is the name of the cache's folder."""
         return _title(self.repo, self.folder.name)
 
 
@@ -109,7 +108,7 @@ class HubFiles:
         return sorted(found)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file: streamed in blocks, or fetched in whole and kept."""
+        """Open a file: streamed in blocks, or cached as a whole."""
         if not self.is_streamed:
             return self.path(name).open("rb")
         opened: BinaryIO = self._system.open(
@@ -118,7 +117,7 @@ class HubFiles:
         return opened
 
     def path(self, name: str) -> Path:
-        """Return where a file is in the cache, fetched if need be."""
+        """Return the path of a file in the cache; fetch it if it is not there."""
         return Path(
             _package().hf_hub_download(self.repo, name, repo_type="dataset", revision=self.commit)
         )
@@ -132,14 +131,14 @@ def _remote(reader: HubReader) -> HubFiles:
     info = _package().HfApi().dataset_info(reader.repo, revision=reader.revision)
     if info.sha != reader.revision:
         _LOG.warning(
-            "%s: revision %s is %s today; write revision: %s to read the same for ever",
+            "%s: revision %s is %s today; write revision: %s to read the same files every time",
             *(reader.repo, reader.revision, info.sha, info.sha),
         )
     return HubFiles(reader.repo, info.sha, bool(reader.limit))
 
 
-def _kept(reader: HubReader) -> KeptFiles:
-    """Return the files in the cache; a revision that can move means the only commit kept there."""
+def _cached(reader: HubReader) -> CachedFiles:
+    """Return the cached files; a branch or tag means the only commit in the cache."""
     from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.file_download import repo_folder_name
 
@@ -147,18 +146,18 @@ def _kept(reader: HubReader) -> KeptFiles:
     folder = Path(HF_HUB_CACHE) / name / "snapshots"
     commits = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if reader.revision in commits:
-        return KeptFiles(folder / reader.revision, reader.repo)
+        return CachedFiles(folder / reader.revision, reader.repo)
     if not commits or _COMMIT.fullmatch(reader.revision):
         raise DatasetError(
-            f"{reader.repo} at {reader.revision} is not kept here, and offline nothing is fetched; "
-            f"run once with a connection"
+            f"{reader.repo} at {reader.revision} is not in the cache, and offline nothing is "
+            f"fetched; run once with a connection"
         )
     if len(commits) > 1:
         raise DatasetError(
-            f"{reader.repo} is kept at several commits; offline, say which: revision: "
-            f"{' or '.join(commits)}"
+            f"{reader.repo} is in the cache at several commits; offline, write one of them: "
+            f"revision: {' or '.join(commits)}"
         )
-    return KeptFiles(folder / commits[0], reader.repo)
+    return CachedFiles(folder / commits[0], reader.repo)
 
 
 def _title(repo: str, commit: str) -> str:
@@ -175,14 +174,14 @@ def _package() -> Any:
 
 
 @contextmanager
-def _faults(repo: str, revision: str) -> Iterator[None]:
-    """Turn what the hub's client raises into a `DatasetError` with the way out."""
+def _hub_errors(repo: str, revision: str) -> Iterator[None]:
+    """Turn errors of the hub's client into a `DatasetError` with a remedy."""
     errors = _package().errors
     try:
         yield
     except errors.GatedRepoError as error:
         raise DatasetError(
-            f"{repo} is only for those whom its owners let in; ask there, then set HF_TOKEN"
+            f"{repo} needs its owners' permission; request access there, then set HF_TOKEN"
         ) from error
     except errors.RepositoryNotFoundError as error:
         raise DatasetError(

@@ -1,7 +1,7 @@
-"""InspectorRAGet's JSON: tasks, answers of several systems, what metrics and people say of them.
+"""InspectorRAGet's JSON: tasks, answers of several systems, ratings by metrics and people.
 
-This is the form in which mtRAG publishes its evaluations, and which its viewer opens. A file is
-kept as it was read, so that writing it again loses nothing, and is looked at through properties.
+mtRAG publishes its evaluations in this form, and InspectorRAGet's viewer opens it. The content of a
+file is stored unchanged, so that writing it again loses nothing; properties give access to it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PARTS: Final = ("models", "metrics", "tasks", "evaluations")
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What one person or one algorithm says of one answer."""
+    """The rating of one answer by one person or algorithm."""
 
     query_id: str
     system: str
@@ -44,7 +44,7 @@ class Inspection:
     """A file of InspectorRAGet.
 
     Args:
-        document: its content, as it stands in the file.
+        document: the content of the file.
     """
 
     document: Mapping[str, Any]
@@ -99,7 +99,7 @@ class Inspection:
 
     @cached_property
     def contexts(self) -> dict[str, dict[str, Context]]:
-        """System -> query id -> the passages it was shown, where the file says so."""
+        """System -> query id -> the passages shown to it; answers without contexts are left out."""
         found: dict[str, dict[str, Context]] = {system: {} for system in self.systems}
         for row in self.document["evaluations"]:
             if "contexts" in row:
@@ -114,19 +114,19 @@ class Inspection:
 
     @cached_property
     def ratings(self) -> list[Rating]:
-        """Everything that is said of the answers; a rating that is no number is left out."""
+        """All ratings of the answers; ratings that are not numbers are left out."""
         return [
             Rating(row["task_id"], row["model_id"], metric, rater, float(value))
             for row in self.document["evaluations"]
             for metric, given in row["annotations"].items()
-            for rater, said in given.items()
-            if (value := _number(said.get("value"))) is not None
+            for rater, rating in given.items()
+            if (value := _number(rating.get("value"))) is not None
         ]
 
     def scores(self, system: str, metric: str) -> list[Score]:
-        """Return a metric's scores of a system: of several raters, their mean.
+        """Return a metric's scores of a system: the mean over raters.
 
-        An answer without a value has the status and reason that the file gives, or is a failure.
+        An answer without a value has the status and reason of the file, or is a failure.
         """
         values: dict[str, list[float]] = {}
         for rating in self.ratings:
@@ -142,36 +142,35 @@ class Inspection:
 def read_inspection(path: Path) -> Inspection:
     """Return a file of InspectorRAGet, plain or `.gz`.
 
-    Raises `DatasetError` where a part is missing, or an evaluation names a task or system that is
-    not there.
+    Raises `DatasetError` if a part is missing, or an evaluation names an unknown task or system.
     """
-    held = json_document(path)
-    if type(held) is not dict or not all(type(held.get(part)) is list for part in _PARTS):
+    document = json_document(path)
+    if type(document) is not dict or not all(type(document.get(part)) is list for part in _PARTS):
         raise DatasetError(
-            f"{path} is no InspectorRAGet file: expected a JSON object with the lists "
+            f"{path} is not an InspectorRAGet file: expected a JSON object with the lists "
             f"{', '.join(_PARTS)}"
         )
     try:
-        _check(held)
+        _check(document)
     except FieldError as error:
         raise DatasetError(f"{path}: {error}") from error
-    return Inspection(held)
+    return Inspection(document)
 
 
 def write_inspection(inspection: Inspection, path: Path) -> Path:
-    """Write a file of InspectorRAGet and return it; raise `DatasetError` where it is there."""
+    """Write a file of InspectorRAGet and return its path; raise `DatasetError` if it exists."""
     content = orjson.dumps(inspection.document, option=orjson.OPT_INDENT_2)
     return write_lines({path: [content]})[0]
 
 
-def _check(held: Mapping[str, Any]) -> None:
-    systems = {model.get("model_id") for model in map(as_object, held["models"])}
-    for metric in map(as_object, held["metrics"]):
+def _check(document: Mapping[str, Any]) -> None:
+    systems = {model.get("model_id") for model in map(as_object, document["models"])}
+    for metric in map(as_object, document["metrics"]):
         if not {"name", "author"} <= metric.keys():
             raise FieldError(f"a metric needs 'name' and 'author', found {show(metric)}")
-    tasks = {task.get("task_id") for task in map(as_object, held["tasks"])}
+    tasks = {task.get("task_id") for task in map(as_object, document["tasks"])}
     seen = set()
-    for number, row in enumerate(map(as_object, held["evaluations"]), start=1):
+    for number, row in enumerate(map(as_object, document["evaluations"]), start=1):
         with within(f"evaluation {number}"):
             place = (take_text(dict(row), "task_id"), take_text(dict(row), "model_id"))
             take_text(dict(row), "model_response")
@@ -180,7 +179,7 @@ def _check(held: Mapping[str, Any]) -> None:
                 raise FieldError(f"there is no task {place[0]!r}")
             if place[1] not in systems:
                 raise FieldError(
-                    f"there is no model {place[1]!r}; there are {show(held['models'])}"
+                    f"there is no model {place[1]!r}; there are {show(document['models'])}"
                 )
             if place in seen:
                 raise FieldError(f"a second answer of {place[1]!r} to task {place[0]!r}; keep one")
@@ -195,10 +194,10 @@ def _turn(task: dict[str, Any]) -> Turn:
 
 
 def _document(row: dict[str, Any]) -> Passage:
-    held = dict(row)
-    title = take_text(held, "title", optional=True)
-    text = without_title(take_text(held, "text", optional=True), title)
-    return Passage(take_text(held, "document_id"), text, title)
+    fields = dict(row)
+    title = take_text(fields, "title", optional=True)
+    text = without_title(take_text(fields, "text", optional=True), title)
+    return Passage(take_text(fields, "document_id"), text, title)
 
 
 def _number(value: Any) -> float | None:
@@ -212,6 +211,9 @@ def _score(row: Mapping[str, Any], metric: str, values: list[float]) -> Score:
     query_id = row["task_id"]
     if values:
         return Score(query_id, metric, sum(values) / len(values))
-    status, reason = (row.get("unscored") or {}).get(metric) or ("failed", "the file has no value")
+    status, reason = (row.get("unscored") or {}).get(metric) or (
+        "failed",
+        "the file contains no value",
+    )
     kind: Status = "not_applicable" if status == "not_applicable" else "failed"
     return Score(query_id, metric, None, kind, str(reason))

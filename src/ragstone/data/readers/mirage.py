@@ -1,7 +1,7 @@
-"""MIRAGE's files: queries, a pool of five passages a query, and the one chosen as its oracle.
+"""MIRAGE's files: queries, a pool of five passages per query, and its oracle passage.
 
 As published with the code: `dataset.json`, `doc_pool.json` and `oracle.json`. As copied to the hub:
-one row a query, in JSON lines or Parquet, with `doc_pool` (a struct of four lists) and `oracle`.
+one row per query, in JSON lines or Parquet, with `doc_pool` (a struct of four lists) and `oracle`.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _HUB_ENDS: Final = (".parquet", ".jsonl", ".jsonl.gz")
 class MirageReader(Reader):
     """Reads MIRAGE from its folder, or from its hub copy (a file, or a folder of Parquet files).
 
-    The pool of a query is its five rows. Row n of query q (from 1) is the passage "q#n", with the
-    label `mapped_id`. A row with support 1 has relevance 1, the oracle 2 (first among the gold),
-    one with support 0 has 0: judged, and not relevant. Without `doc_pool` the set has queries
-    alone.
+    The pool of a query has five rows. Row n of query q (from 1) is the passage "q#n", with the
+    label `mapped_id`. The oracle has relevance 2, so that it is the first gold passage; other rows
+    with support 1 have 1; rows with support 0 have 0, that is judged and not relevant. Without
+    `doc_pool` the data set has queries alone.
     """
 
     version: ClassVar[int] = 1
 
     path: str | Path
     dangling_qrels: Literal["error", "drop"] = "error"
-    """What becomes of pool rows and oracles whose query, or whose pool row, is not there."""
+    """Whether pool rows without a query and oracles without a pool row are an error or left out."""
 
     def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` with the place where it is malformed."""
+        """Return the data set; raise `DatasetError` with the place if it is malformed."""
         path = Path(self.path)
         files = _hub_files(path)
         tables = _Tables()
@@ -66,14 +66,14 @@ class MirageReader(Reader):
         else:
             _read_folder(path if path.is_dir() else path.parent, tables)
         if not tables.query_ids:
-            raise DatasetError(f"{path} holds no query; a data set needs queries")
+            raise DatasetError(f"{path} contains no query; a data set needs queries")
         name = path.parent.name if path.name.startswith("dataset.json") else path.name.split(".")[0]
         return tables.finish(name or path.resolve().name, path, self.dangling_qrels)
 
 
 @dataclass
 class _Tables:
-    """What is read so far; oracles are matched to their pool rows when all is read."""
+    """Rows read so far; `finish` matches oracles to their pool rows."""
 
     queries: Any = field(default_factory=queries)
     passages: Any = field(default_factory=passages)
@@ -118,7 +118,7 @@ class _Tables:
         stray += [f"oracle of query {q!r} (no pool)" for q in self.oracles if q not in self.judged]
         if stray:
             report_dangling(
-                f"{path}: {len(stray):,} without a counterpart: {listed(stray)}", dangling
+                f"{path}: {len(stray):,} rows without a counterpart: {listed(stray)}", dangling
             )
         return Dataset(
             name, self.queries.finish(), Corpus(self.passages.finish()), judgements.finish()
@@ -127,7 +127,7 @@ class _Tables:
     def _oracle_of(self, query_id: str, pool: list[tuple[str, str, int]]) -> str | None:
         chosen = self.oracles.get(query_id)
         same = [(support, passage_id) for passage_id, text, support in pool if text == chosen]
-        # Where a text stands twice in a pool, the row marked as supporting is meant.
+        # If a text occurs twice in a pool, the oracle is the row marked as supporting.
         return max(same, key=lambda found: found[0])[1] if same else None
 
 
@@ -135,8 +135,8 @@ def _read_folder(folder: Path, tables: _Tables) -> None:
     dataset = find_file(folder, "dataset.json")
     if dataset is None:
         raise DatasetError(
-            f"{folder} holds no dataset.json (or .gz), and no hub copy "
-            f"(a .parquet or .jsonl file with one row a query)"
+            f"{folder} contains no dataset.json (or .gz), and no hub copy "
+            f"(a .parquet or .jsonl file with one row per query)"
         )
     for place, row in _items(dataset):
         with reading(dataset, place):
@@ -155,25 +155,26 @@ def _read_folder(folder: Path, tables: _Tables) -> None:
 
 
 def _items(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield place and item of a JSON file that holds one list."""
-    held = json_document(path)
-    if type(held) is not list:
-        raise DatasetError(f"{path}: expected a JSON list of rows, found {show(held)}")
-    return ((f"row {number}", row) for number, row in enumerate(held, start=1))
+    """Yield place and item of a JSON file that is a list."""
+    content = json_document(path)
+    if type(content) is not list:
+        raise DatasetError(f"{path}: expected a JSON list of rows, found {show(content)}")
+    return ((f"row {number}", row) for number, row in enumerate(content, start=1))
 
 
 def _oracles(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield query id and row of `oracle.json`, an object of rows."""
-    held = json_document(path)
-    if type(held) is not dict:
+    content = json_document(path)
+    if type(content) is not dict:
         raise DatasetError(
-            f"{path}: expected a JSON object from query id to a row of the pool, found {show(held)}"
+            f"{path}: expected a JSON object from query id to a row of the pool, "
+            f"found {show(content)}"
         )
-    return iter(held.items())
+    return iter(content.items())
 
 
 def _hub_files(path: Path) -> list[Path]:
-    """Return the files of a hub copy: the one named, or all Parquet files below a folder."""
+    """Return the files of a hub copy: `path` itself, or all Parquet files below it."""
     if path.is_file():
         return [path] if path.name.endswith(_HUB_ENDS) else []
     if not path.is_dir():
@@ -201,24 +202,24 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     content = read_bytes(path)
     if not (content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)):
-        # Asked before reading: the reader aborts on a file that is cut off.
-        raise DatasetError(f"{path} is not a whole Parquet file; get the file again")
+        # Checked before reading: the reader aborts on a truncated file.
+        raise DatasetError(f"{path} is not a complete Parquet file; get the file again")
     batches = read_parquet(str(path))
     rows = (row for batch in batches for row in batch.to_struct_array().to_pylist())
     yield from enumerate(rows, start=1)
 
 
 def _pool_rows(pool: Any) -> list[dict[str, Any]]:
-    """Return the rows of a hub pool: a struct of lists of one length, or a list of structs."""
+    """Return the rows of a hub pool: a struct of lists of equal length, or a list of structs."""
     if pool is None:
         return []
     if type(pool) is list:
         return [as_object(row) for row in pool]
     columns = as_object(pool)
     lists = [value for value in columns.values() if type(value) is list]
-    if len(lists) < len(columns) or len({len(held) for held in lists}) > 1:
+    if len(lists) < len(columns) or len({len(one) for one in lists}) > 1:
         raise FieldError(
-            f"the field 'doc_pool' must hold lists of one length: {', '.join(_POOL_FIELDS)}; "
+            f"the field 'doc_pool' must contain lists of equal length: {', '.join(_POOL_FIELDS)}; "
             f"found {show(pool)}"
         )
     return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]

@@ -1,14 +1,14 @@
 """mtRAG as released: conversations or generation tasks, retrieval tasks, and the corpora.
 
-A folder holds some of these, each plain or gzipped:
+A folder contains some of these, each plain or gzipped:
 
     conversations/*.json, *.jsonl    whole conversations
-    tasks/*.jsonl                    generation tasks, one a turn (`generation_tasks/` as well)
-    queries/DOMAIN_rewrite.jsonl     queries rewritten to stand alone
+    tasks/*.jsonl                    generation tasks, one per turn (or `generation_tasks/`)
+    queries/DOMAIN_rewrite.jsonl     queries rewritten to be self-contained
     qrels/*DOMAIN.tsv                relevance of passages to tasks
-    corpus/DOMAIN.jsonl              passages (`corpora/` as well)
+    corpus/DOMAIN.jsonl              passages (or `corpora/`)
 
-A single file of conversations or of tasks (MTRAGEval's too) is read as well.
+A single file of conversations or tasks, including MTRAGEval's, is read too.
 """
 
 from __future__ import annotations
@@ -75,17 +75,18 @@ class MtragReader(Reader):
     """Reads mtRAG: every turn is a query, with its history and its labels.
 
     Labels: `conversation`, `turn`, `domain`, `collection`, `answerability`, `question_type` (any
-    number), `multi_turn` (from turn 2 on), `gold_passages` (how many) and, where there is a
-    rewrite, `standalone`: false where the rewrite brings in a word of an earlier user turn. (Which
-    turns mtRAG's authors call stand-alone is not in their release.)
+    number), `multi_turn` (from turn 2 on), `gold_passages` (their number) and, if there is a
+    rewrite, `standalone`: false if the rewrite adds a word of an earlier user turn. (mtRAG's own
+    classification of self-contained turns is not part of its release.)
 
     Args:
         path: the folder, or one file.
-        domains: only these, such as `clapnq` or `clapnq+fiqa`; all where empty.
-        source: which of the folder's files the turns are read from; tasks where there are both.
-        irregular: what becomes of a conversation in which the agent speaks first, or someone
-            twice in a row: an error, or kept as it is.
-        dangling_qrels: what becomes of qrels that name a turn or passage that is not there.
+        domains: the domains to read, such as `clapnq` or `clapnq+fiqa`; all if empty.
+        source: the files with the turns; `auto` prefers tasks to conversations.
+        irregular: whether a conversation in which the agent speaks first, or a speaker twice in a
+            row, is an error or kept as it is.
+        dangling_qrels: whether qrels that name an unknown turn or passage are an error or are left
+            out.
     """
 
     version: ClassVar[int] = 1
@@ -97,7 +98,7 @@ class MtragReader(Reader):
     dangling_qrels: Literal["error", "drop"] = "error"
 
     def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` naming conversation and turn, or line."""
+        """Return the data set; raise `DatasetError` with conversation and turn, or line."""
         path = Path(self.path)
         if path.is_file():
             turns, folder = list(self._turns([path])), None
@@ -126,7 +127,7 @@ class MtragReader(Reader):
             chosen = tasks or conversations
         if not chosen:
             raise DatasetError(
-                f"{folder} holds no {self.source.replace('auto', 'tasks or conversations')}; "
+                f"{folder} contains no {self.source.replace('auto', 'tasks or conversations')}; "
                 f"looked for the folders tasks and conversations with .json or .jsonl files"
             )
         return chosen
@@ -142,7 +143,7 @@ class MtragReader(Reader):
                         found = True
                         yield turn
         if not found:
-            raise DatasetError(f"{paths[0]} holds no turn; a data set needs queries")
+            raise DatasetError(f"{paths[0]} contains no turn; a data set needs queries")
 
     def _row_turns(
         self, row: dict[str, Any], place: str, names: dict[tuple[str, str], str]
@@ -164,7 +165,7 @@ class MtragReader(Reader):
         absent = sorted(wanted - known)
         if absent:
             raise DatasetError(
-                f"{self.path} has no domain {absent[0]!r}; there are {listed(sorted(known))}"
+                f"{self.path} has no domain {absent[0]!r}; it has {listed(sorted(known))}"
             )
         return frozenset[Label](wanted)
 
@@ -175,8 +176,8 @@ class MtragReader(Reader):
         turns: list[Turn],
         corpus: Corpus,
     ) -> Table:
-        """Return the QRELS: the files' where there are any, else what stands beside the turns."""
-        # Without any corpus, what is relevant can still be scored against runs.
+        """Return the QRELS table of the files or, without files, of the turns' gold passages."""
+        # Without a corpus, qrels can still be used to score runs.
         passage_ids = set(corpus.passage_ids) if len(corpus) else None
         known = Known({turn.query_id for turn in turns}, passage_ids)
         files = _of_domains(_files(folder, "qrels", ends=(".tsv", ".tsv.gz")), wanted)
@@ -195,44 +196,44 @@ class MtragReader(Reader):
                 else:
                     stray.append(f"{passage_id!r} (task {turn.query_id})")
         if stray:
-            told = f"{self.path}: {len(stray):,} relevant passages are not in the corpus"
-            report_dangling(f"{told}: {listed(stray)}", self.dangling_qrels)
+            problem = f"{self.path}: {len(stray):,} relevant passages are not in the corpus"
+            report_dangling(f"{problem}: {listed(stray)}", self.dangling_qrels)
         return builder.finish()
 
 
 def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield place and object of JSON lines, or of a JSON list; NaN, which is not JSON, is null."""
+    """Yield place and object of JSON lines, or of a JSON list; NaN is read as null."""
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         for number, line in lines(path):
-            held = _loads(line, f"{path}, line {number}")
-            yield f"line {number}", _object(held, f"{path}, line {number}")
+            content = _loads(line, f"{path}, line {number}")
+            yield f"line {number}", _object(content, f"{path}, line {number}")
         return
-    held = _loads(read_bytes(path), str(path))
-    if type(held) is not list:
+    content = _loads(read_bytes(path), str(path))
+    if type(content) is not list:
         raise DatasetError(f"{path}: expected a JSON list of conversations or tasks")
-    for number, row in enumerate(held, start=1):
+    for number, row in enumerate(content, start=1):
         yield f"row {number}", _object(row, f"{path}, row {number}")
 
 
-def _loads(content: bytes, where: str) -> Any:
+def _loads(content: bytes, place: str) -> Any:
     try:
         if b"NaN" not in content:
             return parse_json(content)
         value = json.loads(content, parse_constant=lambda _: None)
         check_collections(value)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{where}: not valid JSON: {error}") from error
+        raise DatasetError(f"{place}: not valid JSON: {error}") from error
     return value
 
 
-def _object(value: Any, where: str) -> dict[str, Any]:
+def _object(value: Any, place: str) -> dict[str, Any]:
     if type(value) is not dict:
-        raise DatasetError(f"{where}: expected a JSON object, found {show(value)}")
+        raise DatasetError(f"{place}: expected a JSON object, found {show(value)}")
     return value
 
 
 def _files(folder: Path | None, *names: str, ends: tuple[str, ...] = _ENDS) -> list[Path]:
-    """Return the files of the first of these folders that is there."""
+    """Return the files of the first of these folders that exists."""
     for name in names if folder else ():
         inner = Path(folder or "", name)
         if inner.is_dir():
@@ -249,7 +250,7 @@ def _domain(row: dict[str, Any]) -> str:
 
 
 def _conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
-    """Return (domain, conversation_file) -> id of the conversation, which stands in tasks alone."""
+    """Return (domain, conversation_file) -> conversation id, which only the tasks contain."""
     found = {}
     for path in _files(folder, "tasks", "generation_tasks"):
         for _, row in document_rows(path):
@@ -288,11 +289,10 @@ def _query(turn: Turn, rewrite: str, gold: int) -> Query:
 
 
 def is_standalone(turn: Turn, rewrite: str) -> bool:
-    """Say whether a turn can be understood alone, as far as its rewrite shows.
+    """Return whether a turn can be understood alone, judging by its rewrite.
 
-    It cannot where the rewrite has a word, other than a function word, that an earlier user turn
-    has and the turn itself has not. The agent's words do not count: answers are long, and share
-    words with anything.
+    It cannot if the rewrite has a content word that an earlier user turn has and the turn itself
+    does not have. The agent's words do not count: answers are long, and share words with anything.
     """
     earlier = " ".join(message.text for message in turn.history if message.role == "user")
     return not (_words(rewrite) - _words(turn.text)) & _words(earlier)
@@ -313,7 +313,7 @@ def _corpus(folder: Path | None, wanted: frozenset[Label] | None) -> Corpus | No
             with reading(path, number):
                 passage_id, title = take_id(row), take_text(row, "title", optional=True)
                 if passage_id in seen:
-                    raise FieldError(f"the _id {passage_id!r} stands there already")
+                    raise FieldError(f"the _id {passage_id!r} occurs twice")
                 seen.add(passage_id)
                 text = without_title(take_text(row, "text"), title)
                 row.pop("from", None)
@@ -324,7 +324,7 @@ def _corpus(folder: Path | None, wanted: frozenset[Label] | None) -> Corpus | No
 
 
 def _inline(turns: Sequence[Turn]) -> Corpus:
-    """Return the corpus of the passages that stand beside the turns, each once."""
+    """Return the corpus of the passages in the rows of the turns, each once."""
     found = {p.passage_id: p for turn in reversed(turns) for p in turn.passages}
     ordered = dict.fromkeys(p.passage_id for turn in turns for p in turn.passages)
     return Corpus.from_passages([found[passage_id] for passage_id in ordered])

@@ -1,4 +1,4 @@
-"""What systems returned, read from MTRAGEval's files: rankings, contexts and answers."""
+"""The output of systems in MTRAGEval's files: rankings, contexts and answers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ragstone.types import Context, ContextPassage, Origin, Prediction, Ranking
 
 
 def read_submission(path: Path) -> Submission:
-    """Return what a system returned for the tasks of a file, by query id.
+    """Return a system's output for the tasks of a file, by query id.
 
-    A ranking is read where every passage has a score, a context where every one has a text, a
-    prediction where there is one. Raises `DatasetError` with the line where a row is malformed.
+    A task has a ranking if every passage has a score, and a context if every passage has a text.
+    Raises `DatasetError` with the line if a row is malformed.
     """
     rankings: dict[str, Ranking] = {}
     contexts: dict[str, Context] = {}
@@ -26,7 +26,7 @@ def read_submission(path: Path) -> Submission:
         with reading(path, place):
             query_id = take_text(row, "task_id")
             if query_id in predictions or query_id in contexts or query_id in rankings:
-                raise FieldError(f"the task {query_id!r} stands there already; keep one of the two")
+                raise FieldError(f"the task {query_id!r} occurs twice; keep one of the two")
             shown = [as_object(context) for context in row.get("contexts") or ()]
             found = _ranking(shown)
             if found:
@@ -36,7 +36,7 @@ def read_submission(path: Path) -> Submission:
             if row.get("predictions"):
                 predictions[query_id] = _prediction(query_id, row["predictions"])
     if not (rankings or contexts or predictions):
-        raise DatasetError(f"{path} holds neither contexts nor predictions")
+        raise DatasetError(f"{path} contains neither contexts nor predictions")
     return Submission(rankings, contexts, predictions)
 
 

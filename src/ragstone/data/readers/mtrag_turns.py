@@ -1,8 +1,8 @@
-"""mtRAG's rows: a conversation becomes its turns, and so does a generation task (one turn).
+"""mtRAG's rows as turns: a conversation has several, a generation task is one.
 
-A *task* is what Katsis et al. (mtRAG, 2025, section 4.4) call a turn with all that was said before
-it: its user message is the query, the messages before it are the history, the agent's message
-after it is the gold answer. Every fault names the conversation and the turn.
+A *task* (Katsis et al., mtRAG, 2025, section 4.4) is a turn with its history: the user message is
+the query, the earlier messages are the history, the agent's next message is the gold answer. Errors
+contain the conversation and the turn.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ragstone.data.readers.rows import (
 from ragstone.types import Label, Message, Passage, Role
 
 Irregular: TypeAlias = Literal["error", "keep"]
-"""What becomes of a conversation that does not alternate user, agent, user, agent."""
+"""Whether a conversation that does not alternate user and agent is an error or kept."""
 
 SEPARATOR: Final = "<::>"
-"""Stands between conversation and turn in mtRAG's task ids; its sample file writes `::`."""
+"""Between conversation and turn in mtRAG's task ids; its sample file has `::`."""
 
 _SPEAKERS: Final[Mapping[str, Role]] = {"user": "user", "agent": "agent", "assistant": "agent"}
 _TASK_ID: Final = re.compile(r"(?P<conversation>.+)(?:<::>|::)(?P<turn>\d+)", re.DOTALL)
@@ -43,7 +43,7 @@ _DIMENSIONS: Final = {
 """mtRAG's dimensions of a turn -> labels."""
 _PLACES: Final = frozenset({"conversation_id", "turn", "Turn"})
 ABSENT: Final = frozenset({"", "n/a"})
-"""Values that say that a dimension does not apply."""
+"""Values of a dimension that does not apply."""
 _OWN: Final = frozenset(
     {
         *("task_id", "conversation_id", "turn", "Turn", "task_type", "dataset", "input", "targets"),
@@ -57,20 +57,20 @@ _OWN: Final = frozenset(
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of a conversation: what is asked, after what, and what is known about it."""
+    """One turn of a conversation: query, history, gold answers, gold passages and labels."""
 
     query_id: str
     conversation: str
     number: int
-    """From 1, in the conversation."""
+    """Number in the conversation, from 1."""
     text: str
     history: tuple[Message, ...]
     gold_answers: tuple[str, ...]
     labels: Mapping[str, Label]
     gold: tuple[str, ...]
-    """Ids of the passages that the annotators call relevant."""
+    """Ids of the passages that the annotators judged relevant."""
     passages: tuple[Passage, ...]
-    """Passages whose texts stand beside the turn."""
+    """Passages whose texts are in the row."""
     rewrite: str = ""
 
 
@@ -93,7 +93,7 @@ def split_task_id(task_id: str) -> tuple[str, int]:
     match = _TASK_ID.fullmatch(task_id)
     if match is None:
         raise FieldError(
-            f"the task_id {task_id!r} names no turn; write conversation{SEPARATOR}turn, such as "
+            f"the task_id {task_id!r} contains no turn; write conversation{SEPARATOR}turn, such as "
             f"'c1{SEPARATOR}3'"
         )
     return match["conversation"], int(match["turn"])
@@ -102,15 +102,17 @@ def split_task_id(task_id: str) -> tuple[str, int]:
 def conversation_turns(
     row: dict[str, Any], conversation: str, irregular: Irregular
 ) -> Iterator[Turn]:
-    """Yield the turns of one conversation, each with all that was said before it."""
+    """Yield the turns of one conversation, each with its history."""
     with within(f"conversation {conversation!r}"):
         rows = [as_object(message) for message in take_list(row, "messages")]
         spoken = list(_spoken(rows, irregular))
         shared = {**_shared_labels(row, conversation), **_rest(row)}
-        voted = any(_votes(context) for said in rows for context in said.get("contexts") or ())
+        voted = any(
+            _votes(context) for message in rows for context in message.get("contexts") or ()
+        )
     number = 0
-    for place, said in enumerate(spoken):
-        if said.role != "user":
+    for place, message in enumerate(spoken):
+        if message.role != "user":
             continue
         number += 1
         answer = spoken[place + 1] if place + 1 < len(spoken) else None
@@ -124,11 +126,11 @@ def conversation_turns(
             str(rows[place].get("task_id") or f"{conversation}{SEPARATOR}{number}"),
             conversation,
             number,
-            said.text,
+            message.text,
             tuple(spoken[:place]),
             _answers(answer, source) if answer is not None and answered else (),
             _with_original(labels, source),
-            # Synthetic conversations have no votes: what the agent was given is what is relevant.
+            # Synthetic conversations have no votes; their relevant passages are those of the agent.
             tuple(
                 passage.passage_id
                 for passage, context in zip(found, shown, strict=True)
@@ -139,27 +141,28 @@ def conversation_turns(
         )
 
 
-def _answers(said: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what the agent said, or the acceptable answers where they stand beside it."""
+def _answers(message: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the acceptable answers of an agent's row, or else its message."""
     listed = take_texts(dict(row), "answers")
-    return (said.text,) if listed is None else tuple(listed)
+    return (message.text,) if listed is None else tuple(listed)
 
 
 def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
-    """Return the turn that a generation task is about.
+    """Return the turn of a generation task.
 
-    A task whose id and fields name no turn is a query of its own: it gets no label of the two.
+    A task whose id and fields contain no turn is a single query: it has neither of the labels
+    `conversation` and `turn`.
     """
     task_id = take_text(dict(row), "task_id")
     placed = SEPARATOR in task_id or not row.keys().isdisjoint(_PLACES)
     conversation, number = split_task_id(task_id) if placed else (task_id, 1)
-    where = f"conversation {conversation!r}, turn {number}" if placed else f"task {task_id!r}"
-    with within(where):
+    place = f"conversation {conversation!r}, turn {number}" if placed else f"task {task_id!r}"
+    with within(place):
         if placed:
             _check_place(row, conversation, number)
         spoken = list(_spoken([as_object(m) for m in take_list(dict(row), "input")], irregular))
         if not spoken or spoken[-1].role != "user":
-            raise FieldError("the field 'input' must end with what the user says")
+            raise FieldError("the field 'input' must end with a message of the user")
         passages = [_passage(as_object(context)) for context in row.get("contexts") or ()]
         listed = row.get("qrels")
         labels = {**_shared_labels(row, conversation), **_dimensions(row), "turn": number}
@@ -179,7 +182,7 @@ def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
 
 
 def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Message]:
-    """Yield who said what, refusing what is no dialogue."""
+    """Yield the messages; raise `FieldError` if they are not a dialogue."""
     turn, before = 0, ""
     for row in rows:
         role = _SPEAKERS.get(str(row.get("speaker")))
@@ -192,10 +195,10 @@ def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Me
                 )
             text = take_text(dict(row), "text")
             if not text.strip():
-                raise FieldError(f"what the {role} says is empty; fill it or take the turn out")
+                raise FieldError(f"the {role}'s message is empty; fill it or remove the turn")
             if irregular == "error" and (role == before or (role == "agent" and not turn)):
                 raise FieldError(
-                    f"{_irregularity(role, turn)}; mend the conversation, or read it as it is "
+                    f"{_irregularity(role, turn)}; correct the conversation, or read it as it is "
                     f"with irregular: keep"
                 )
         before = role
@@ -204,17 +207,17 @@ def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Me
 
 def _irregularity(role: str, turn: int) -> str:
     if role == "agent" and not turn:
-        return "the agent speaks before the user has said anything"
+        return "the agent speaks before the user"
     return f"the {role} speaks twice in a row"
 
 
 def _check_place(row: Mapping[str, Any], conversation: str, number: int) -> None:
-    """Refuse a task whose fields say another conversation or turn than its id."""
+    """Raise `FieldError` if the fields of a task contradict its id."""
     for name, expected in (("conversation_id", conversation), ("turn", number), ("Turn", number)):
         found = row.get(name)
         if found is not None and str(found) != str(expected):
             raise FieldError(
-                f"the field {name!r} says {show(found)}, the task_id says {expected!r}"
+                f"the field {name!r} is {show(found)}, but the task_id contains {expected!r}"
             )
 
 
@@ -229,13 +232,13 @@ def _shared_labels(row: Mapping[str, Any], conversation: str) -> dict[str, Label
 
 
 def _collection(row: Mapping[str, Any]) -> str:
-    """Return the collection that a conversation was held over."""
+    """Return the collection of a conversation."""
     collection = (row.get("retriever") or {}).get("collection") or {}
     return str(collection.get("name") or row.get("domain") or "")
 
 
 def _dimensions(row: Mapping[str, Any]) -> dict[str, Label]:
-    """Return answerability, question types and multi-turn type; what is not said is no label."""
+    """Return the labels for answerability, question types and multi-turn type, if given."""
     given = {**row, **(row.get("enrichments") or {})}
     labels: dict[str, Label] = {}
     for name, label in _DIMENSIONS.items():
@@ -250,7 +253,7 @@ def _dimensions(row: Mapping[str, Any]) -> dict[str, Label]:
 
 
 def plain_value(value: str) -> str:
-    """Return a dimension's value as a label has it.
+    """Return a dimension's value in the form of a label.
 
     >>> plain_value("Follow Up"), plain_value("ANSWERABLE")
     ('follow-up', 'answerable')
@@ -259,7 +262,7 @@ def plain_value(value: str) -> str:
 
 
 def _rest(row: Mapping[str, Any]) -> dict[str, Label]:
-    """Return the further fields that are plain, and those of `labels`: they are labels too."""
+    """Return further labels: the other plain fields, and the fields of `labels`."""
     plain = {
         name: value
         for name, value in row.items()
@@ -275,14 +278,14 @@ def _with_original(labels: dict[str, Label], agent: Mapping[str, Any]) -> dict[s
 
 
 def _passage(context: Mapping[str, Any]) -> Passage:
-    held = dict(context)
-    title = take_text(held, "title", optional=True)
-    text = without_title(take_text(held, "text", optional=True), title)
-    return Passage(take_text(held, "document_id"), text, title)
+    fields = dict(context)
+    title = take_text(fields, "title", optional=True)
+    text = without_title(take_text(fields, "text", optional=True), title)
+    return Passage(take_text(fields, "document_id"), text, title)
 
 
 def without_title(text: str, title: str) -> str:
-    r"""Return a passage's text without the title line that mtRAG puts before it.
+    r"""Return a passage's text without mtRAG's title line.
 
     >>> without_title("Moon\nIt is round.", "Moon"), without_title("\nIt is round.", "")
     ('It is round.', 'It is round.')
@@ -291,10 +294,10 @@ def without_title(text: str, title: str) -> str:
 
 
 def _is_relevant(context: Mapping[str, Any]) -> bool:
-    """Say whether the last annotator to vote called the passage relevant.
+    """Return whether the last vote of the annotators is "yes".
 
-    This rule gives mtRAG's published qrels for all of its 777 retrieval tasks; counting any "yes"
-    gives those of 702.
+    This rule reproduces mtRAG's published qrels for all of its 777 retrieval tasks; the rule "any
+    yes" reproduces 702.
     """
     last = max(_votes(context), key=lambda vote: vote.get("timestamp") or 0, default=None)
     return last is not None and str(last.get("value")).lower() == "yes"

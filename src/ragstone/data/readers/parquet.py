@@ -1,4 +1,4 @@
-"""Parquet corpora, queries and qrels, read batch by batch: millions of passages stay Arrow."""
+"""Parquet corpora, queries and qrels, read batch by batch as Arrow columns."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _SPLIT: Final = ("qrels/{}.parquet", "qrels/{}-*.parquet", "qrels/{}.tsv")
 
 
 class Files(Protocol):
-    """Where the files of a data set are: a folder here, a repository on a hub."""
+    """The files of a data set: in a folder, or in a repository of a hub."""
 
     @property
     def title(self) -> str:
-        """What errors and reports call it."""
+        """Name in errors and reports."""
         ...
 
     def names(self) -> list[str]:
@@ -63,7 +63,7 @@ class Files(Protocol):
         ...
 
     def path(self, name: str) -> Path:
-        """Return where a file is on this machine."""
+        """Return the local path of a file."""
         ...
 
 
@@ -88,25 +88,27 @@ class FolderFiles:
         return self.path(name).open("rb")
 
     def path(self, name: str) -> Path:
-        """Return where a file is."""
+        """Return the path of a file."""
         return self.folder / name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout(Reader):
-    """Which files and columns hold what; empty patterns and mappings mean the usual names.
+    """Files and columns of a data set; empty patterns and mappings mean the usual names.
 
     Args:
-        corpus: pattern of the files of passages, where they are called otherwise.
-        queries: the same for queries.
-        qrels: the same for judgements.
-        split: which qrels are read; only the queries judged in them are kept.
+        corpus: pattern of the names of the passages' files.
+        queries: pattern of the names of the queries' files.
+        qrels: pattern of the names of the judgements' files.
+        split: name of the qrels to read; only the queries judged in them are kept.
         corpus_columns: field (passage_id, text, title, document_id) -> column.
         query_columns: field (query_id, text, gold_answers, rewrite, history) -> column.
         qrel_columns: field (query_id, passage_id, relevance) -> column.
         labels: columns of the corpus that become labels of the passages.
-        limit: read so many passages from the beginning, and say so in the name; 0 reads all.
-        dangling_qrels: what becomes of qrels that name a query or passage that is not there.
+        limit: maximum number of passages, read from the beginning; 0 reads all. The data set's name
+            contains the limit.
+        dangling_qrels: whether qrels that name an unknown query or passage are an error or are left
+            out.
     """
 
     corpus: str = ""
@@ -133,9 +135,9 @@ class Layout(Reader):
 class ParquetReader(Layout):
     """Reads a folder of Parquet files: `corpus`, `queries` and `qrels`, each one file or several.
 
-    Found by their names: `corpus.parquet`, `corpus-*.parquet` or `corpus/*.parquet`, queries the
-    same way; `qrels/<split>*.parquet`, `qrels/<split>.tsv`, or qrels like the others. Queries are
-    required. Further columns of queries become labels.
+    The usual names are `corpus.parquet`, `corpus-*.parquet` or `corpus/*.parquet`, and likewise for
+    queries and qrels; qrels may also be `qrels/<split>*.parquet` or `qrels/<split>.tsv`. Queries
+    are required. Further columns of queries become labels.
     """
 
     version: ClassVar[int] = 1
@@ -143,15 +145,15 @@ class ParquetReader(Layout):
     path: str | Path
 
     def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` with file and row where it is malformed."""
+        """Return the data set; raise `DatasetError` with file and row if it is malformed."""
         folder = Path(self.path)
         if not folder.is_dir():
-            raise DatasetError(f"{folder} is not a folder; it should hold queries.parquet")
+            raise DatasetError(f"{folder} is not a folder; it should contain queries.parquet")
         return read_layout(FolderFiles(folder), self)
 
 
 def read_layout(files: Files, layout: Layout) -> Dataset:
-    """Return the data set that some files hold."""
+    """Return the data set in these files."""
     names = files.names()
     corpus_names = _find(names, "corpus", layout.corpus)
     query_names = _find(names, "queries", layout.queries)
@@ -172,28 +174,30 @@ def read_layout(files: Files, layout: Layout) -> Dataset:
     return judged_only(dataset) if is_split or (is_cut and judged.num_rows) else dataset
 
 
-def _find(names: Sequence[str], what: str, pattern: str) -> list[str]:
-    """Return the files of one table, in order; raise where a pattern that was given finds none."""
+def _find(names: Sequence[str], table: str, pattern: str) -> list[str]:
+    """Return the files of one table, in order; raise `DatasetError` if a pattern matches none."""
     if pattern:
         found = [name for name in names if fnmatch(name, pattern)]
         if not found:
-            raise DatasetError(f"no file matches {what}: {pattern!r}{did_you_mean(pattern, names)}")
+            raise DatasetError(
+                f"no file matches {table}: {pattern!r}{did_you_mean(pattern, names)}"
+            )
         return found
     for usual in _USUAL:
-        found = [name for name in names if fnmatch(name, usual.format(what))]
+        found = [name for name in names if fnmatch(name, usual.format(table))]
         if found:
             return found
     return []
 
 
 def _opened(files: Files, names: Sequence[str], stack: ExitStack) -> Iterator[Opened]:
-    """Yield the files, each opened when its turn comes."""
+    """Yield the files; each is opened just before use."""
     for name in names:
         yield Opened(f"{files.title}/{name}", stack.enter_context(files.open(name)))
 
 
 def _read_corpus(files: Iterable[Opened], layout: Layout) -> tuple[Table, set[str], bool]:
-    """Return the CORPUS table, its ids, and whether there are more passages than the limit."""
+    """Return the CORPUS table, its ids, and whether the limit left out passages."""
     pieces = Pieces(CORPUS)
     seen: set[str] = set()
     for opened in files:
@@ -211,7 +215,7 @@ def _read_corpus(files: Iterable[Opened], layout: Layout) -> tuple[Table, set[st
 
 @contextmanager
 def _placed(name: str, first: int) -> Iterator[None]:
-    """Add the file, and the row of the file, to what is wrong with a batch within the block."""
+    """Add the file and the row to an error about a batch in the block."""
     try:
         yield
     except RowError as error:
@@ -232,17 +236,17 @@ def _corpus_columns(schema: Schema, name: str, layout: Layout) -> dict[str, str]
 def _passages(
     batch: RecordBatch, columns: Mapping[str, str], labels: Sequence[str], seen: set[str]
 ) -> RecordBatch:
-    """Return some rows as the CORPUS schema has them, and add their ids to those seen."""
+    """Return rows in the CORPUS schema, and add their ids to `seen`."""
     ids = texts(batch, columns["passage_id"], ids=True)
     _add_once(list(ids.to_pylist()), columns["passage_id"], seen)
-    held = [
+    arrays = [
         ids,
         texts(batch, columns["text"]),
         _optional(batch, columns.get("title")),
         _optional(batch, columns.get("document_id"), ids=True),
         _labels(batch, labels),
     ]
-    return RecordBatch.from_arrays(held, schema=CORPUS)
+    return RecordBatch.from_arrays(arrays, schema=CORPUS)
 
 
 def _add_once(ids: Sequence[str], column: str, seen: set[str]) -> None:
@@ -252,7 +256,7 @@ def _add_once(ids: Sequence[str], column: str, seen: set[str]) -> None:
         before = set[str]()
         for place, passage_id in enumerate(ids):
             if passage_id in seen or passage_id in before:
-                raise RowError(place, f"the id {passage_id!r} stands in an earlier row already")
+                raise RowError(place, f"the id {passage_id!r} occurs in an earlier row already")
             before.add(passage_id)
     seen |= new
 
@@ -266,8 +270,8 @@ def _optional(batch: RecordBatch, column: str | None, *, ids: bool = False) -> A
 def _labels(batch: RecordBatch, names: Sequence[str]) -> Array:
     if not names:
         return _optional(batch, None)
-    held = batch.select(list(names)).to_struct_array().to_pylist()
-    return Array([_labels_of(row) for row in held], type=DataType.string())
+    values = batch.select(list(names)).to_struct_array().to_pylist()
+    return Array([_labels_of(row) for row in values], type=DataType.string())
 
 
 def _labels_of(row: dict[str, Any]) -> str:
@@ -288,7 +292,7 @@ def _read_queries(files: Iterable[Opened], layout: Layout) -> tuple[Table, Ids]:
             raise DatasetError(f"{name}, row {number}: {error}") from error
         builder.add(made)
     if not seen:
-        raise DatasetError("the files of queries hold no query; a data set needs queries")
+        raise DatasetError("the files of queries contain no query; a data set needs queries")
     return builder.finish(), seen
 
 
@@ -325,7 +329,7 @@ def _read_qrels(
 
 
 def _within(judged: Iterable[Judgement], known: Known) -> Iterator[Judgement]:
-    """Leave out judgements of passages beyond the limit, and say how many."""
+    """Leave out judgements of passages beyond the limit, and log their number."""
     left_out = 0
     for one in judged:
         if known.passage_ids is None or one[2] in known.passage_ids:
@@ -344,7 +348,7 @@ def _judgements(files: Iterable[Opened], layout: Layout) -> Iterator[Judgement]:
         pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
         if not all(type(v) is str and v for v in pair):
             raise DatasetError(f"{name}, {place}: ids must be text or whole numbers, found {pair}")
-        if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also what is not finite
+        if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also nan and infinity
             raise DatasetError(
                 f"{name}, {place}: the relevance must be a whole number such as 0, 1 or 2, found "
                 f"{show(grade)}"

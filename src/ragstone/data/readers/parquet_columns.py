@@ -1,4 +1,4 @@
-"""Parquet files as batches of Arrow columns: which column is meant, of what kind, without nulls."""
+"""Parquet files as batches of Arrow columns, with checks of names, types and nulls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHORTEST: Final = 12
 """Bytes of a Parquet file without content: mark, length of the footer, mark."""
 
 Fields = Mapping[str, tuple[str, ...]]
-"""Field -> the names under which its column is known, the usual one first."""
+"""Field -> possible names of its column, the usual one first."""
 
 CORPUS_FIELDS: Final[Fields] = {
     "passage_id": ("_id", "id", "passage_id", "corpus-id", "doc_id", "docid", "pid"),
@@ -47,14 +47,14 @@ NEEDED: Final = frozenset({"passage_id", "query_id", "text", "relevance"})
 
 @dataclass(frozen=True)
 class Opened:
-    """A Parquet file, and what errors call it."""
+    """An open Parquet file, and its name in errors."""
 
     name: str
     file: BinaryIO
 
 
 def check_columns(mapping: Mapping[str, str], fields: Fields, key: str) -> None:
-    """Raise `ConfigError` where a mapping names a field that there is not."""
+    """Raise `ConfigError` if a mapping contains an unknown field."""
     for field in mapping:
         if field not in fields:
             raise ConfigError(f"{key}: unknown field {field!r}{did_you_mean(field, fields)}")
@@ -63,7 +63,7 @@ def check_columns(mapping: Mapping[str, str], fields: Fields, key: str) -> None:
 def batches(opened: Opened) -> Iterator[tuple[int, RecordBatch]]:
     """Yield the rows of a file in batches, each with the number of its first row, from 1.
 
-    No more than a batch and the pages it was read from are in memory at a time.
+    One batch and its pages are in memory at a time.
     """
     from arro3.io import read_parquet
 
@@ -77,15 +77,15 @@ def batches(opened: Opened) -> Iterator[tuple[int, RecordBatch]]:
 
 @contextmanager
 def _whole(opened: Opened) -> Iterator[None]:
-    """Turn what the reader makes of a damaged file into a `DatasetError`."""
-    told = f"{opened.name} is not a whole Parquet file; get the file again"
-    # Asked before reading: the reader panics on a file that is cut off.
+    """Turn the Rust reader's errors about a damaged file into a `DatasetError`."""
+    problem = f"{opened.name} is not a complete Parquet file; get the file again"
+    # Checked before reading: the reader panics on a truncated file.
     size = opened.file.seek(0, 2)
     opened.file.seek(0)
     marked = size >= _SHORTEST and opened.file.read(4) == _MARK
     opened.file.seek(max(0, size - 4))
     if not marked or opened.file.read(4) != _MARK:
-        raise DatasetError(told)
+        raise DatasetError(problem)
     opened.file.seek(0)
     try:
         yield
@@ -94,21 +94,21 @@ def _whole(opened: Opened) -> Iterator[None]:
     except BaseException as error:
         kind = type(error)
         if kind.__name__ == "PanicException" or kind.__module__.startswith("arro3"):
-            raise DatasetError(f"{told} ({error})") from error
+            raise DatasetError(f"{problem} ({error})") from error
         raise
 
 
 def find_columns(
     schema: Schema, mapping: Mapping[str, str], fields: Fields, name: str, key: str
 ) -> dict[str, str]:
-    """Return field -> column; raise `DatasetError` where one that is needed is not there.
+    """Return field -> column; raise `DatasetError` if a required column is missing.
 
     Args:
-        schema: of the file.
-        mapping: what the user says: field -> column.
-        fields: those of the table.
-        name: of the file, for errors.
-        key: of the mapping, for errors.
+        schema: schema of the file.
+        mapping: field -> column, as configured by the user.
+        fields: fields of the table.
+        name: name of the file in errors.
+        key: key of the mapping in errors.
     """
     found: dict[str, str] = {}
     for field, known in fields.items():
@@ -120,20 +120,20 @@ def find_columns(
             hint = did_you_mean(column, schema.names).partition(" Known: ")[0].removesuffix(".")
             raise DatasetError(
                 f"{name} has no column {looked} for {field}{hint}; it has: "
-                f"{', '.join(schema.names) or 'none'}; say which it is with "
+                f"{', '.join(schema.names) or 'none'}; name the column with "
                 f"{key}: {{{field}: COLUMN}}"
             )
     return found
 
 
 def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool = False) -> Array:
-    """Return a column as text. Raises `FieldError`, with the row in the batch, where it is not.
+    """Return a column as text; raise `FieldError`, with the row in the batch, for other types.
 
     Args:
         batch: some rows.
-        column: one of its columns.
-        ids: whole numbers are taken too; every value must be one line, and not empty.
-        optional: a null becomes the empty text; elsewhere it is an error.
+        column: name of the column.
+        ids: accept whole numbers too.
+        optional: turn nulls into empty texts; otherwise a null is an error.
     """
     array = batch.column(column)
     array = array if isinstance(array, Array) else Array.from_arrow(array)
@@ -143,7 +143,7 @@ def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool 
     )
     if not is_text and not (ids and kind is not None and DataType.is_integer(kind)):
         wanted = "text or whole numbers" if ids else "text"
-        raise FieldError(f"the column {column!r} must hold {wanted}, found {array.type}")
+        raise FieldError(f"the column {column!r} must contain {wanted}, found {array.type}")
     array = array.cast(DataType.string())
     if array.null_count and not optional:
         place = list(array.to_pylist()).index(None)
@@ -154,15 +154,15 @@ def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool 
 
 
 class RowError(FieldError):
-    """A fault of one row of a batch, counted from 0."""
+    """An error in one row of a batch, counted from 0."""
 
-    def __init__(self, place: int, told: str) -> None:
-        super().__init__(told)
+    def __init__(self, place: int, problem: str) -> None:
+        super().__init__(problem)
         self.place = place
 
 
 def check_ids(values: Sequence[str], column: str) -> None:
-    """Raise `RowError` for an id that is empty or not on one line, as qrels need them."""
+    """Raise `RowError` if an id is empty, or contains a tab or a line break."""
     joined = "".join(values)
     if not any(mark in joined for mark in BREAKS) and all(map(str.strip, values)):
         return
@@ -176,13 +176,13 @@ def check_ids(values: Sequence[str], column: str) -> None:
 
 
 def check_labels(row: Mapping[str, Any]) -> None:
-    """Raise `FieldError` where a value has no form in JSON, as images and decimals have none."""
+    """Raise `FieldError` if a value has no JSON form, such as an image or a decimal number."""
     for column, value in row.items():
         try:
             orjson.dumps(value)
         except TypeError as error:
             raise FieldError(
-                f"no label can be made of the column {column!r} ({type(value).__name__}); "
+                f"the column {column!r} ({type(value).__name__}) cannot become a label; "
                 f"write the file without it"
             ) from error
 
@@ -190,7 +190,7 @@ def check_labels(row: Mapping[str, Any]) -> None:
 def rows(
     files: Iterable[Opened], mapping: Mapping[str, str], fields: Fields, key: str
 ) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Yield file, number from 1 and values of each row, its columns under the fields' names."""
+    """Yield file, number (from 1) and values of each row; columns have the names of fields."""
     for opened in files:
         columns: dict[str, str] = {}
         for first, batch in batches(opened):

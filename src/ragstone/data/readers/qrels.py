@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger(__name__)
 _HEADS: Final = frozenset({"score", "relevance", "rel", "grade", "label"})
-"""Names of the last column by which a header line is known."""
+"""Names of the last column that mark a header line."""
 
 Judgement: TypeAlias = tuple[str, str, str, int]
 """Place in the file ("line 3"), query id, passage id and grade."""
@@ -26,7 +26,7 @@ Judgement: TypeAlias = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Known:
-    """The ids that qrels may name; passage ids are None where the data set has no corpus."""
+    """The ids that qrels may name; `passage_ids` is None for a data set without a corpus."""
 
     query_ids: AbstractSet[str]
     passage_ids: AbstractSet[str] | None
@@ -34,14 +34,14 @@ class Known:
 
 @dataclass
 class _Dangling:
-    """Judgements that name what is not there."""
+    """Judgements that name an unknown query or passage."""
 
     queries: list[str] = field(default_factory=list)
     passages: list[str] = field(default_factory=list)
     rows: int = 0
 
-    def holds(self, judgement: Judgement, known: Known) -> bool:
-        """Note a row that names what is not there, and say whether it does."""
+    def add_if_unknown(self, judgement: Judgement, known: Known) -> bool:
+        """Add a judgement of an unknown query or passage; return whether it is one."""
         place, query_id, passage_id, _ = judgement
         no_query = query_id not in known.query_ids
         no_passage = known.passage_ids is not None and passage_id not in known.passage_ids
@@ -54,16 +54,16 @@ class _Dangling:
 
     def __str__(self) -> str:
         parts = []
-        for found, what in ((self.queries, "queries"), (self.passages, "passages")):
+        for found, noun in ((self.queries, "queries"), (self.passages, "passages")):
             if found:
-                parts.append(f"{len(found):,} name {what} that do not exist: {listed(found)}")
+                parts.append(f"{len(found):,} name {noun} that do not exist: {listed(found)}")
         return "; ".join(parts)
 
 
 def read_qrels(path: Path, known: Known, *, dangling: Literal["error", "drop"]) -> Table:
     """Return the QRELS table of a file; the header line is optional.
 
-    A pair judged twice with one grade counts once; with two grades it is an error.
+    A pair judged twice with the same grade counts once; with two grades it is an error.
     """
     return collect_qrels(_judgements(path), str(path), known, dangling=dangling)
 
@@ -75,7 +75,7 @@ def collect_qrels(
     *,
     dangling: Literal["error", "drop"],
 ) -> Table:
-    """Return the QRELS table of some judgements, checked; `name` is that of the file."""
+    """Return the QRELS table of checked judgements; `name` is the name of the file."""
     builder, found, total = qrels(), _Dangling(), 0
     seen: dict[tuple[str, str], tuple[str, int]] = {}
     for judgement in judgements:
@@ -87,21 +87,21 @@ def collect_qrels(
                 f"{name}, {place}: query {query_id!r} and passage {passage_id!r} have grade "
                 f"{relevance}, and {before[1]} in {before[0]}; keep one of the two"
             )
-        if before[0] == place and not found.holds(judgement, known):
+        if before[0] == place and not found.add_if_unknown(judgement, known):
             builder.add((query_id, passage_id, relevance))
     if found.rows:
         report_dangling(f"{name}: of {total:,} judgements {found}", dangling)
     return builder.finish()
 
 
-def report_dangling(told: str, dangling: Literal["error", "drop"]) -> None:
-    """Raise what was found to be without a counterpart, or warn that it is left out."""
+def report_dangling(problem: str, dangling: Literal["error", "drop"]) -> None:
+    """Raise `DatasetError` about rows without a counterpart, or warn that they are left out."""
     if dangling == "error":
         raise DatasetError(
-            f"{told}. Add what is missing, take the rest out, or go on without them by "
+            f"{problem}. Add the missing ones, remove these rows, or leave them out with "
             f"dangling_qrels: drop in the data set's section"
         )
-    _LOG.warning("%s. Left out, as dangling_qrels: drop says", told)
+    _LOG.warning("%s. Left out because of dangling_qrels: drop", problem)
 
 
 def _judgements(path: Path) -> Iterator[Judgement]:

@@ -24,16 +24,16 @@ _Row = tuple[str, str, list[str], str, str, str]
 
 
 def query_row(row: Mapping[str, Any]) -> _Row:
-    """Return the table's row of a query; raise `FieldError` for a wrong field."""
+    """Return a query as a row of its table; raise `FieldError` if a field is wrong."""
     row = _named(row, query_id="_id", gold_answers="answers")
     query_id, text = take_id(row), take_question(row, "text")
     answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
-    said = [_message(message) for message in take_list(row, "history", optional=True)]
-    return query_id, text, answers, _history(said), rewrite, take_labels(row)
+    history = [_message(message) for message in take_list(row, "history", optional=True)]
+    return query_id, text, answers, _history(history), rewrite, take_labels(row)
 
 
 def passage_row(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    """Return the table's row of a passage; raise `FieldError` for a wrong field."""
+    """Return a passage as a row of its table; raise `FieldError` if a field is wrong."""
     row = _named(row, passage_id="_id", document_id="document")
     passage_id = take_id(row)
     text, title = take_text(row, "text"), take_text(row, "title", optional=True)
@@ -47,7 +47,7 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
     conversation, turns = take_id(row), take_list(row, "turns")
     if not turns:
         raise FieldError("the field 'turns' must list at least one turn, found []")
-    said: list[list[str]] = []
+    history: list[list[str]] = []
     for number, turn in enumerate(turns, start=1):
         with within(f"turn {number}"):
             fields = as_object(turn)
@@ -58,19 +58,19 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
             )
             labels = take_labels(_placed({**row, **fields}, conversation, number))
         gold = answers if answers is not None else [agent] if agent else []
-        yield f"{conversation}::{number}", text, gold, _history(said), rewrite, labels
-        said.append(["user", text])
+        yield f"{conversation}::{number}", text, gold, _history(history), rewrite, labels
+        history.append(["user", text])
         if agent:
-            said.append(["agent", agent])
+            history.append(["agent", agent])
 
 
 def _named(row: Mapping[str, Any], **names: str) -> dict[str, Any]:
-    """Return a record under the names of the files; `query_id` is `_id` in a line of a file."""
+    """Return a record with the field names of files, such as `_id` for `query_id`."""
     return {names[k] if k in names and names[k] not in row else k: v for k, v in row.items()}
 
 
 def _placed(extras: dict[str, Any], conversation: str, turn: int) -> dict[str, Any]:
-    """Add the labels `conversation` and `turn`; a field of that name must say the same."""
+    """Add the labels `conversation` and `turn`; a field of that name must have the same value."""
     for name, value in (("conversation", conversation), ("turn", turn)):
         if extras.setdefault(name, value) != value:
             raise FieldError(
@@ -84,11 +84,11 @@ def _message(value: Any) -> list[str]:
     role = value.get("role") if type(value) is dict else None
     if type(role) is not str or role not in _ROLES or type(value.get("text")) is not str:
         raise FieldError(
-            f"the field 'history' must hold objects with a text and the role 'user', 'agent' or "
+            f"the field 'history' must contain objects with a text and the role 'user', 'agent' or "
             f'\'assistant\', such as {{"role": "user", "text": "..."}}, found {show(value)}'
         )
     return [_ROLES[role], value["text"]]
 
 
-def _history(said: list[list[str]]) -> str:
-    return json.dumps(said, ensure_ascii=False) if said else ""
+def _history(messages: list[list[str]]) -> str:
+    return json.dumps(messages, ensure_ascii=False) if messages else ""

@@ -1,4 +1,4 @@
-"""Files of data sets, read line by line: every fault names the file, the line and the value."""
+"""Files of data sets, read line by line; errors contain the file, the line and the value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ragstone.errors import DatasetError
 
 _BOM: Final = b"\xef\xbb\xbf"
 BREAKS: Final = frozenset("\t\r\n")
-"""What an id must not hold: qrels and runs have one line a row, and tabs between columns."""
+"""Characters that an id must not contain: they separate the lines and columns of qrels and runs."""
 _PART_BYTES: Final = 1 << 18
 """Bytes per read; larger parts are not faster."""
 _UNREADABLE: Final = (OSError, EOFError, zlib.error)
@@ -32,7 +32,7 @@ class FieldError(ValueError):
 
 
 def show(value: object) -> str:
-    """Return a value as an error message shows it: its repr, cut where it is long.
+    """Return the repr of a value for an error message, shortened if it is long.
 
     >>> show("Lisbon")
     "'Lisbon'"
@@ -43,17 +43,15 @@ def show(value: object) -> str:
 
 
 def find_file(folder: Path, *names: str) -> Path | None:
-    """Return the one file of these names in the folder, plain or `.gz`; None where there is none.
+    """Return the file with one of these names, plain or `.gz`, or None if there is none.
 
-    Raises `DatasetError` where there are several: which one was meant cannot be known.
+    Raises `DatasetError` if there are several.
     """
-    written = [folder / (name + tail) for name in names for tail in ("", ".gz")]
-    found = [path for path in written if path.is_file()]
+    candidates = [folder / (name + tail) for name in names for tail in ("", ".gz")]
+    found = [path for path in candidates if path.is_file()]
     if len(found) > 1:
         both = " and ".join(path.name for path in found)
-        raise DatasetError(
-            f"{folder} holds {both}, which say the same thing twice; keep one of them"
-        )
+        raise DatasetError(f"{folder} contains {both}, and only one is read; keep one of them")
     return found[0] if found else None
 
 
@@ -70,8 +68,8 @@ def open_bytes(path: Path) -> BinaryIO:
 def _unreadable(path: Path, error: BaseException) -> NoReturn:
     if isinstance(error, FileNotFoundError):
         raise DatasetError(f"{path}: no such file") from error
-    what = "is not a whole gzip file" if path.suffix == ".gz" else "cannot be read"
-    raise DatasetError(f"{path} {what}: {error}; write or copy the file again") from error
+    problem = "is not a complete gzip file" if path.suffix == ".gz" else "cannot be read"
+    raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -110,7 +108,7 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def text_of(path: Path, number: int, line: bytes) -> str:
-    """Return a line as text; raise `DatasetError` with the byte where it is not UTF-8."""
+    """Return a line as text; raise `DatasetError` with the position if it is not UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:
@@ -122,7 +120,7 @@ def text_of(path: Path, number: int, line: bytes) -> str:
 
 
 def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and object of each line of a JSON lines file."""
+    """Yield the number and the object of each line of a JSON lines file."""
     for number, line in lines(path):
         try:
             row = parse_json(line)
@@ -143,7 +141,7 @@ def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield line number and fields of each line: an object of JSON, or id and text of a `.tsv`."""
+    """Yield the number and the fields of each line: a JSON object, or id and text of a `.tsv`."""
     if not path.name.removesuffix(".gz").endswith(".tsv"):
         yield from json_rows(path)
         return
@@ -173,15 +171,15 @@ def json_document(path: Path) -> Any:
 
 
 def take_text(row: dict[str, Any], name: str, *, optional: bool = False) -> str:
-    """Take a field of text out of a row; an optional one may be absent or null: the empty text."""
+    """Remove a text field from a row and return it, or "" if it is optional and absent or null."""
     value = row.pop(name, None)
     if type(value) is str:
         return value
     if value is None and optional:
         return ""
     if value is None:
-        there = ", ".join(map(repr, row)) or "none"
-        raise FieldError(f"the field {name!r} is missing; the other fields are {there}")
+        others = ", ".join(map(repr, row)) or "none"
+        raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
     raise FieldError(f"the field {name!r} must be text, found {show(value)}{_quoted(value)}")
 
 
@@ -190,7 +188,7 @@ def _quoted(value: object) -> str:
 
 
 def take_id(row: dict[str, Any], name: str = "_id") -> str:
-    """Take an id out of a row: text on one line, neither empty nor with tabs, as qrels need it."""
+    """Remove an id from a row and return it: not empty, without tabs and line breaks."""
     value = take_text(row, name)
     if not value.strip() or BREAKS.intersection(value):
         raise FieldError(
@@ -201,7 +199,7 @@ def take_id(row: dict[str, Any], name: str = "_id") -> str:
 
 
 def take_texts(row: dict[str, Any], name: str) -> list[str] | None:
-    """Take a list of texts, or one text, out of a row; None where it is absent or null."""
+    """Remove a list of texts, or one text, from a row; None if it is absent or null."""
     value = row.pop(name, None)
     if value is None:
         return None
@@ -211,12 +209,12 @@ def take_texts(row: dict[str, Any], name: str) -> list[str] | None:
         raise FieldError(f"the field {name!r} must be a list of texts, found {show(value)}")
     for item in value:
         if type(item) is not str:
-            raise FieldError(f"the field {name!r} must hold texts only, found {show(item)}")
+            raise FieldError(f"the field {name!r} must contain texts only, found {show(item)}")
     return value
 
 
 def take_list(row: dict[str, Any], name: str, *, optional: bool = False) -> list[Any]:
-    """Take a list out of a row; an optional one may be absent or null: the empty list."""
+    """Remove a list from a row and return it, or [] if it is optional and absent or null."""
     value = row.pop(name, None)
     if type(value) is list:
         return value
@@ -226,14 +224,14 @@ def take_list(row: dict[str, Any], name: str, *, optional: bool = False) -> list
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Return the value, which must be a JSON object."""
+    """Return the value; raise `FieldError` if it is not a JSON object."""
     if type(value) is not dict:
         raise FieldError(f"expected a JSON object, found {show(value)}")
     return value
 
 
 def take_question(row: dict[str, Any], name: str) -> str:
-    """Take the text of a query out of a row; it must not be empty."""
+    """Remove the text of a query from a row and return it; raise `FieldError` if it is empty."""
     text = take_text(row, name)
     if not text.strip():
         raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
@@ -241,10 +239,10 @@ def take_question(row: dict[str, Any], name: str) -> str:
 
 
 def take_labels(row: dict[str, Any]) -> str:
-    r"""Return what is left of a row as labels in JSON.
+    r"""Return the remaining fields of a row as labels in JSON.
 
-    Values of the kinds of `ragstone.types.Label` stay as they are. An object `metadata` (BEIR's) is
-    flattened; a null is no label; anything else is kept as the text of its JSON.
+    Values of the types in `ragstone.types.Label` stay as they are. An object `metadata` (BEIR's) is
+    flattened, a null is left out, and any other value becomes its JSON as text.
 
     >>> take_labels({"domain": "law", "metadata": {"year": 1999, "ref": {"a": 1}}, "note": None})
     '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
@@ -268,14 +266,14 @@ def _label(value: Any) -> Any:
 
 
 def row_error(path: Path, place: int | str, error: FieldError) -> DatasetError:
-    """Return a row's fault with its file and its line, or another place, where it was found."""
+    """Return the error of a row, with the file and the line or another place."""
     line = f"line {place}" if isinstance(place, int) else place
     return DatasetError(f"{path}, {line}: {error}")
 
 
 @contextmanager
 def reading(path: Path, place: int | str) -> Iterator[None]:
-    """Add file and place to what is wrong with a field within the block."""
+    """Add file and place to a `FieldError` in the block."""
     try:
         yield
     except FieldError as error:
@@ -284,7 +282,7 @@ def reading(path: Path, place: int | str) -> Iterator[None]:
 
 @contextmanager
 def within(place: str) -> Iterator[None]:
-    """Add a place, such as "turn 3", to what is wrong with a field within the block."""
+    """Add a place, such as "turn 3", to a `FieldError` in the block."""
     try:
         yield
     except FieldError as error:
@@ -292,7 +290,7 @@ def within(place: str) -> Iterator[None]:
 
 
 class Ids:
-    """The ids seen so far and where, so that the second of two can name the first."""
+    """Ids with their places, so that an error about a repeated id names the first place."""
 
     def __init__(self, noun: str = "query") -> None:
         self._places: dict[str, str] = {}
@@ -303,11 +301,11 @@ class Ids:
         return len(self._places)
 
     def add(self, row_id: str, place: str) -> None:
-        """Note an id; raise `FieldError` where it was seen before."""
+        """Add an id; raise `FieldError` if it was added before."""
         if row_id in self._places:
             raise FieldError(
-                f"the {self._noun} id {row_id!r} stands in {self._places[row_id]} already; "
-                f"give each {self._noun} its own"
+                f"the {self._noun} id {row_id!r} occurs in {self._places[row_id]} already; "
+                f"give each {self._noun} its own id"
             )
         self._places[row_id] = place
 
@@ -317,7 +315,7 @@ class Ids:
 
 
 def listed(values: Sequence[str], limit: int = limits.MAX_LISTED_VALUES) -> str:
-    """Return the first few of some texts, and how many more there are.
+    """Return the first texts of a list, and the number of the others.
 
     >>> listed(["'a'", "'b'", "'c'"], limit=2)
     "'a', 'b' and 1 more"

@@ -1,7 +1,6 @@
-"""Files of scores, one line per query and metric, and files that say which queries belong together.
+"""Files of scores, one line per query and metric, and files of clusters of queries.
 
-`ragstone score --per-query` and `ragstone rank --per-query` write the former; any other program
-can.
+`ragstone score --per-query` and `ragstone rank --per-query` write files of scores.
 """
 
 from __future__ import annotations
@@ -24,17 +23,18 @@ from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Query, Score, Status
 
 CLUSTER_LABELS: Final = ("conversation", "document")
-"""Labels whose queries stand or fall together, the most usual first."""
+"""Labels whose queries are not independent of each other, the most common first."""
 
 
 def read_scores(path: Path) -> list[Score]:
     """Return the scores of a JSON lines file: `query_id`, `metric`, `value`, `status`, `reason`.
 
-    `value` is a finite number (true and false count as 1 and 0) or null; without `status` a number
-    is scored and a null failed.
+    `value` is a finite number (true and false count as 1 and 0) or null. The default of `status` is
+    `scored` for a number and `failed` for null.
 
     Raises:
-        DatasetError: no such file, a malformed line, or two values for one query and metric.
+        DatasetError: the file does not exist, a line is malformed, or a query has two values of a
+            metric.
     """
     found: dict[tuple[str, str], Score] = {}
     for number, row in json_rows(path):
@@ -45,14 +45,14 @@ def read_scores(path: Path) -> list[Score]:
                     f"query {score.query_id!r} has a second value for {score.metric}; keep one"
                 )
     if not found:
-        raise DatasetError(f"{path} holds no score; each line needs query_id, metric and value")
+        raise DatasetError(f"{path} contains no score; each line needs query_id, metric and value")
     return list(found.values())
 
 
 def _score(row: dict[str, Any]) -> Score:
     query_id, metric = take_id(row, "query_id"), take_text(row, "metric")
     if "value" not in row:
-        raise FieldError("the field 'value' is missing; write null where there is no value")
+        raise FieldError("the field 'value' is missing; write null if there is no value")
     value = row.pop("value")
     if value is not None and (type(value) not in (int, float, bool) or not math.isfinite(value)):
         raise FieldError(f"the field 'value' must be a finite number or null, found {value!r}")
@@ -68,12 +68,12 @@ def _score(row: dict[str, Any]) -> Score:
 
 
 def read_clusters(path: Path) -> dict[str, str]:
-    """Return query id -> cluster of a file with one query a line.
+    """Return query id -> cluster of a file with one query per line.
 
-    Either two fields with a tab between them, or JSON objects with `query_id` and `cluster`.
+    A line is a query id, a tab and a cluster, or a JSON object with `query_id` and `cluster`.
 
     Raises:
-        DatasetError: no such file, a malformed line, or a query in two clusters.
+        DatasetError: the file does not exist, a line is malformed, or a query has two clusters.
     """
     is_json = path.suffix in (".jsonl", ".json") or path.name.endswith(".jsonl.gz")
     found: dict[str, str] = {}
@@ -103,7 +103,7 @@ def _tab_clusters(path: Path) -> Iterable[tuple[int, str, str]]:
 
 
 def clusters_by_id(query_ids: Collection[str]) -> dict[str, str]:
-    """Return query id -> conversation where every id is of the form conversation::turn.
+    """Return query id -> conversation if every id has the form conversation::turn, else {}.
 
     >>> clusters_by_id(["c1::1", "c1::2"]), clusters_by_id(["c1::1", "q2"])
     ({'c1::1': 'c1', 'c1::2': 'c1'}, {})
@@ -114,19 +114,19 @@ def clusters_by_id(query_ids: Collection[str]) -> dict[str, str]:
 
 
 def clusters_by_label(queries: Iterable[Query], label: str = "") -> tuple[str, dict[str, str]]:
-    """Return a label, and query id -> its value for the queries that carry it.
+    """Return a label, and query id -> its value for the queries that have it.
 
-    Without `label`: the first of `CLUSTER_LABELS` that any query carries, or ("", {}).
+    Without `label`: the first of `CLUSTER_LABELS` that a query has, or ("", {}).
 
     Raises:
-        ConfigError: no query carries the label.
+        ConfigError: no query has the label.
 
     >>> clusters_by_label([Query("a", "When?", labels={"conversation": "c1", "turn": 2})])
     ('conversation', {'a': 'c1'})
     """
-    held = list(queries)
-    known = {name for query in held for name in query.labels}
+    known_queries = list(queries)
+    known = {name for query in known_queries for name in query.labels}
     if label and label not in known:
         raise ConfigError(f"no query has the label {label!r}{did_you_mean(label, known)}")
     chosen = label or next((name for name in CLUSTER_LABELS if name in known), "")
-    return chosen, {q.query_id: str(q.labels[chosen]) for q in held if chosen in q.labels}
+    return chosen, {q.query_id: str(q.labels[chosen]) for q in known_queries if chosen in q.labels}

@@ -1,4 +1,4 @@
-"""SQuAD-form JSON: articles of paragraphs with questions (v1.1, v2 and the many sets like them)."""
+"""SQuAD-form JSON: articles of paragraphs with questions (v1.1, v2 and similar data sets)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from ragstone.errors import DatasetError
 class SquadReader(Reader):
     """Reads one SQuAD-form file, plain or `.gz`: each paragraph is a passage.
 
-    A passage's id is "<article>-<paragraph>", both counted from 1, so that the translations of one
-    set share their ids. Paragraphs of the same text are one passage. A question's paragraph has
-    relevance 1; that of an impossible question (v2) has 0: judged, and no answer in it.
+    A passage's id is "<article>-<paragraph>", both counted from 1, so that translations of a data
+    set have the same ids. Paragraphs with the same text are one passage. The paragraph of a
+    question has relevance 1, that of an impossible question (v2) has 0.
     """
 
     version: ClassVar[int] = 1
@@ -43,20 +43,20 @@ class SquadReader(Reader):
     path: str | Path
 
     def read(self) -> Dataset:
-        """Return the data set; raise `DatasetError` with the place where it is malformed."""
+        """Return the data set; raise `DatasetError` with the place if it is malformed."""
         path = _one_file(Path(self.path))
         document = json_document(path)
         tables = _Tables()
         if type(document) is not dict or type(document.get("data")) is not list:
             raise DatasetError(
-                f"{path} is not of the SQuAD form: expected an object with a list 'data' of "
+                f"{path} does not have the SQuAD form: expected an object with a list 'data' of "
                 f"articles, found {show(document)}"
             )
         for number, article in enumerate(document["data"], start=1):
             with reading(path, f"article {number}"):
                 tables.add_article(as_object(article), number)
         if not tables.query_ids:
-            raise DatasetError(f"{path} holds no question; a data set needs queries")
+            raise DatasetError(f"{path} contains no question; a data set needs queries")
         return tables.finish(path.name.removesuffix(".gz").removesuffix(".json"))
 
 
@@ -67,13 +67,13 @@ def _one_file(path: Path) -> Path:
     if len(found) != 1:
         names = listed([file.name for file in found], limits.MAX_LISTED_FILES) or "none"
         raise DatasetError(
-            f"{path} must hold one .json file (or .json.gz), found {names}; name one"
+            f"{path} must contain one .json file (or .json.gz), found {names}; name one"
         )
     return found[0]
 
 
 class _Tables:
-    """The three tables of a set while it is read."""
+    """The three tables of a data set during reading."""
 
     def __init__(self) -> None:
         self.passages, self.queries, self.qrels = passages(), queries(), qrels()
@@ -90,13 +90,13 @@ class _Tables:
         text, questions = take_text(paragraph, "context"), take_list(paragraph, "qas")
         passage_id = self._id_of_text.setdefault(text, f"{at[0]}-{at[1]}")
         if passage_id == f"{at[0]}-{at[1]}":
-            # Titles are written as in Wikipedia's addresses.
+            # Titles have underscores, as in Wikipedia's addresses.
             shown, document_id = title.replace("_", " "), title or str(at[0])
             self.passages.add((passage_id, text, shown, document_id, take_labels(paragraph)))
         for place, question in enumerate(questions, start=1):
             with within(f"question {place}"):
-                where = f"article {at[0]}, paragraph {at[1]}, question {place}"
-                self._add_question(as_object(question), passage_id, where)
+                origin = f"article {at[0]}, paragraph {at[1]}, question {place}"
+                self._add_question(as_object(question), passage_id, origin)
 
     def _add_question(self, row: dict[str, Any], passage_id: str, place: str) -> None:
         query_id, text = take_id(row, "id"), take_question(row, "question")

@@ -1,4 +1,4 @@
-"""TREC's files: runs (six columns) and qrels, plain or gzip, with file and line in every error."""
+"""TREC's files: runs (six columns) and qrels, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RUN_COLUMNS: Final = 6
 
 
 class _AnyId(frozenset[str]):
-    """Holds every id: qrels that stand alone have no queries to be checked against."""
+    """Contains every id: a qrels file alone has no queries to check it against."""
 
     __slots__ = ()
 
@@ -31,12 +31,12 @@ class _AnyId(frozenset[str]):
 def read_run(path: Path) -> dict[str, Ranking]:
     """Return query id -> ranking of a run file: query id, Q0, passage id, rank, score, tag.
 
-    As trec_eval does, the order is made from the scores, highest first; equal scores are ordered by
-    passage id, descending. The rank column is not read.
+    As in trec_eval, the scores decide the order, highest first, and passage ids (descending) the
+    order of equal scores. The rank column is ignored.
 
     Raises:
-        DatasetError: a line is not six columns, a score is no finite number, or a passage stands
-            twice in a ranking.
+        DatasetError: a line does not have six columns, a score is not a finite number, or a passage
+            occurs twice in a ranking.
     """
     scores: dict[str, dict[str, float]] = {}
     for number, line in lines(path):
@@ -50,7 +50,7 @@ def read_run(path: Path) -> dict[str, Ranking]:
         ranked = scores.setdefault(query_id, {})
         if passage_id in ranked:
             raise DatasetError(
-                f"{path}, line {number}: the passage {passage_id!r} stands twice in the ranking of "
+                f"{path}, line {number}: the passage {passage_id!r} occurs twice in the ranking of "
                 f"query {query_id!r}; keep one of the two lines"
             )
         ranked[passage_id] = _score(path, number, columns[4])
@@ -58,22 +58,24 @@ def read_run(path: Path) -> dict[str, Ranking]:
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Return query id -> passage id -> relevance of a qrels file that stands alone.
+    """Return query id -> passage id -> relevance of a qrels file without a data set.
 
-    TREC's four columns (query id, iteration, passage id, relevance) or BEIR's three, with or
-    without a header line.
+    The file has TREC's four columns (query id, iteration, passage id, relevance) or BEIR's three;
+    the header line is optional.
     """
     table = read_qrel_table(path, Known(_AnyId(), None), dangling="error")
     return {query_id: dict(grades) for query_id, grades in table_to_relevance(table).items()}
 
 
 def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:
-    r"""Yield the lines of a run file, in the order in which trec_eval takes them.
+    r"""Yield the lines of a run file, in trec_eval's order.
 
-    That is the order of Ragstone's own metrics too: by score in single precision, equal ones by
-    passage id, descending. Scores are written whole, so both give the same values for the file; of
-    passages with equal scores, the order in a ranking cannot be told by this form. Raises
-    `DatasetError` for an id with white space, which it cannot hold.
+    Ragstone's own metrics use the same order: by score in single precision, then by passage id,
+    descending. Scores are written in full precision, so trec_eval and Ragstone give the same
+    values. The format loses the order of passages with equal scores.
+
+    Raises:
+        DatasetError: an id contains white space, which the format cannot represent.
 
     >>> list(run_lines({"q": Ranking(["a", "b"], [0.5, 0.5])}, "mine"))
     [b'q Q0 b 1 0.5 mine\n', b'q Q0 a 2 0.5 mine\n']
@@ -87,8 +89,8 @@ def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:
             for written in (query_id, passage_id):
                 if len(written.split()) != 1:
                     raise DatasetError(
-                        f"the id {written!r} holds white space, which parts the columns of a TREC "
-                        f"run; give it another"
+                        f"the id {written!r} is empty or contains white space, which separates "
+                        f"the columns of a TREC run; change the id"
                     )
             yield f"{query_id} Q0 {passage_id} {rank} {score!r} {tag}\n".encode()
 

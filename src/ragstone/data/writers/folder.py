@@ -1,4 +1,4 @@
-"""Writing any data set in Ragstone's own layout; `ragstone.data.readers.folder` reads it again."""
+"""Writing a data set in Ragstone's own layout, which `ragstone.data.readers.folder` reads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ragstone.core import limits
+from ragstone.core.atomic_files import atomic_file
 from ragstone.core.schemas import labels_from_json, rows
 from ragstone.data.dataset import Dataset
 from ragstone.errors import DatasetError
@@ -19,15 +20,14 @@ if TYPE_CHECKING:
 _OWN_FIELDS: Final = frozenset(
     {"_id", "text", "title", "document", "answers", "rewrite", "history", "metadata"}
 )
-"""Fields with a meaning of their own: a label of such a name is written within `metadata`."""
+"""Fields with their own meaning: a label with such a name is written within `metadata`."""
 
 
 def write_dataset(dataset: Dataset, folder: Path) -> list[Path]:
-    """Write a data set into a folder and return the files: what is read back is equal to it.
+    """Write a data set into a folder and return the files; reading them gives an equal data set.
 
-    Turns of conversations are written as queries with their history. A data set without a corpus
-    or without qrels gets no such file. Raises `DatasetError` where one of the files is there
-    already, or where writing fails; a file is never left half written under its name.
+    Turns of conversations are written as queries with a history. An empty table gets no file.
+    Raises `DatasetError` if one of the files exists or cannot be written.
     """
     made = {
         "corpus.jsonl": (
@@ -43,35 +43,25 @@ def write_dataset(dataset: Dataset, folder: Path) -> list[Path]:
 
 
 def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
-    """Write files of lines and return them; nothing there is overwritten, nothing half written.
+    """Write files of lines and return their paths; a file appears complete or not at all.
 
-    Raises `DatasetError` where one of them is there already, or where writing fails.
+    Raises `DatasetError` if one of them, plain or `.gz`, exists or cannot be written.
     """
     named = [file for path in wanted for file in (path, path.with_name(f"{path.name}.gz"))]
-    there = [str(file) for file in named if file.exists()]
-    if there:
-        raise DatasetError(f"{there[0]} is there already; choose another folder, or remove it")
+    existing = [str(file) for file in named if file.exists()]
+    if existing:
+        raise DatasetError(f"{existing[0]} already exists; choose another folder, or remove it")
     for path, lines in wanted.items():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, lines)
+            with atomic_file(path) as file:
+                file.writelines(lines)
         except OSError as error:
             raise DatasetError(f"cannot write the data set into {path.parent}: {error}") from error
     return list(wanted)
 
 
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    partial = path.with_name(f"{path.name}.part")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(lines)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 def _all(table: Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, a batch at a time: all at once would be ten times its size."""
+    """Yield the rows of a table batch by batch: all rows as objects take ten times the memory."""
     for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
         yield from rows(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
 
@@ -83,23 +73,23 @@ def _passage(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _query(row: Mapping[str, Any]) -> dict[str, Any]:
-    said = orjson.loads(row["history"]) if row["history"] else []
+    messages = orjson.loads(row["history"]) if row["history"] else []
     own = {
         "_id": row["query_id"],
         "text": row["text"],
         "answers": row["gold_answers"],
         "rewrite": row["rewrite"],
-        "history": [{"role": role, "text": text} for role, text in said],
+        "history": [{"role": role, "text": text} for role, text in messages],
     }
     return _with_labels(own, row["labels"])
 
 
 def _with_labels(own: dict[str, Any], labels: str) -> dict[str, Any]:
-    """Add the labels, and leave out what is empty and may be absent."""
+    """Add the labels, and leave out empty optional fields."""
     kept = {name: value for name, value in own.items() if value or name in ("_id", "text")}
-    held = labels_from_json(labels)
-    clashing = {name: value for name, value in held.items() if name in _OWN_FIELDS}
-    free = {name: value for name, value in held.items() if name not in _OWN_FIELDS}
+    parsed = labels_from_json(labels)
+    clashing = {name: value for name, value in parsed.items() if name in _OWN_FIELDS}
+    free = {name: value for name, value in parsed.items() if name not in _OWN_FIELDS}
     return {**kept, **free, **({"metadata": clashing} if clashing else {})}
 
 

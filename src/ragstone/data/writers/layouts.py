@@ -1,4 +1,4 @@
-"""The layouts in which a data set can be written, by name."""
+"""Layouts for writing a data set, by name."""
 
 from __future__ import annotations
 

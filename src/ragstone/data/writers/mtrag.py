@@ -1,6 +1,6 @@
 """Writing mtRAG's forms: conversations, retrieval tasks, and MTRAGEval's tasks A, B and C.
 
-`ragstone.data.readers.mtrag` reads all of it again.
+`ragstone.data.readers.mtrag` reads all of them.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ragstone.errors import DatasetError
 from ragstone.types import Context, Label, Message, Passage, Prediction, Query, Ranking
 
 TaskForm: TypeAlias = Literal["a", "b", "c"]
-"""MTRAGEval: a is retrieval, b answering from gold passages, c both."""
+"""MTRAGEval's task: a is retrieval, b is answering from gold passages, c is both."""
 
 _TAG: Final = "|user|: "
 _MANY: Final = "question_type"
 _DERIVED: Final = frozenset({"standalone", "gold_passages"})
-"""Labels that the reader works out again."""
+"""Labels that the reader computes."""
 _DIMENSIONS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     _MANY: ("Question Type", lambda text: "-".join(map(str.capitalize, text.split("-")))),
     "multi_turn": ("Multi-Turn", str.capitalize),
     "answerability": ("Answerability", str.upper),
 }
-"""Label -> mtRAG's name of it, and how its values are written."""
+"""Label -> mtRAG's name for it, and the function that writes a value."""
 _PLACED: Final = frozenset({"conversation", "turn", "collection"})
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What a system returned, by query id: what it found, was shown, and answered."""
+    """A system's output by query id: rankings, contexts shown to it, and answers."""
 
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     contexts: Mapping[str, Context] = field(default_factory=dict)
@@ -47,8 +47,8 @@ class Submission:
 def write_mtrag(dataset: Dataset, folder: Path) -> list[Path]:
     """Write conversations, retrieval tasks in three query forms with qrels, and the corpora.
 
-    The folder is what `MtragReader` reads. Raises `DatasetError` where a turn of a conversation is
-    lacking, or where one of the files is there already.
+    `MtragReader` reads the folder. Raises `DatasetError` if a turn of a conversation is missing, or
+    if one of the files exists.
     """
     files: dict[Path, Iterable[bytes]] = {
         folder / "conversations/conversations.jsonl": map(_line, conversation_rows(dataset))
@@ -66,10 +66,10 @@ def write_mtrag(dataset: Dataset, folder: Path) -> list[Path]:
 
 def query_forms(queries: Sequence[Query]) -> dict[str, list[str]]:
     """Return mtRAG's three query files: last turn, all user turns, rewrite, with speaker tags."""
-    said = [[*(m.text for m in q.history if m.role == "user"), q.text] for q in queries]
+    user_turns = [[*(m.text for m in q.history if m.role == "user"), q.text] for q in queries]
     return {
         "lastturn": [_TAG + query.text for query in queries],
-        "questions": ["\n".join(_TAG + text for text in texts) for texts in said],
+        "questions": ["\n".join(_TAG + text for text in texts) for texts in user_turns],
         "rewrite": [_TAG + (query.rewrite or query.text) for query in queries],
     }
 
@@ -77,23 +77,23 @@ def query_forms(queries: Sequence[Query]) -> dict[str, list[str]]:
 def write_tasks(
     dataset: Dataset, path: Path, form: TaskForm, submitted: Submission | None = None
 ) -> Path:
-    """Write MTRAGEval's tasks, one a query: as input, or with what a system returned for them.
+    """Write MTRAGEval's tasks, one per query: as input, or with a system's output.
 
-    Form a has the ranking's first ten passages as contexts, b the gold ones, c those shown.
-    Raises `DatasetError` where the file is there already.
+    The contexts of form a are the first ten passages of the ranking, of form b the gold passages,
+    of form c the passages shown to the system. Raises `DatasetError` if the file exists.
     """
-    held = submitted or Submission()
-    rows = (_task(dataset, query, form, held) for query in dataset.queries)
+    output = submitted or Submission()
+    rows = (_task(dataset, query, form, output) for query in dataset.queries)
     return write_lines({path: map(_line, rows)})[0]
 
 
 def conversation_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    """Yield one row per conversation, in the form in which mtRAG publishes them."""
+    """Yield one row per conversation, in mtRAG's published form."""
     turns: dict[str, list[Query]] = {}
     for query in dataset.queries:
         if "conversation" not in query.labels:
             raise DatasetError(
-                f"query {query.query_id!r} is no turn of a conversation; --to mtrag takes "
+                f"query {query.query_id!r} is not a turn of a conversation; --to mtrag accepts "
                 f"conversations only, --to mtrageval any queries"
             )
         turns.setdefault(str(query.labels["conversation"]), []).append(query)
@@ -111,19 +111,19 @@ def _messages(
     for number, query in enumerate(queries, start=1):
         if query.labels.get("turn") != number:
             raise DatasetError(
-                f"conversation {conversation!r}: turn {number} is lacking (found turn "
-                f"{query.labels.get('turn')}); a conversation is written whole"
+                f"conversation {conversation!r}: turn {number} is missing (found turn "
+                f"{query.labels.get('turn')}); a conversation must be complete"
             )
         labels = published_labels(query)
         others = labels.pop("labels", {})
-        said = {
+        message = {
             "speaker": "user",
             "text": query.text,
             "task_id": query.query_id,
             "enrichments": labels,
         }
         rewrite = {"rewrite": query.rewrite} if query.rewrite else {}
-        yield {**said, **rewrite, **({"labels": others} if others else {})}
+        yield {**message, **rewrite, **({"labels": others} if others else {})}
         following = queries[number].history if number < len(queries) else ()
         text = _answer(query, following)
         if text:
@@ -140,40 +140,42 @@ def _messages(
 
 
 def _answer(query: Query, following: Sequence[Message]) -> str:
-    """Return what the agent said: as the next turn's history has it, else the gold answer."""
+    """Return the agent's message in the next turn's history, or else the gold answer."""
     place = len(query.history) + 1
     if len(following) > place:
         return following[place].text
     return query.gold_answers[0] if query.gold_answers else ""
 
 
-def _task(dataset: Dataset, query: Query, form: TaskForm, held: Submission) -> dict[str, Any]:
+def _task(dataset: Dataset, query: Query, form: TaskForm, output: Submission) -> dict[str, Any]:
     contexts = {
-        "a": _ranked(dataset, held.rankings.get(query.query_id)),
+        "a": _ranked(dataset, output.rankings.get(query.query_id)),
         "b": _gold_contexts(dataset, query.query_id),
-        "c": _shown_contexts(held.contexts.get(query.query_id), held.rankings.get(query.query_id)),
+        "c": _shown_contexts(
+            output.contexts.get(query.query_id), output.rankings.get(query.query_id)
+        ),
     }
     row = {
         **task_row(query),
         "contexts": list(contexts[form]),
         "targets": [{"speaker": "agent", "text": text} for text in query.gold_answers],
     }
-    prediction = held.predictions.get(query.query_id)
+    prediction = output.predictions.get(query.query_id)
     if form == "a" or prediction is None:
         return row
     return {**row, "predictions": [predicted(prediction)]}
 
 
 def task_row(query: Query) -> dict[str, Any]:
-    """Return the fields of a task that say what is asked: id, input, labels."""
-    said = [*query.history, Message("user", query.text)]
+    """Return the input fields of a task: id, messages, labels."""
+    messages = [*query.history, Message("user", query.text)]
     placed = {"conversation_id": query.labels["conversation"]} if _is_turn(query) else {}
     return {
         **placed,
         "task_id": query.query_id,
         "task_type": "rag",
         "Collection": _collection(query),
-        "input": [{"speaker": message.role, "text": message.text} for message in said],
+        "input": [{"speaker": message.role, "text": message.text} for message in messages],
         **published_labels(query),
         **({"rewrite": query.rewrite} if query.rewrite else {}),
         **({"turn": query.labels["turn"]} if _is_turn(query) else {}),
@@ -185,18 +187,18 @@ def _is_turn(query: Query) -> bool:
 
 
 def predicted(prediction: Prediction) -> dict[str, Any]:
-    """Return a prediction as MTRAGEval has it; a failure has an empty text and its reason."""
+    """Return a prediction in MTRAGEval's form; a failure has an empty text and its reason."""
     if prediction.answer is None:
         return {"text": "", "failed": prediction.reason}
     return {"text": prediction.answer}
 
 
 def published_labels(query: Query) -> dict[str, Any]:
-    """Return labels under mtRAG's names where it has one, and the others as `labels`."""
+    """Return labels under mtRAG's names if it has one, and the others as `labels`."""
     found: dict[str, Any] = {}
     others: dict[str, Label] = {}
     for name, value in query.labels.items():
-        if name in _PLACED or (name == "domain" and _says_domain(query)):
+        if name in _PLACED or (name == "domain" and _implies_domain(query)):
             continue
         if _is_dimension(name, value):
             title, written = _DIMENSIONS[name]
@@ -206,13 +208,13 @@ def published_labels(query: Query) -> dict[str, Any]:
     return {**found, "labels": others} if others else found
 
 
-def _says_domain(query: Query) -> bool:
-    """Say whether the domain can be told from the collection's name."""
+def _implies_domain(query: Query) -> bool:
+    """Return whether the domain follows from the collection's name."""
     return domain_of(str(query.labels.get("collection", ""))) == query.labels.get("domain")
 
 
 def _is_dimension(name: str, value: Label) -> bool:
-    """Say whether a label comes back as it is when it is read under mtRAG's name."""
+    """Return whether a label is equal after being written and read under mtRAG's name."""
     values = _listed(value)
     return (
         name in _DIMENSIONS
@@ -247,7 +249,7 @@ def _shown_contexts(context: Context | None, ranking: Ranking | None) -> Iterato
         yield {
             "document_id": passage.passage_id,
             "text": passage.text,
-            # MTRAGEval's checker wants a score of every passage, gold ones too.
+            # MTRAGEval's checker requires a score of every passage, gold passages included.
             "score": scores.get(passage.passage_id, 1 / rank),
             "origin": passage.origin,
         }
@@ -267,9 +269,9 @@ def _shown(passage: Passage) -> dict[str, Any]:
 
 
 def with_title(passage: Passage) -> str:
-    """Return a passage's text below its title line, as mtRAG writes it.
+    """Return a passage's text below its title line, in mtRAG's form.
 
-    Without a title there is no line, except before a text that begins with an empty one.
+    Without a title there is no such line, except before a text that begins with an empty line.
     """
     titled = passage.title or passage.text.startswith("\n")
     return f"{passage.title}\n{passage.text}" if titled else passage.text

@@ -1,0 +1,110 @@
+"""Atomic writes: a file or folder appears under its name complete, or not at all.
+
+Everything is written into a temporary folder beside its target and synced to the disk before the
+rename. A killed process leaves at most a temporary folder, which `remove_abandoned` removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+_PREFIX: Final = ".tmp-"
+
+
+@contextmanager
+def atomic_folder(
+    folder: Path, *, is_obsolete: Callable[[Path], bool] = lambda _: False
+) -> Iterator[Path]:
+    """Yield an empty folder that is renamed to `folder` if the block succeeds.
+
+    An existing folder is replaced if it is empty or `is_obsolete(folder)` is true. Raises `OSError`
+    if another folder exists, the disk is full or a permission is missing.
+    """
+    with _temporary_folder(folder.parent) as temporary:
+        yield temporary
+        _sync_all(temporary)
+        if folder.exists() and is_obsolete(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+        temporary.rename(folder)
+        _sync(folder.parent)
+
+
+@contextmanager
+def atomic_files(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder whose files are moved into `folder` if the block succeeds.
+
+    Existing files of the same names are replaced. Raises `OSError` as `atomic_folder` does.
+    """
+    with _temporary_folder(folder) as temporary:
+        yield temporary
+        _sync_all(temporary)
+        for path in sorted(temporary.iterdir()):
+            path.replace(folder / path.name)
+        _sync(folder)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a binary file that replaces `path` if the block succeeds.
+
+    Raises `OSError` as `atomic_folder` does.
+    """
+    with atomic_files(path.parent) as temporary, (temporary / path.name).open("xb") as file:
+        yield file
+
+
+def remove_abandoned(folder: Path, seconds: float) -> None:
+    """Remove temporary folders directly below `folder` that did not change for `seconds`.
+
+    A younger one may belong to a process that is still writing.
+    """
+    for temporary in folder.glob(f"{_PREFIX}*"):
+        if time.time() - _last_change(temporary) > seconds:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _temporary_folder(parent: Path) -> Iterator[Path]:
+    # `mkdir`, not `mkdtemp`: permissions follow the user's umask.
+    temporary = parent / f"{_PREFIX}{secrets.token_hex(8)}"
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _last_change(folder: Path) -> float:
+    """Return the time of the last change of a folder or a file in it, or now if it is gone."""
+    try:
+        return max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
+    except OSError:
+        return time.time()
+
+
+def _sync_all(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some network file systems cannot sync a folder.
+        if error.errno != errno.EINVAL or not path.is_dir():
+            raise
+    finally:
+        os.close(descriptor)
