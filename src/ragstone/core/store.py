@@ -51,6 +51,8 @@ class StoredTable:
     folder: Path | None = None
     memory: Table | None = None
 
+    __repr__ = one_line
+
     @classmethod
     def in_memory(cls, table: Table) -> StoredTable:
         """Return a table that is only in memory, such as a table of a data set."""

@@ -82,18 +82,19 @@ def source_digest(kind: type) -> str:
     Raises:
         ConfigError: the class is defined in an interactive session that does not keep the code.
     """
-    if getattr(sys.modules.get(kind.__module__), "__file__", None) is None:
-        return hashlib.sha256(_cell_source(kind).encode()).hexdigest()
-    path = Path(inspect.getsourcefile(kind) or "")
+    try:
+        path = Path(inspect.getsourcefile(kind) or "")
+    except (OSError, TypeError):
+        path = Path()  # a class of an interactive session
     if not path.is_file():
-        return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()
+        return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
     parts = _used(ast.parse(path.read_bytes()), kind.__qualname__.partition(".")[0])
     beside = [ast.dump(ast.parse(file.read_bytes())) for file in _imported(parts, path.parent)]
     return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
 
 
-def _cell_source(kind: type) -> str:
-    """Return the code of a notebook's class: that of its methods, as a notebook has no file."""
+def _source_of_methods(kind: type) -> str:
+    """Return the code of a class without a file; a notebook keeps that of functions."""
     found = []
     for function in filter(inspect.isfunction, vars(kind).values()):
         # A method that `dataclass` wrote has no code.

@@ -214,11 +214,11 @@ class Experiment:
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services = self._services(opened)
+            services, steps = self._services(opened), self.steps()
             return Planner(self.store, services, look_ahead=True).plan(
-                list(self.steps()),
+                list(steps),
                 queries=self.shared.answered.table.num_rows,
-                trials=self.steps().trials,
+                trials=steps.trials,
                 left_out=self.shared.left_out,
                 sample_calls=sample_calls,
             )
