@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ragstone.types import Score as Score
     from ragstone.version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = attach(
+_load, __dir__, __all__ = attach(
     __name__,
     {
         "CallError": "errors",
@@ -96,3 +96,7 @@ __getattr__, __dir__, __all__ = attach(
         "retrievers": "core.folders",
     },
 )
+
+if not TYPE_CHECKING:
+    # Type checkers that see this function accept every name.
+    __getattr__ = _load
