@@ -3,44 +3,100 @@
 >>> import ragstone
 >>> experiment = ragstone.load_experiment("examples/demo.yaml")  # doctest: +SKIP
 >>> experiment.run().report("report.html")  # doctest: +SKIP
+
+Importing the package imports no module of it: each public name is loaded when it is first used.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from ragstone.version import __version__
+from ragstone.core.lazy import attach
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.parse import parse_metric
-    from ragstone.data.load import load_dataset
-    from ragstone.evaluation.compare import compare
-    from ragstone.evaluation.score_files import evaluate_answers, evaluate_run
-    from ragstone.experiment.experiment import load_experiment
+    from ragstone.calls.client import Calls as Calls
+    from ragstone.calls.types import Endpoint as Endpoint
+    from ragstone.components.metrics.parse import parse_metric as parse_metric
+    from ragstone.core.folders import generators as generators
+    from ragstone.core.folders import metrics as metrics
+    from ragstone.core.folders import retrievers as retrievers
+    from ragstone.core.store import Store as Store
+    from ragstone.data.corpus import Corpus as Corpus
+    from ragstone.data.dataset import Dataset as Dataset
+    from ragstone.data.load import load_dataset as load_dataset
+    from ragstone.errors import CallError as CallError
+    from ragstone.errors import ComponentError as ComponentError
+    from ragstone.errors import ConfigError as ConfigError
+    from ragstone.errors import DatasetError as DatasetError
+    from ragstone.errors import MissingDependency as MissingDependency
+    from ragstone.errors import ModelFileError as ModelFileError
+    from ragstone.errors import RagstoneError as RagstoneError
+    from ragstone.errors import StoreError as StoreError
+    from ragstone.errors import UnknownComponent as UnknownComponent
+    from ragstone.errors import UnknownMetric as UnknownMetric
+    from ragstone.evaluation.compare import compare as compare
+    from ragstone.evaluation.comparison import Comparison as Comparison
+    from ragstone.evaluation.score_files import Evaluation as Evaluation
+    from ragstone.evaluation.score_files import evaluate_answers as evaluate_answers
+    from ragstone.evaluation.score_files import evaluate_run as evaluate_run
+    from ragstone.experiment.experiment import Experiment as Experiment
+    from ragstone.experiment.experiment import load_experiment as load_experiment
+    from ragstone.experiment.system import System as System
+    from ragstone.results.results import Results as Results
+    from ragstone.statistics.summary import Summary as Summary
+    from ragstone.types import Context as Context
+    from ragstone.types import Conversation as Conversation
+    from ragstone.types import Document as Document
+    from ragstone.types import Passage as Passage
+    from ragstone.types import Prediction as Prediction
+    from ragstone.types import Query as Query
+    from ragstone.types import Ranking as Ranking
+    from ragstone.types import Score as Score
+    from ragstone.version import __version__ as __version__
 
-_HOMES = {
-    "compare": "ragstone.evaluation.compare",
-    "evaluate_answers": "ragstone.evaluation.score_files",
-    "evaluate_run": "ragstone.evaluation.score_files",
-    "load_dataset": "ragstone.data.load",
-    "load_experiment": "ragstone.experiment.experiment",
-    "parse_metric": "ragstone.components.metrics.parse",
-}
+_load, __dir__, __all__ = attach(
+    __name__,
+    {
+        "CallError": "errors",
+        "Calls": "calls.client",
+        "Comparison": "evaluation.comparison",
+        "ComponentError": "errors",
+        "ConfigError": "errors",
+        "Context": "types",
+        "Conversation": "types",
+        "Corpus": "data.corpus",
+        "Dataset": "data.dataset",
+        "DatasetError": "errors",
+        "Document": "types",
+        "Endpoint": "calls.types",
+        "Evaluation": "evaluation.score_files",
+        "Experiment": "experiment.experiment",
+        "MissingDependency": "errors",
+        "ModelFileError": "errors",
+        "Passage": "types",
+        "Prediction": "types",
+        "Query": "types",
+        "RagstoneError": "errors",
+        "Ranking": "types",
+        "Results": "results.results",
+        "Score": "types",
+        "Store": "core.store",
+        "StoreError": "errors",
+        "Summary": "statistics.summary",
+        "System": "experiment.system",
+        "UnknownComponent": "errors",
+        "UnknownMetric": "errors",
+        "__version__": "version",
+        "compare": "evaluation.compare",
+        "evaluate_answers": "evaluation.score_files",
+        "evaluate_run": "evaluation.score_files",
+        "generators": "core.folders",
+        "load_dataset": "data.load",
+        "load_experiment": "experiment.experiment",
+        "metrics": "core.folders",
+        "parse_metric": "components.metrics.parse",
+        "retrievers": "core.folders",
+    },
+)
 
-__all__ = [
-    "__version__",
-    "compare",
-    "evaluate_answers",
-    "evaluate_run",
-    "load_dataset",
-    "load_experiment",
-    "parse_metric",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: importing the package loads nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ragstone' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:
+    # Type checkers that see this function accept every name.
+    __getattr__ = _load

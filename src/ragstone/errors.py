@@ -71,10 +71,13 @@ class UnknownMetric(ConfigError):
 
 
 class MissingDependency(RagstoneError):
-    """A component needs a package that is not installed."""
+    """A component or function needs a package that is not installed.
 
-    def __init__(self, component: str, package: str, extra: str) -> None:
-        command = f"pip install 'ragstone[{extra}]'"
+    `extra` is the extra of Ragstone with the package; "" if the package is in none.
+    """
+
+    def __init__(self, component: str, package: str, extra: str = "") -> None:
+        command = f"pip install 'ragstone[{extra}]'" if extra else f"pip install {package}"
         super().__init__(
             f"{component} needs the package {package!r}, which is not installed; "
             f"install it with: {command}",

@@ -5,13 +5,10 @@ Anything larger than one query's worth travels as an Arrow table (`ragstone.core
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from reprlib import Repr
+from typing import Any, Final, Literal, Self, TypeAlias
 
 Label: TypeAlias = str | int | float | bool | tuple[str, ...]
 """The value of one label; a data set's unknown extra fields become labels of these kinds."""
@@ -19,6 +16,34 @@ Label: TypeAlias = str | int | float | bool | tuple[str, ...]
 Role: TypeAlias = Literal["user", "agent"]
 Origin: TypeAlias = Literal["gold", "noise", "retrieved"]
 Status: TypeAlias = Literal["scored", "not_applicable", "failed"]
+
+_SHORT: Final = Repr()
+_SHORT.maxlevel = _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 3
+_SHORT.maxstring = _SHORT.maxother = 60
+_LINE_CHARACTERS: Final = 199
+
+
+def brief(record: object, *facts: str) -> str:
+    """Return `Name(fact, fact)` on one line of fewer than 200 characters.
+
+    >>> brief(Ranking(), "'bm25'", "3 passages")
+    "Ranking('bm25', 3 passages)"
+    """
+    text = " ".join(f"{type(record).__name__}({', '.join(facts)})".split())
+    return text if len(text) <= _LINE_CHARACTERS else f"{text[: _LINE_CHARACTERS - 4]}...)"
+
+
+def one_line(record: Any) -> str:
+    """Return the repr of a dataclass on one line: long values cut, default values left out."""
+    given = ((f, getattr(record, f.name)) for f in fields(record) if f.repr)
+    shown = (f"{f.name}={_SHORT.repr(value)}" for f, value in given if not _is_default(f, value))
+    return brief(record, *shown)
+
+
+def _is_default(of: Any, value: object) -> bool:
+    made = of.default if of.default_factory is MISSING else of.default_factory()
+    # The type comes first: an array does not compare to one truth value.
+    return type(value) is type(made) and value == made
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +71,53 @@ class Query:
     """The stand-alone form of `text`, where the data set has one."""
     labels: Mapping[str, Label] = field(default_factory=dict)
 
+    __repr__ = one_line
+
+    @property
+    def turn(self) -> int | None:
+        """The number of the turn in its conversation, from 1; None if the query is not a turn."""
+        turn = self.labels.get("turn")
+        return turn if isinstance(turn, int) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation: its turns in order, each a query."""
+
+    conversation_id: str
+    turns: tuple[Query, ...]
+    labels: Mapping[str, Label] = field(default_factory=dict)
+    """Labels with the same value for all turns, without `conversation` and `turn`."""
+
+    __repr__ = one_line
+
+    @classmethod
+    def of(cls, queries: Iterable[Query]) -> list[Self]:
+        """Return the conversations among some queries, in order of their first turns.
+
+        A query belongs to a conversation if it has the labels `conversation` and `turn`.
+
+        >>> turns = [Query("a", "When?", labels={"conversation": "c1", "turn": 1}), Query("b", "?")]
+        >>> [(c.conversation_id, len(c.turns)) for c in Conversation.of(turns)]
+        [('c1', 1)]
+        """
+        found: dict[str, list[Query]] = {}
+        for query in queries:
+            if {"conversation", "turn"} <= query.labels.keys():
+                found.setdefault(str(query.labels["conversation"]), []).append(query)
+        return [cls._of_turns(name, turns) for name, turns in found.items()]
+
+    @classmethod
+    def _of_turns(cls, conversation_id: str, queries: Iterable[Query]) -> Self:
+        turns = tuple(sorted(queries, key=lambda query: query.turn or 0))
+        shared = {
+            name: value
+            for name, value in turns[0].labels.items()
+            if name not in {"conversation", "turn"}
+            and all(query.labels.get(name) == value for query in turns)
+        }
+        return cls(conversation_id, turns, shared)
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -57,6 +129,8 @@ class Passage:
     document_id: str = ""
     """The document it was cut from; empty where the passage is the document."""
     labels: Mapping[str, Label] = field(default_factory=dict)
+
+    __repr__ = one_line
 
     @property
     def full_text(self) -> str:
@@ -77,6 +151,8 @@ class Document:
     """Characters of the document that stand before the text."""
     complete: bool = True
     """Whether the text is all that is known of the document."""
+
+    __repr__ = one_line
 
     def passage(self, start: int, end: int) -> Passage:
         """Return the passage from character `start` up to `end` of the text.
@@ -124,6 +200,8 @@ class Ranking:
 
     passage_ids: Sequence[str] = ()
     scores: Sequence[float] = ()
+
+    __repr__ = one_line
 
     def __len__(self) -> int:
         """Return the number of passages ranked."""
@@ -183,6 +261,8 @@ class Context:
     setting: str
     passages: tuple[ContextPassage, ...] = ()
 
+    __repr__ = one_line
+
     @property
     def passage_ids(self) -> tuple[str, ...]:
         """Ids of the passages, in the order shown."""
@@ -195,6 +275,8 @@ class Task:
 
     query: Query
     context: Context
+
+    __repr__ = one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +299,8 @@ class Prediction:
     dropped: str = ""
     """What of the history and the context the model was not shown, for want of room."""
 
+    __repr__ = one_line
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -227,6 +311,8 @@ class Score:
     value: float | None
     status: Status = "scored"
     reason: str = ""
+
+    __repr__ = one_line
 
 
 ChatMessage: TypeAlias = tuple[str, str]

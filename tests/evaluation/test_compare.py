@@ -10,7 +10,8 @@ import pytest
 import ragstone
 from ragstone.core.schemas import scores_to_table
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric
-from ragstone.evaluation.compare import Comparison, compare
+from ragstone.evaluation.compare import Scores, compare
+from ragstone.evaluation.comparison import Comparison
 from ragstone.statistics.paired import paired_difference
 from ragstone.types import Score
 
@@ -142,7 +143,7 @@ def test_clusters_stand_or_fall_together() -> None:
     expected = paired_difference([x or 0.0 for x in a], [x or 0.0 for x in b], clusters=names)
     assert found["EM"].pairs[0].difference == expected
     assert expected.clusters == 15
-    assert found.clustered
+    assert found.clusters == "clusters"
 
 
 def test_turns_of_a_conversation_are_clusters_unless_told_otherwise() -> None:
@@ -207,3 +208,61 @@ def test_wrong_use_is_named() -> None:
         compare([*one, *scores([0.0])], one)
     with pytest.raises(UnknownMetric, match="no comparison for 'F1'"):
         compare(one, one)["F1"]
+
+
+def test_a_mapping_names_the_systems(tmp_path: Path) -> None:
+    """Evaluations, records, tables and files stand side by side under the mapping's names."""
+    gold = {f"q{i}": ["yes"] for i in range(4)}
+    evaluation = ragstone.evaluate_answers(dict.fromkeys(gold, "yes"), gold, ["EM"])
+    file = tmp_path / "scores.jsonl"
+    lines = [f'{{"query_id": "q{i}", "metric": "EM", "value": 1}}' for i in range(4)]
+    file.write_text("\n".join(lines))
+    records = scores([1.0, 1.0, 0.0, 0.0])
+
+    sides: dict[str, Scores] = {"a": evaluation, "b": records, "c": scores_to_table(records)}
+    found = compare({**sides, "d": file})
+
+    assert found.systems == ("a", "b", "c", "d")
+    assert [s.mean for s in found["EM"].summaries.values()] == [1.0, 0.5, 0.5, 1.0]
+
+
+def test_one_mapping_or_one_argument_per_system() -> None:
+    """A mapping next to other arguments or names is an error that says so."""
+    one = scores([1.0, 0.0])
+    for arguments in ([{"a": one}, one], [{"a": one}, {"b": one}]):
+        with pytest.raises(ConfigError, match="give one mapping from name to scores, or one arg"):
+            compare(*arguments)
+    with pytest.raises(ConfigError, match="give one mapping"):
+        compare({"a": one, "b": one}, names=["a", "b"])
+
+
+def test_the_clusters_of_evaluations_are_kept() -> None:
+    """Queries of one conversation change sign together, as in the intervals of the evaluations."""
+    turns = [
+        ragstone.Query(f"q{i}", "?", ("yes",), labels={"conversation": f"c{i // 3}", "turn": i % 3})
+        for i in range(12)
+    ]
+    old = ragstone.evaluate_answers({q.query_id: "no" for q in turns}, turns, ["EM"])
+    new = ragstone.evaluate_answers({q.query_id: "yes" for q in turns}, turns, ["EM"])
+
+    found = compare({"old": old, "new": new})
+
+    assert found["EM"].pairs[0].difference.clusters == 4
+    assert "bootstrap over clusters" in str(found)
+    assert compare({"old": old, "new": new}, clusters={})["EM"].pairs[0].difference.clusters == 12
+
+
+def test_a_comparison_is_shown_and_handed_on() -> None:
+    """`print` has the verdicts, the table one row per metric and pair, `to_dict` every number."""
+    names = ["one", "two", "three"]
+    found = compare(*(scores(labels(0.5, 30, seed)) for seed in range(3)), names=names)
+
+    frame, means = found.to_pandas(), found.to_pandas(summary=True)
+
+    assert list(frame.verdict) == [pair.verdict for pair in found["EM"].pairs]
+    assert all(pair.verdict in str(found) for pair in found["EM"].pairs)
+    plain = found.to_dict()["metrics"]["EM"]["pairs"]
+    assert list(frame.adjusted_p) == [pair["adjusted_p"] for pair in plain]
+    assert [*frame.a, *frame.b] == ["one", "one", "two", "two", "three", "three"]
+    assert list(means.system) == names
+    assert repr(found) == "Comparison(one / two / three: EM)"

@@ -44,6 +44,7 @@ from ragstone.core.offline import is_loopback, no_network
 from ragstone.core.progress import progress
 from ragstone.core.resources import available_cpus
 from ragstone.errors import CallError, RagstoneError
+from ragstone.types import brief
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,11 @@ class Calls:
     def at(cls, path: Path, **options: Any) -> Self:
         """Return calls with a log in the SQLite file `path`; options as above."""
         return cls(CallLog(path), **options)
+
+    def __repr__(self) -> str:
+        """Return one line: the file of the log, and the numbers of calls."""
+        used = self.usage
+        return brief(self, repr(str(self.log.path)), f"{used.asked} asked", f"{used.kept} kept")
 
     def __enter__(self) -> Self:
         """Return the calls."""

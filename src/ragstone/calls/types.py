@@ -14,7 +14,7 @@ import orjson
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
-from ragstone.types import ChatMessage
+from ragstone.types import ChatMessage, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -279,6 +279,10 @@ class Endpoint:
             hosts = sorted({urlsplit(url).hostname or "" for url in self.base_urls})
             identity = f"{self.protocol}:{self.model}@{','.join(hosts)}"
             object.__setattr__(self, "identity", identity)
+
+    def __repr__(self) -> str:
+        """Return one line: model and addresses, without the queries of URLs."""
+        return brief(self, repr(self.name))
 
     @property
     def name(self) -> str:

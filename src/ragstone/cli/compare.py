@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
-from tabulate import tabulate
 
 from ragstone.cli.options import json_option, print_json
 from ragstone.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ragstone.evaluation.compare import Comparison, MetricComparison
-    from ragstone.statistics.summary import Summary
 
 CORRECTIONS = ("holm", "benjamini-hochberg", "none")
 
@@ -90,10 +83,11 @@ def command(
         lower_is_better=_split(lower_is_better),
         seed=seed,
     )
+    found = replace(found, clusters=label or found.clusters)
     if as_json:
-        print_json(_document(found, label or _by_id(found)))
+        print_json(found.to_dict())
     else:
-        click.echo("\n".join(_lines(found, label or _by_id(found))))
+        click.echo(str(found))
 
 
 def _named(written: str) -> tuple[str, Path]:
@@ -127,84 +121,3 @@ def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str
 
     label, groups = clusters_by_label(load_dataset(data).queries, written or "")
     return label, groups or None
-
-
-def _by_id(found: Comparison) -> str:
-    return "conversation" if found.clustered else ""
-
-
-def _document(found: Comparison, label: str) -> dict[str, Any]:
-    """Return what --json prints; docs/statistics.md describes each key."""
-    return {
-        "systems": found.systems,
-        "confidence": found.confidence,
-        "correction": found.correction,
-        "tests": found.tests,
-        "clusters": label or None,
-        "not_shared": found.not_shared,
-        "metrics": {one.metric: _metric_document(one) for one in found.metrics},
-    }
-
-
-def _metric_document(one: MetricComparison) -> dict[str, Any]:
-    return {
-        "n": one.n,
-        "left_out": one.left_out,
-        "absent": one.absent,
-        "systems": {name: asdict(summary) for name, summary in one.summaries.items()},
-        "pairs": [
-            {
-                **asdict(pair.difference),
-                **{k: v for k, v in asdict(pair).items() if k != "difference"},
-                "difference": pair.difference.difference,
-            }
-            for pair in one.pairs
-        ],
-        "ranks": [asdict(place) for place in one.ranks],
-    }
-
-
-def _lines(found: Comparison, label: str) -> Iterator[str]:
-    yield f"Intervals: {found.confidence:.0%}, bootstrap over {label or 'queries'}."
-    for metric, lacking in found.not_shared.items():
-        yield f"{metric} is not compared: {', '.join(lacking)} lacks it."
-    for one in found.metrics:
-        yield ""
-        rest = f"{_clustered(one, label)}{_left_out(one)}"
-        yield f"{one.metric}: {one.n:,} queries that all have{rest}"
-        rows = [_row(name, summary, one) for name, summary in one.summaries.items()]
-        yield tabulate(rows, headers=_headers(one), disable_numparse=True)
-        if not one.pairs:
-            yield "  nothing to compare: no query has a value from every system"
-        for pair in one.pairs:
-            yield f"  {pair.verdict}"
-
-
-def _clustered(one: MetricComparison, label: str) -> str:
-    return f" in {one.pairs[0].difference.clusters:,} clusters" if label and one.pairs else ""
-
-
-def _left_out(one: MetricComparison) -> str:
-    if not one.left_out:
-        return ""
-    absent = ", ".join(f"{name} lacks {count:,}" for name, count in one.absent.items() if count)
-    return f", {one.left_out:,} left out" + (f" ({absent})" if absent else "")
-
-
-def _headers(one: MetricComparison) -> list[str]:
-    return ["system", "mean", "interval", "n", "failed", "n/a", *(["rank"] if one.ranks else [])]
-
-
-def _row(name: str, summary: Summary, one: MetricComparison) -> list[str]:
-    mean = "-" if summary.mean is None else f"{summary.mean:.4f}"
-    counts = [f"{count:,}" for count in (summary.n, summary.failed, summary.not_applicable)]
-    ranks = {place.system: _place(place.rank, place.interval) for place in one.ranks}
-    return [name, mean, _interval(summary.interval), *counts, *([ranks[name]] if ranks else [])]
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "-" if interval is None else f"[{interval[0]:.4f}, {interval[1]:.4f}]"
-
-
-def _place(rank: int, interval: tuple[float, float] | None) -> str:
-    return f"{rank}" if interval is None else f"{rank} [{interval[0]:.0f}-{interval[1]:.0f}]"

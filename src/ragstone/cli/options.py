@@ -72,9 +72,9 @@ def print_json(document: object) -> None:
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table for the terminal."""
-    from tabulate import tabulate
+    from ragstone.core.tables import TextTable
 
-    return tabulate(rows, headers=head, disable_numparse=True, stralign="left")
+    return str(TextTable(head, rows))
 
 
 def load_results(experiment: Path, overrides: Sequence[str]) -> Results:

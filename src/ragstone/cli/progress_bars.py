@@ -6,31 +6,9 @@ import sys
 import time
 
 import click
-from tqdm import tqdm
 
 from ragstone.core import limits
-from ragstone.core.progress import Bar
-
-
-class LiveBar:
-    """A bar with throughput and time left, on a terminal."""
-
-    def __init__(self, title: str, total: int) -> None:
-        self._bar = tqdm(
-            total=total,
-            desc=title,
-            delay=limits.PROGRESS_DELAY_SECONDS,
-            leave=True,
-            file=sys.stderr,
-        )
-
-    def advance(self, count: int = 1) -> None:
-        """Count some items as done."""
-        self._bar.update(count)
-
-    def close(self) -> None:
-        """End the bar, leaving its last state on the screen."""
-        self._bar.close()
+from ragstone.core.progress import Bar, LiveBar
 
 
 class PlainBar:

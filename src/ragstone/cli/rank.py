@@ -97,7 +97,7 @@ def command(
         return
     means = {kind: average(list(found.values()), kind) for kind in ("weighted", "macro")}
     if as_json:
-        print_json({"collections": {n: e.document(wanted) for n, e in found.items()}, **means})
+        print_json({"collections": {n: e.to_dict(wanted) for n, e in found.items()}, **means})
         return
     for name, evaluation in found.items():
         click.echo(name)
@@ -110,7 +110,7 @@ def _print(evaluation: Evaluation, wanted: Mapping[str, str], *, as_json: bool) 
     for note in notes(evaluation, "the run lacks", "the qrels lack"):
         click.echo(note, err=True)
     if as_json:
-        print_json(evaluation.document(wanted))
+        print_json(evaluation.to_dict(wanted))
     else:
         click.echo(str(evaluation))
 

@@ -84,13 +84,9 @@ def command(
             return
         results = loaded.run(calls, only=only)
     if as_json:
-        from ragstone.results.leaderboards import results_document
-
-        print_json(results_document(results))
-        return
-    from ragstone.results.terminal import leaderboard_text
-
-    click.echo(leaderboard_text(results))
+        print_json(results.to_dict())
+    else:
+        click.echo(str(results))
 
 
 def _print_plan(plan: Plan, *, as_json: bool) -> None:

@@ -97,7 +97,7 @@ def command(
         write_scores(per_query, [evaluation.table])
     if as_json:
         differing = {n: _differing(n, queries, given) for n in names} if explain else None
-        document = evaluation.document(None if explain else wanted)
+        document = evaluation.to_dict(None if explain else wanted)
         print_json(document if differing is None else {"metrics": document, "differ": differing})
         return
     click.echo(str(evaluation))

@@ -47,9 +47,8 @@ def command(
     Nothing is run; of the key=value OVERRIDES only `name` and `store` matter.
     """
     from ragstone.results.by_label import label_document, label_table
-    from ragstone.results.leaderboards import results_document
     from ragstone.results.query_page import query_document
-    from ragstone.results.terminal import label_text, leaderboard_text, query_text
+    from ragstone.results.terminal import label_text, query_text
 
     results = load_results(experiment, overrides)
     if scan:
@@ -67,9 +66,9 @@ def command(
     elif query_id is not None:
         click.echo(query_text(results, query_id))
     elif as_json:
-        print_json(results_document(results))
+        print_json(results.to_dict())
     else:
-        click.echo(leaderboard_text(results))
+        click.echo(str(results))
 
 
 def _show_scan(results: Results, label: str | None, metric: str | None, *, as_json: bool) -> None:

@@ -24,7 +24,10 @@ def spec_of(component: Any) -> Spec:
     'bm25(top_k=5)'
     """
     name = name_of(type(component)).rpartition("/")[2] or class_name(type(component))
-    return Spec(name, {f.name: _plain(v) for f, v in _given(component)})
+    given = {f.name: _plain(v) for f, v in _given(component)}
+    if name.endswith("@k"):
+        return Spec(name.removesuffix("@k"), given, given.pop("k", None))
+    return Spec(name, given)
 
 
 def _given(component: Any) -> list[tuple[dataclasses.Field[Any], Any]]:

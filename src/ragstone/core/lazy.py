@@ -24,7 +24,10 @@ def attach(
 
     def get(name: str) -> Any:
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            from ragstone.errors import did_you_mean
+
+            hint = did_you_mean(name, names)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
     return get, names.copy, names

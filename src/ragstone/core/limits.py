@@ -183,6 +183,10 @@ SHOWN_VALUES_OF_MANY: Final = 3
 """The same for a label with more than `STORED_LABEL_VALUES` values, such as an id."""
 SHOWN_TEXT_CHARACTERS: Final = 160
 """A passage or query in `ragstone data show`: two lines of a terminal."""
+SHOWN_QUERIES: Final = 5
+"""Queries that `print` shows of a data set."""
+SHOWN_CELL_CHARACTERS: Final = 60
+"""A text in that table."""
 SHOWN_LOST_JUDGEMENTS: Final = 5
 """Lost judgements in `ragstone data chunk`; the file cutting.json contains all."""
 SHOWN_REJECTION_REASONS: Final = 10

@@ -1,11 +1,17 @@
-"""Progress of long steps: the library reports it, the caller chooses the display."""
+"""Progress of long steps: a live bar in a notebook or interactive session, silence in a script.
+
+A script shows the bars with `with shown_by(LiveBar):`. The command line does so too.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
+
+from ragstone.core import limits
 
 T = TypeVar("T")
 
@@ -23,7 +29,7 @@ class Bar(Protocol):
 
 
 class SilentBar:
-    """A bar without display, which is the default."""
+    """A bar without display."""
 
     def advance(self, count: int = 1) -> None:
         """Ignore the items."""
@@ -32,9 +38,44 @@ class SilentBar:
         """Do nothing."""
 
 
-_open_bar: ContextVar[Callable[[str, int], Bar]] = ContextVar(
-    "open_bar", default=lambda _title, _total: SilentBar()
-)
+class LiveBar:
+    """A bar with throughput and time left, on a terminal or in a notebook; nothing elsewhere."""
+
+    def __init__(self, title: str, total: int) -> None:
+        from tqdm.auto import tqdm
+
+        self._bar = tqdm(
+            total=total,
+            desc=title,
+            delay=limits.PROGRESS_DELAY_SECONDS,
+            leave=True,
+            file=sys.stderr,
+            disable=not (in_notebook() or sys.stderr.isatty()),
+        )
+
+    def advance(self, count: int = 1) -> None:
+        """Count some items as done."""
+        self._bar.update(count)
+
+    def close(self) -> None:
+        """End the bar, leaving its last state on the screen."""
+        self._bar.close()
+
+
+def in_notebook() -> bool:
+    """Return whether the code runs in a Jupyter kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+def _default_bar(title: str, total: int) -> Bar:
+    # Python and IPython set ps1 in interactive sessions alone.
+    watched = in_notebook() or hasattr(sys, "ps1")
+    return LiveBar(title, total) if watched else SilentBar()
+
+
+_open_bar: ContextVar[Callable[[str, int], Bar]] = ContextVar("open_bar", default=_default_bar)
 
 
 @contextmanager

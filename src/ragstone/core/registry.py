@@ -47,8 +47,9 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
         ConfigError: a parameter is unknown or has a wrong value; a caret shows its position.
     """
     folder = folder or beside()
-    if dataclasses.is_dataclass(written) and not isinstance(written, type):
-        return _completed(kind, written)
+    is_part = dataclasses.is_dataclass(written) or hasattr(written, protocol(kind).verb)
+    if is_part and not isinstance(written, type):
+        return _completed(kind, written, where)
     spec = parse_spec(written, where=where)
     if spec.cutoff is not None:
         raise ConfigError(f"{where}: {spec.name!r} takes no cutoff @{spec.cutoff}", value=written)
@@ -183,9 +184,9 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
         ) from error
 
 
-def _completed(kind: str, component: Any) -> Any:
+def _completed(kind: str, component: Any, where: str) -> Any:
     """Return an instance that was made in Python, with the declarations of its kind."""
-    full = complete(kind, type(component), where=f"the {_noun(kind)} {component!r}")
+    full = complete(kind, type(component), where=where)
     if isinstance(component, full):
         return component
     fields = [field.name for field in dataclasses.fields(component) if field.init]

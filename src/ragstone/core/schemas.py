@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 import orjson
-from arro3.core import Array, DataType, Field, Schema, Table, list_array
+from arro3.core import Array, ChunkedArray, DataType, Field, Schema, Table, list_array
 
 from ragstone.types import (
     Context,
@@ -60,6 +60,31 @@ PREDICTIONS: Final = _schema(
     dropped=_STR,
 )
 SCORES: Final = _schema(query_id=_STR, metric=_STR, value=_F64, status=_STR, reason=_STR)
+SYSTEM_SCORES: Final = _schema(
+    system=_STR,
+    setting=_STR,
+    query_id=_STR,
+    metric=_STR,
+    value=_F64,
+    status=_STR,
+    reason=_STR,
+)
+SUMMARIES: Final = _schema(
+    mean=_F64, low=_F64, high=_F64, n=_I64, failed=_I64, not_applicable=_I64, missing=_I64
+)
+PAIRS: Final = _schema(
+    metric=_STR,
+    a=_STR,
+    b=_STR,
+    difference=_F64,
+    low=_F64,
+    high=_F64,
+    p=_F64,
+    adjusted_p=_F64,
+    n=_I64,
+    verdict=_STR,
+)
+"""The difference is that of b minus a."""
 
 
 def to_table(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Table:
@@ -81,6 +106,21 @@ def _array(values: Sequence[Any], kind: DataType) -> Array:
     absent = np.array([value is None for value in values], dtype=bool)
     mask = Array.from_numpy(absent) if absent.any() else None
     return list_array(Array.from_numpy(offsets), Array(flat, type=_STR), type=_STRS, mask=mask)
+
+
+def with_texts(table: Table, **texts: str | Sequence[str]) -> Table:
+    """Return the table with columns of text in front of its own; a single text is repeated."""
+    for place, (name, given) in enumerate(texts.items()):
+        values = [given] * table.num_rows if isinstance(given, str) else list(given)
+        column = ChunkedArray([Array(values, type=_STR)])
+        table = table.add_column(place, Field(name, _STR, nullable=True), column)
+    return table
+
+
+def joined(tables: Iterable[Table], schema: Schema) -> Table:
+    """Return one table with the rows of all tables, which have this schema."""
+    batches = [batch for table in tables for batch in table.combine_chunks().to_batches()]
+    return Table.from_batches(batches, schema=schema)
 
 
 def columns(table: Table) -> dict[str, list[Any]]:

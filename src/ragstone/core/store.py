@@ -30,6 +30,7 @@ from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abando
 from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
 from ragstone.core.step_notes import collect_notes
 from ragstone.errors import StoreError
+from ragstone.types import one_line
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class StoredTable:
     digest: str
     folder: Path | None = None
     memory: Table | None = None
+
+    __repr__ = one_line
 
     @classmethod
     def in_memory(cls, table: Table) -> StoredTable:
@@ -84,6 +87,8 @@ class Store:
     root: Path
     used: list[str] = field(default_factory=list, compare=False, repr=False)
     """Names of the steps whose results were used, in order."""
+
+    __repr__ = one_line
 
     def get_or_compute(
         self,

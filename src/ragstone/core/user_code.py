@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import importlib.util
 import inspect
@@ -77,13 +78,34 @@ def source_digest(kind: type) -> str:
 
     Code counts as a syntax tree: comments and layout do not change the digest, nor do other classes
     of the file. A module beside the file counts as a whole if the class uses a name from it.
+
+    Raises:
+        ConfigError: the class is defined in an interactive session that does not keep the code.
     """
-    path = Path(inspect.getsourcefile(kind) or "")
+    try:
+        path = Path(inspect.getsourcefile(kind) or "")
+    except (OSError, TypeError):
+        path = Path()  # a class of an interactive session
     if not path.is_file():
-        return hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()
+        return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
     parts = _used(ast.parse(path.read_bytes()), kind.__qualname__.partition(".")[0])
     beside = [ast.dump(ast.parse(file.read_bytes())) for file in _imported(parts, path.parent)]
     return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
+
+
+def _source_of_methods(kind: type) -> str:
+    """Return the code of a class without a file; a notebook keeps that of functions."""
+    found = []
+    for function in filter(inspect.isfunction, vars(kind).values()):
+        # A method that `dataclass` wrote has no code.
+        with contextlib.suppress(OSError):
+            found.append(inspect.getsource(function))
+    if not found:
+        raise ConfigError(
+            f"the code of {kind.__name__!r} is not available, so a change of it could not be "
+            "noticed; define it in a Python file, or in a notebook"
+        )
+    return "".join(found)
 
 
 def _used(tree: ast.Module, name: str) -> list[ast.stmt]:

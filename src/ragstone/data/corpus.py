@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.core.fingerprint import digest_table
 from ragstone.core.schemas import CORPUS, labels_from_json, passages_to_table
-from ragstone.types import Passage
+from ragstone.types import Passage, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -34,6 +34,10 @@ class Corpus:
         ('Lisbon is on the Tagus.', 1)
         """
         return cls(passages_to_table(passages))
+
+    def __repr__(self) -> str:
+        """Return one line: the number of passages."""
+        return brief(self, f"{len(self):,} passages")
 
     def __len__(self) -> int:
         """Return the number of passages."""

@@ -5,27 +5,30 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from arro3.core import Array, DataType, Table
 
+from ragstone.core import limits
 from ragstone.core.schemas import table_to_queries, table_to_relevance
+from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
 from ragstone.data.corpus import Corpus
 from ragstone.data.readers.qrels import Known, collect_qrels
 from ragstone.data.readers.record_rows import passage_row, query_row, turn_rows
 from ragstone.data.readers.rows import FieldError, Ids
 from ragstone.errors import DatasetError
-from ragstone.types import Query
+from ragstone.types import Conversation, Query, brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ragstone.data.table_builder import TableBuilder
 
 
 @dataclass(frozen=True)
-class Dataset:
+class Dataset(Shown):
     """Three tables and a name; turns of conversations are queries with a history."""
 
     name: str
@@ -79,10 +82,26 @@ class Dataset:
 
     def __repr__(self) -> str:
         """Return one line: the name and the numbers of rows."""
-        queries, passages = self.query_table.num_rows, len(self.corpus)
-        judgements = self.qrel_table.num_rows
-        counts = f"{queries:,} queries, {passages:,} passages, {judgements:,} judgements"
-        return f"Dataset({self.name!r}, {counts})"
+        return brief(self, repr(self.name), self._counts())
+
+    def parts(self) -> Iterator[str | TextTable]:
+        """Yield the name with the numbers of rows, and the first queries."""
+        yield f"{self.name}: {self._counts()}"
+        width = limits.SHOWN_CELL_CHARACTERS
+        count = min(limits.SHOWN_QUERIES, self.query_table.num_rows)
+        first = table_to_queries(self.query_table.slice(0, count))
+        texts = [(query.query_id, query.text, " | ".join(query.gold_answers)) for query in first]
+        rows = [[shorten(text, width, placeholder="...") for text in row] for row in texts]
+        yield TextTable(["query_id", "text", "gold answers"], rows)
+
+    def _counts(self) -> str:
+        queries, judgements = self.query_table.num_rows, self.qrel_table.num_rows
+        return f"{queries:,} queries, {len(self.corpus):,} passages, {judgements:,} judgements"
+
+    @cached_property
+    def conversations(self) -> list[Conversation]:
+        """The conversations, by the queries' labels `conversation` and `turn`."""
+        return Conversation.of(self.queries)
 
     @cached_property
     def queries(self) -> list[Query]:

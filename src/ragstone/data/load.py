@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ragstone.core import registry
 from ragstone.core.component import component_error
 from ragstone.core.spec import Spec, parse_spec
-from ragstone.core.user_code import is_ours
+from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 
@@ -31,12 +31,24 @@ _OWN_TEXTS: Final = (
 )
 
 
-def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = None) -> Dataset:
-    """Return the data set named by `sample`, a path, or a reader with parameters.
+@runtime_checkable
+class Readable(Protocol):
+    """A reader made in Python: your own class needs no other method."""
+
+    def read(self) -> Dataset:
+        """Return the data set."""
+        ...
+
+
+def load_dataset(
+    written: str | Path | Mapping[str, Any] | Readable | Dataset, folder: Path | None = None
+) -> Dataset:
+    """Return the data set of a path, of a reader with parameters, or `sample`.
 
     Args:
         written: `sample`; a path, whose files decide the layout; a reader such as
-            `{name: mirage, path: ...}` or `mirage(path)`; or `{path: ..., <parameters>}`.
+            `{name: mirage, path: ...}` or `mirage(path)`; `{path: ..., <parameters>}`; or in Python
+            a reader, or a data set, which is returned.
         folder: base of relative paths that do not exist in the current folder, and of your own
             reader files.
 
@@ -45,6 +57,10 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
         ConfigError: the reader or one of its parameters is unknown.
     """
     where = "data"
+    if isinstance(written, Dataset):
+        return written
+    if isinstance(written, Readable):
+        return _read(registry.create("readers", written, where=where))
     spec = Spec("", {"path": written}) if _is_path(written, folder) else _spec(written, where)
     parameters = dict(spec.parameters)
     key = "path" if "path" in parameters else ""
@@ -58,29 +74,28 @@ def load_dataset(written: str | Path | Mapping[str, Any], folder: Path | None = 
         reader = registry.create(
             "readers", {"name": name, **parameters}, where=where, folder=folder
         )
-        dataset = _read(reader)
+        return _read(reader)
     except OSError as error:
         problem = f"cannot read the data set {parameters.get(key)}: {error}"
         raise DatasetError(problem, path=parameters.get(key)) from error
-    if not isinstance(dataset, Dataset):
-        raise ComponentError(
-            f"the reader {name!r} returned {dataset!r}, not a Dataset; return, "
-            "for example Dataset.from_records(queries=[...], passages=[...])",
-            component=name,
-        )
-    return dataset
 
 
-def _read(reader: Any) -> Any:
+def _read(reader: Any) -> Dataset:
     """Run a reader; an exception of your own reader becomes a `ComponentError`."""
-    if is_ours(type(reader)):
-        return reader.read()
     try:
-        return reader.read()
-    except (RagstoneError, OSError):
-        raise
+        dataset = reader.read()
     except Exception as error:
+        if is_ours(type(reader)) or isinstance(error, RagstoneError | OSError):
+            raise
         raise component_error(reader, error) from error
+    if isinstance(dataset, Dataset):
+        return dataset
+    name = class_name(type(reader))
+    raise ComponentError(
+        f"the reader {name!r} returned {dataset!r}, not a Dataset; return, "
+        "for example Dataset.from_records(queries=[...], passages=[...])",
+        component=name,
+    )
 
 
 def _is_path(written: object, folder: Path | None) -> bool:

@@ -1,80 +1,46 @@
-"""Systems side by side: what differs, whether that is more than chance, and what would tell.
-
-The function is `ragstone.compare`; this module has another name, as an imported module would take
-the function's place in the package.
-"""
+"""Compare systems on the queries that all of them have: differences, tests and ranks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 from arro3.core import Table
 
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
+from ragstone.evaluation.comparison import Comparison, MetricComparison
+from ragstone.evaluation.score_files import Evaluation
 from ragstone.statistics.paired import Correction, Difference, adjust, paired_difference
 from ragstone.statistics.rank_stability import RankStability, rank_stability
-from ragstone.statistics.significance import Family, Pair, judge
-from ragstone.statistics.summary import Summary, summarise
+from ragstone.statistics.significance import Family, judge
+from ragstone.statistics.summary import summarise
 from ragstone.types import Score
 
-Scores: TypeAlias = Iterable[Score] | Table | Path | str
-"""Scores in hand, a SCORES table, or a file of scores."""
+
+@runtime_checkable
+class Evaluated(Protocol):
+    """The results of an experiment."""
+
+    def evaluation(self, system: str = "", setting: str = "") -> Evaluation:
+        """Return the scores of one system under one setting; a single one needs no name."""
+        ...
+
+
+Scores: TypeAlias = Evaluation | Evaluated | Iterable[Score] | Table | Path | str
+"""The scores of one system: an evaluation, results, scores, a SCORES table, or a file."""
 _Column: TypeAlias = dict[str, Score]
 _Gap: TypeAlias = tuple[str, str, Difference]
 """A pair of systems and the difference of the second from the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricComparison:
-    """All systems under one metric, on the queries for which every one of them has a value."""
-
-    metric: str
-    n: int
-    """Queries compared."""
-    left_out: int
-    """Queries that some system has a value or a failure for, and some system has no value for."""
-    absent: Mapping[str, int]
-    """System -> how many of those queries it says nothing about."""
-    summaries: Mapping[str, Summary]
-    """System -> mean over the queries compared, in the order given; `failed` and
-    `not_applicable` are those of the queries left out."""
-    pairs: tuple[Pair, ...]
-    """Empty where no query is left to compare."""
-    ranks: tuple[RankStability, ...]
-    """Best first; of three systems or more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Some systems under some metrics."""
-
-    systems: tuple[str, ...]
-    metrics: tuple[MetricComparison, ...]
-    not_shared: Mapping[str, tuple[str, ...]]
-    """Metric -> the systems that lack it; such metrics are not compared."""
-    confidence: float
-    correction: Correction
-    tests: int
-    """How many p values were corrected together."""
-    clustered: bool
-
-    def __getitem__(self, metric: str) -> MetricComparison:
-        """Return one metric's comparison."""
-        found = {held.metric: held for held in self.metrics}
-        if metric not in found:
-            raise UnknownMetric(f"no comparison for {metric!r}{did_you_mean(metric, found)}")
-        return found[metric]
-
-
 def compare(
-    *scores: Scores,
+    *scores: Scores | Mapping[str, Scores],
     names: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     clusters: Mapping[str, Hashable] | None = None,
@@ -88,12 +54,17 @@ def compare(
     """Compare two systems or more on the queries that all of them have, metric by metric.
 
     Args:
-        scores: one per system: scores, a SCORES table, or the path of a file of scores.
-        names: the systems' names; without them the files' stems, or A, B, ...
+        scores: one mapping from name to scores, or one argument per system. Scores are an
+            `Evaluation`, the `Results` of an experiment with one system and one setting, `Score`
+            records, a SCORES table, or the path of a file of scores. For other results choose
+            with `results.evaluation(system, setting)`.
+        names: the systems' names, if `scores` is not a mapping; by default the files' stems, or
+            A, B, ...
         metrics: which ones, in which order; without them every one that all systems have.
         clusters: query id -> conversation or source document. Whole clusters are drawn and change
-            sign together; a query that it lacks is a cluster of its own. Without it the part of
-            the id before "::", where all ids have one: the turns of a conversation; {} for none.
+            sign together; a query that it lacks is a cluster of its own. By default those of the
+            evaluations and results, else the part of the id before "::" if all ids have one (the
+            turns of a conversation). {} for none.
         baseline: the system that the others are compared with; without it every pair is.
         correction: of the p values for being many, over all pairs and metrics together.
         confidence: of the intervals; a difference is significant where its corrected p is at most
@@ -109,27 +80,29 @@ def compare(
 
     >>> old = [Score(str(i), "EM", float(i % 4 == 0)) for i in range(40)]
     >>> new = [Score(str(i), "EM", float(i % 2 == 0)) for i in range(40)]
-    >>> compare(old, new, names=["old", "new"])["EM"].pairs[0].verdict
+    >>> compare({"old": old, "new": new})["EM"].pairs[0].verdict
     'new is better than old by 0.2500 [0.1250, 0.4000], p=0.002'
     """
-    systems = _names(scores, names, baseline)
-    tables = {name: _by_metric(given, name) for name, given in zip(systems, scores, strict=True)}
+    sides = {name: _selected(given, name) for name, given in _named(scores, names, baseline)}
+    tables = {name: _by_metric(given, name) for name, given in sides.items()}
     shared, not_shared = _shared_metrics(tables, metrics)
+    label = "clusters" if clusters else ""
     if clusters is None:
-        clusters = clusters_by_id({q for held in tables.values() for c in held.values() for q in c})
+        ids = {q for held in tables.values() for column in held.values() for q in column}
+        label, clusters = _known_clusters(sides.values(), ids)
     settings = _Settings(clusters, baseline, confidence, set(lower_is_better), resamples, seed)
     found = [
         _compare_metric(metric, {name: held[metric] for name, held in tables.items()}, settings)
         for metric in shared
     ]
     return Comparison(
-        systems=systems,
+        systems=tuple(sides),
         metrics=tuple(_judged(found, correction, settings)),
         not_shared=not_shared,
         confidence=confidence,
         correction=correction,
         tests=sum(len(gaps) for _, gaps in found),
-        clustered=bool(clusters),
+        clusters=label,
     )
 
 
@@ -143,9 +116,16 @@ class _Settings:
     seed: int
 
 
-def _names(
-    scores: Sequence[Scores], names: Sequence[str] | None, baseline: str | None
-) -> tuple[str, ...]:
+def _named(
+    scores: Sequence[Scores | Mapping[str, Scores]],
+    names: Sequence[str] | None,
+    baseline: str | None,
+) -> list[tuple[str, Scores]]:
+    """Return the systems' names and scores."""
+    if len(scores) == 1 and isinstance(scores[0], Mapping) and names is None:
+        names, scores = list(scores[0]), list(scores[0].values())
+    if any(isinstance(one, Mapping) for one in scores):
+        raise ConfigError("give one mapping from name to scores, or one argument per system")
     if len(scores) < 2:  # noqa: PLR2004 - a comparison has two sides
         raise ConfigError(f"a comparison needs at least two systems, found {len(scores)}")
     given = names or [
@@ -160,15 +140,40 @@ def _names(
         )
     if baseline is not None and baseline not in given:
         raise ConfigError(f"unknown baseline {baseline!r}{did_you_mean(baseline, given)}")
-    return tuple(given)
+    return list(zip(given, cast("Sequence[Scores]", scores), strict=True))
+
+
+def _selected(scores: Scores, name: str) -> Scores:
+    """Return the scores of the only system and setting of some results; others unchanged."""
+    if not isinstance(scores, Evaluated):
+        return scores
+    try:
+        return scores.evaluation()
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}", key=error.key, value=error.value) from error
+
+
+def _known_clusters(
+    sides: Iterable[Scores], query_ids: Collection[str]
+) -> tuple[str, Mapping[str, Hashable]]:
+    """Return a name for the clusters, and those of the evaluations, else those of the ids."""
+    known: dict[str, Hashable] = {}
+    for side in sides:
+        known |= side.clusters if isinstance(side, Evaluation) else {}
+    if known:
+        return "clusters", known
+    by_id = clusters_by_id(query_ids)
+    return "conversation" if by_id else "", by_id
 
 
 def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:
     """Return metric -> query id -> score of one system."""
     if isinstance(scores, Path | str):
         held: Iterable[Score] = read_scores(Path(scores))
+    elif isinstance(scores, Evaluation | Table):
+        held = table_to_scores(scores.table if isinstance(scores, Evaluation) else scores)
     else:
-        held = table_to_scores(scores) if isinstance(scores, Table) else scores
+        held = cast("Iterable[Score]", scores)
     columns: dict[str, _Column] = {}
     for score in held:
         column = columns.setdefault(score.metric, {})

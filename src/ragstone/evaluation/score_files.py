@@ -8,7 +8,7 @@ Match     0.5000  [0.0000, 1.0000]  2    1          0         0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,11 +18,12 @@ from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import rank_judged
 from ragstone.components.metrics.score import score_answers, score_rankings
-from ragstone.core.schemas import columns
+from ragstone.core.schemas import columns, with_texts
+from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.statistics.summary import Summary, summarise
-from ragstone.types import Prediction, Query, Ranking
+from ragstone.statistics.summary import HEADERS, Summary, summaries_table, summarise
+from ragstone.types import Prediction, Query, Ranking, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from ragstone.types import Context
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The means of some metrics, and the scores of the single queries beneath them."""
+@dataclass(frozen=True, repr=False)
+class Evaluation(Tabular):
+    """The means of some metrics, and the scores of the single queries."""
 
     summaries: Mapping[str, Summary]
     """Metric name -> mean, n, missing, failed, not applicable, interval."""
@@ -45,15 +46,23 @@ class Evaluation:
     """Queries that nothing is known of; they are left out."""
     ceilings: Mapping[str, float] = field(default_factory=dict)
     """Mean that a perfect ranking would reach, where that is below 1."""
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """Query id -> conversation or document; a query that is not in it is on its own."""
+
+    def __repr__(self) -> str:
+        """Return one line: the means and the number of queries."""
+        means = (f"{name} {summary.cells()[0]}" for name, summary in self.summaries.items())
+        queries = len(set(self.table.column("query_id").to_pylist()))
+        return brief(self, f"{queries:,} queries", *means)
 
     def __getitem__(self, metric: str) -> Summary:
         """Return the summary of a metric, by any of its spellings."""
-        name = str(parse_metric(metric))
+        name = metric if metric in self.summaries else str(parse_metric(metric))
         if name not in self.summaries:
             raise ConfigError(f"{name} was not asked for; there are {', '.join(self.summaries)}")
         return self.summaries[name]
 
-    def document(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
+    def to_dict(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the summaries as plain data: mean, n, missing, failed, interval; unrounded.
 
         `asked` says under which other name each metric was asked for; that name is then the key,
@@ -72,16 +81,21 @@ class Evaluation:
             }
         return found
 
-    def __str__(self) -> str:
-        """Return the summaries as a table, with a column of ceilings where there are any."""
-        from tabulate import tabulate
-
-        heads = ["metric", "mean", "interval", "n", "missing", "failed", "n/a"]
-        rows = [[name, *_cells(summary)] for name, summary in self.summaries.items()]
+    def parts(self) -> Iterator[TextTable]:
+        """Yield the summaries as a table, with a column of ceilings if there are any."""
+        heads = ["metric", *HEADERS]
+        rows = [[name, *summary.cells()] for name, summary in self.summaries.items()]
         if self.ceilings:
             heads.append("ceiling")
-            rows = [[*row, _number(self.ceilings.get(row[0]))] for row in rows]
-        return tabulate(rows, headers=heads, disable_numparse=True)
+            best = {name: f"{value:.4f}" for name, value in self.ceilings.items()}
+            rows = [[*row, best.get(row[0], "-")] for row in rows]
+        yield TextTable(heads, rows)
+
+    def to_arrow(self, *, summary: bool = False) -> Table:
+        """Return one row per query and metric, or one row per metric with `summary`."""
+        if not summary:
+            return self.table
+        return with_texts(summaries_table(self.summaries.values()), metric=list(self.summaries))
 
     @cached_property
     def scores(self) -> dict[str, dict[str, float | None]]:
@@ -93,17 +107,6 @@ class Evaluation:
         ):
             found.setdefault(metric, {})[query_id] = value
         return found
-
-
-def _cells(summary: Summary) -> list[str]:
-    low_high = summary.interval
-    interval = "-" if low_high is None else f"[{low_high[0]:.4f}, {low_high[1]:.4f}]"
-    counts = (summary.n, summary.missing, summary.failed, summary.not_applicable)
-    return [_number(summary.mean), interval, *(f"{count:,}" for count in counts)]
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
 
 
 def evaluate_run(
@@ -154,6 +157,7 @@ def evaluate_run(
         missing=missing,
         extra=extra,
         ceilings=_ceilings(parsed, qrels, judged),
+        clusters=groups,
     )
 
 
@@ -220,6 +224,7 @@ def evaluate_answers(
         table=table,
         missing=missing,
         extra=extra,
+        clusters=groups,
     )
 
 

@@ -6,7 +6,6 @@ when components are made of them.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import itertools
 import logging
@@ -29,6 +28,7 @@ from pydantic import (
 from ragstone.core import limits
 from ragstone.core.describe import spec_of
 from ragstone.core.spec import COMPONENT_LISTS, short_name
+from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
 
 _LOG: Final = logging.getLogger(__name__)
@@ -48,13 +48,18 @@ def _as_list(value: object) -> object:
 
 
 def _checked_part(value: object) -> object:
-    if isinstance(value, str | Mapping) or dataclasses.is_dataclass(value):
-        return value
-    raise ValueError("expected a name, a mapping with the key 'name', or a component")
+    if value is None or isinstance(value, int | float | list):
+        raise ValueError("expected a name, a mapping with the key 'name', or a component")
+    return value
 
 
 def _plain_part(value: Any) -> Any:
-    return str(spec_of(value)) if dataclasses.is_dataclass(value) else value
+    """Return a part as it would be written in a file; a data set made in Python by its name."""
+    if isinstance(value, str | Mapping):
+        return value
+    if isinstance(value, Dataset):
+        return value.name
+    return str(spec_of(value)) if dataclasses.is_dataclass(value) else str(value)
 
 
 Part: TypeAlias = Annotated[
@@ -97,7 +102,7 @@ class SystemEntry(BaseModel):
         """The name of a system that has none: its components."""
         parts = [self.retriever, self.reranker, self.processor, self.generator]
         former = [] if self.query_former == "as-given" else [self.query_former]
-        return " + ".join(short_name(part) for part in (*former, *parts) if part is not None)
+        return " + ".join(short_name(_plain_part(p)) for p in (*former, *parts) if p is not None)
 
 
 class ExperimentFile(BaseModel):
@@ -108,7 +113,7 @@ class ExperimentFile(BaseModel):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """By default the name of the file. Letters, digits, dot, hyphen, underscore."""
     data: Part
-    """`sample`, a path, or a reader with its parameters."""
+    """`sample`, a path, a reader with its parameters, or in Python a `Dataset`."""
     store: str = ".ragstone"
     """Folder of the results, relative to the current directory."""
     sample: Sample = Field(default_factory=Sample)
@@ -172,7 +177,7 @@ def parse_experiment(
     overrides: Sequence[str] = (),
 ) -> ExperimentFile:
     """Return the checked form of an experiment given as plain data."""
-    filled = copy.deepcopy({"name": default_name, **_with_new_keys(document, where)})
+    filled = _copied({"name": default_name, **_with_new_keys(document, where)})
     for override in overrides:
         apply_override(filled, override)
     filled["systems"] = list(_spread(filled.get("systems"), where))
@@ -183,6 +188,13 @@ def parse_experiment(
         raise ConfigError(
             f"{where}: {problem}", path=where, key=key, value=error.errors()[0]["input"]
         ) from error
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of mappings and lists; components and data sets in them are the same."""
+    if isinstance(value, Mapping):
+        return {key: _copied(member) for key, member in value.items()}
+    return [_copied(member) for member in value] if isinstance(value, list | tuple) else value
 
 
 def apply_override(document: dict[str, Any], override: str) -> None:
@@ -284,7 +296,7 @@ def _variants(entry: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     swept = [key for key, values in options.items() if len(values) > 1]
     for variant in _products(options):
         if swept and variant.get("name"):
-            listed = ", ".join(short_name(variant[key]) for key in swept)
+            listed = ", ".join(short_name(_plain_part(variant[key])) for key in swept)
             variant["name"] = f"{variant['name']} [{listed}]"
         yield variant
 

@@ -15,6 +15,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
+from ragstone.core.progress import track
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
@@ -37,6 +38,7 @@ from ragstone.experiment.system import SharedInputs, StepList, System, needed
 from ragstone.protocols import Services
 from ragstone.results.results import Results
 from ragstone.results.wording import left_out_text
+from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -56,7 +58,7 @@ class Experiment:
     def __repr__(self) -> str:
         """Return one line: the name, the data and the sizes."""
         systems, settings = len(self.file.systems), len(self.file.settings)
-        return f"Experiment({self.file.name!r}, {systems} systems x {settings} settings)"
+        return brief(self, repr(self.file.name), f"{systems} systems x {settings} settings")
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -179,7 +181,7 @@ class Experiment:
         before = services.calls.usage
         recorder = Recorder(self.store, self.file, self.dataset, self.systems, steps)
         done: dict[Step, StoredTable] = {}
-        for step in chosen:
+        for step in track(chosen, "Steps", len(chosen)):
             inputs = {
                 name: done[given] if isinstance(given, Step) else given
                 for name, given in step.inputs.items()

@@ -7,12 +7,13 @@ right gives 0. Conversations stand in the order of how much went wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
+from ragstone.types import Conversation
 
 if TYPE_CHECKING:
     from ragstone.results.reader import StoredResults, TrialResults
@@ -67,26 +68,20 @@ class Dialogue:
 
 def dialogues(results: StoredResults) -> list[Dialogue]:
     """Return the conversations among the answered queries, the worst first."""
-    held: dict[str, list[Query]] = {}
-    for query in results.queries.values():
-        if {"conversation", "turn"} <= query.labels.keys():
-            held.setdefault(str(query.labels["conversation"]), []).append(query)
-    found = [_dialogue(results, name, queries) for name, queries in held.items()]
+    found = [_dialogue(results, one) for one in Conversation.of(results.queries.values())]
     return sorted(found, key=lambda dialogue: -dialogue.wrongs)[: limits.REPORT_CONVERSATIONS]
 
 
-def _dialogue(results: StoredResults, conversation: str, queries: Sequence[Query]) -> Dialogue:
-    ordered = sorted(queries, key=_number)
-    shown = [{n: v for n, v in query.labels.items() if _worth(n, v)} for query in ordered]
-    about = {n: v for n, v in shown[0].items() if all(labels.get(n) == v for labels in shown)}
+def _dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
+    about = {n: v for n, v in conversation.labels.items() if _worth(n, v)}
     turns = tuple(
         DialogueTurn(
-            _number(query),
+            query.turn or 0,
             query,
-            {name: value for name, value in labels.items() if name not in about},
+            {n: v for n, v in query.labels.items() if _worth(n, v) and n not in about},
             tuple(_reply(results, trial, query) for trial in results.trials),
         )
-        for query, labels in zip(ordered, shown, strict=True)
+        for query in conversation.turns
     )
     wrong: dict[tuple[str, str], tuple[int, ...]] = {}
     for trial in results.trials:
@@ -97,12 +92,7 @@ def _dialogue(results: StoredResults, conversation: str, queries: Sequence[Query
             for reply in turn.replies
             if (reply.system, reply.setting) == key and reply.wrong
         )
-    return Dialogue(conversation, about, turns, wrong)
-
-
-def _number(query: Query) -> int:
-    turn = query.labels["turn"]
-    return turn if isinstance(turn, int) else 0
+    return Dialogue(conversation.conversation_id, about, turns, wrong)
 
 
 def _worth(name: str, value: Label) -> bool:

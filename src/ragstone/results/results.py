@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragstone.core.component import component_error
 from ragstone.core.registry import create
+from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, with_texts
+from ragstone.core.tables import Tabular, TextTable
 from ragstone.core.user_code import is_ours
-from ragstone.errors import RagstoneError
+from ragstone.errors import ConfigError, RagstoneError, did_you_mean
+from ragstone.evaluation.score_files import Evaluation
 from ragstone.results.html import write_report
+from ragstone.results.leaderboards import results_document
 from ragstone.results.reader import StoredResults
-from ragstone.results.terminal import leaderboard_text
+from ragstone.results.terminal import leaderboard_parts
+from ragstone.statistics.summary import summaries_table
+from ragstone.types import brief
+
+if TYPE_CHECKING:
+    from arro3.core import Table
 
 
-class Results(StoredResults):
+class Results(Tabular, StoredResults):
     """Results of an experiment.
 
     >>> import ragstone
@@ -31,11 +41,73 @@ class Results(StoredResults):
         state = "finished" if self.finished else "not finished"
         count = self.record.data.answered if settings else self.record.data.ranked
         sizes = f"{systems} systems x {settings} settings, {count} queries"
-        return f"Results({self.name!r}, {sizes}, {state})"
+        return brief(self, repr(self.name), sizes, state)
 
-    def __str__(self) -> str:
-        """Return the tables of the terminal."""
-        return leaderboard_text(self)
+    def parts(self) -> Iterator[str | TextTable]:
+        """Yield the head line and the tables that `ragstone show` prints."""
+        return leaderboard_parts(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the means as plain data, numbers unrounded; docs/report.md describes each key."""
+        return results_document(self)
+
+    def to_arrow(self, *, summary: bool = False) -> Table:
+        """Return one row per system, setting, metric and query, or with `summary` per metric.
+
+        The setting is empty for ranking metrics.
+        """
+        if not summary:
+            tables = (with_texts(t, system=s, setting=under) for s, under, t in self._tables())
+            return joined(tables, SYSTEM_SCORES)
+        cells = [*self.ranking_cells, *self.answer_cells]
+        return with_texts(
+            summaries_table(cell.summary for cell in cells),
+            system=[cell.system for cell in cells],
+            setting=[cell.setting for cell in cells],
+            metric=[cell.metric for cell in cells],
+        )
+
+    def evaluation(self, system: str = "", setting: str = "") -> Evaluation:
+        """Return the scores of one system under one setting, with its ranking metrics.
+
+        Args:
+            system: the name of the system; needed only if there are several.
+            setting: the name of the setting; needed only if there are several.
+
+        Raises:
+            ConfigError: there are several to choose from, or none of that name.
+        """
+        system = self._chosen("system", system, self.systems)
+        setting = self._chosen("setting", setting, self.settings) if self.settings else ""
+        cells = [*self.ranking_cells, *self.answer_cells]
+        wanted = ((system, ""), (system, setting))
+        sizes = Counter(self.clusters.values())
+        return Evaluation(
+            {c.metric: c.summary for c in cells if (c.system, c.setting) in wanted},
+            joined((table for *key, table in self._tables() if tuple(key) in wanted), SCORES),
+            clusters={query: c for query, c in self.clusters.items() if sizes[c] > 1},
+        )
+
+    def _tables(self) -> Iterator[tuple[str, str, Table]]:
+        """Yield system, setting and each of their SCORES tables."""
+        for ranking in self.record.rankings:
+            yield ranking.system, "", self._step(ranking.scores).table
+        for trial in self.record.trials:
+            for folder in (trial.scores, *trial.verdicts):
+                yield trial.system, trial.setting, self._step(folder).table
+
+    def _chosen(self, kind: str, name: str, names: Sequence[str]) -> str:
+        if name in names or (not name and len(names) == 1):
+            return name or names[0]
+        if name:
+            raise ConfigError(
+                f"{self.name} has no {kind} {name!r}{did_you_mean(name, names)}", value=name
+            )
+        example = ", ".join(repr(some[0]) for some in (self.systems, self.settings) if some)
+        raise ConfigError(
+            f"{self.name} has {len(names)} {kind}s ({', '.join(names)}); choose one, for example "
+            f"results.evaluation({example})"
+        )
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one self-contained HTML file and return its path."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tabulate import tabulate
-
 from ragstone.core import limits
+from ragstone.core.tables import TextTable
 from ragstone.results.leaderboards import (
     Board,
     BoardRow,
@@ -21,7 +20,7 @@ from ragstone.results.query_page import find_query
 from ragstone.results.wording import TITLES, left_out_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ragstone.results.by_label import LabelTable
     from ragstone.results.reader import StoredResults
@@ -35,6 +34,11 @@ SCAN_NOTE = "best weight [those best in 95 of 100 resamples]; regret [95 % inter
 
 def leaderboard_text(results: StoredResults) -> str:
     """Return every table of an experiment as text: answers, adaptability, retrieval, time."""
+    return "\n\n".join(map(str, leaderboard_parts(results)))
+
+
+def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
+    """Yield the head line, every table that has rows, and the notes."""
     data = results.record.data
     answers = results.record.trials or results.record.file.get("settings")
     done, count = ("answered", data.answered) if answers else ("ranked", data.ranked)
@@ -46,22 +50,22 @@ def leaderboard_text(results: StoredResults) -> str:
         head += f"\n{left_out_text(data.left_out)}"
     if not results.finished:
         head += "\nNOT FINISHED: the same `ragstone run` command goes on"
-    tables = (answers_text, adaptability_text, retrieval_text, usage_text, notes_text)
-    return "\n\n".join(filter(None, [head, *(table(results) for table in tables)]))
+    yield head
+    tables = (_answers, _adaptability, _retrieval, _usage, _notes)
+    yield from (part for table in tables if (part := table(results)) is not None)
 
 
-def notes_text(results: StoredResults) -> str:
-    """Return what the steps had to do to their input; empty where that is nothing."""
+def _notes(results: StoredResults) -> str | None:
     lines = [f"  {n.count:,} {n.what} ({n.component}, {TITLES[n.step]})" for n in results.notes]
-    return "\n".join(["Noted on the way", *lines]) if lines else ""
+    return "\n".join(["Noted on the way", *lines]) if lines else None
 
 
-def answers_text(results: StoredResults) -> str:
-    """Return systems x settings x answer metrics; empty where nothing was answered."""
+def _answers(results: StoredResults) -> TextTable | None:
+    """Return systems x settings x answer metrics; None if nothing was answered."""
     boards = leaderboard(results)
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:
-        return ""
+        return None
     lines = [
         [row.system, board.setting, *_row_cells(row, metrics, board)]
         for board in boards
@@ -75,20 +79,20 @@ def answers_text(results: StoredResults) -> str:
     )
 
 
-def retrieval_text(results: StoredResults) -> str:
-    """Return systems x ranking metrics; empty where nothing was retrieved."""
+def _retrieval(results: StoredResults) -> TextTable | None:
+    """Return systems x ranking metrics; None if nothing was retrieved."""
     board = retrieval_board(results)
     if board is None:
-        return ""
+        return None
     lines = [[row.system, *_row_cells(row, board.metrics, board)] for row in board.rows]
     return _titled("Retrieval", f"{NOTE}; * best", ["system", *_counts(), *board.metrics], lines)
 
 
-def adaptability_text(results: StoredResults) -> str:
-    """Return the four shares of every system and mixed setting; empty where there are none."""
+def _adaptability(results: StoredResults) -> TextTable | None:
+    """Return the four shares of every system and mixed setting; None without such a setting."""
     rows = shares_rows(results)
     if not rows:
-        return ""
+        return None
     names = {part.key: part.short for row in rows for part in row.parts}
     headers = ["system", "mixed setting", "n", "left out", *names.values()]
     lines = []
@@ -99,11 +103,11 @@ def adaptability_text(results: StoredResults) -> str:
     return _titled("Adaptability", "shares sum to 1 [95 % interval]", headers, lines)
 
 
-def usage_text(results: StoredResults) -> str:
-    """Return time and tokens of every system and setting; empty where no call says them."""
+def _usage(results: StoredResults) -> TextTable | None:
+    """Return time and tokens of every system and setting; None if no call reports them."""
     rows = usage_rows(results)
     if not any(row.timed or row.counted for row in rows):
-        return ""
+        return None
     headers = [
         "system",
         "setting",
@@ -140,7 +144,7 @@ def label_text(table: LabelTable) -> str:
         [value, *(_label_cell(cells.get(column)) for column in table.columns)]
         for value, cells in table.rows
     ]
-    return _titled(f"{table.metric} by {table.label}", NOTE, headers, lines)
+    return str(_titled(f"{table.metric} by {table.label}", NOTE, headers, lines))
 
 
 def _label_cell(summary: Summary | None) -> str:
@@ -179,7 +183,7 @@ def _scan_text(table: ScanTable) -> str:
         ]
         for place, row in enumerate(table.rows)
     ]
-    return _titled(title, SCAN_NOTE, headers, lines)
+    return str(_titled(title, SCAN_NOTE, headers, lines))
 
 
 def _span(interval: tuple[float, float] | None) -> str:
@@ -279,6 +283,7 @@ def _share(share: Share) -> str:
     return f"{number(share.share)}{interval_text(share.interval)}"
 
 
-def _titled(title: str, note: str, headers: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
-    table = tabulate(lines, headers=headers, disable_numparse=True, stralign="left")
-    return f"{title} ({note})\n{table}"
+def _titled(
+    title: str, note: str, headers: Sequence[str], lines: Sequence[Sequence[Any]]
+) -> TextTable:
+    return TextTable(headers, lines, f"{title} ({note})")

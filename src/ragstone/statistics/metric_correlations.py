@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from ragstone.core.tables import TextTable
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.statistics.correlation import Column, Correlation, kendall, pearson, spearman
 
@@ -91,14 +92,12 @@ def inverse_frequency(values: Sequence[Hashable]) -> list[float]:
 
 def correlation_table(rows: Sequence[CorrelationRow]) -> str:
     """Return the rows as a table for the terminal, intervals beside the values."""
-    from tabulate import tabulate
-
     shown = [
         [row.group, row.metric, row.against, *_shown(row.correlation), row.correlation.n]
         for row in rows
     ]
     heads = ["items", "metric", "against", "correlation", "interval", "n"]
-    return tabulate(shown, headers=heads, disable_numparse=True)
+    return str(TextTable(heads, shown))
 
 
 def _shown(found: Correlation) -> tuple[str, str]:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.schemas import SUMMARIES, to_table
+from ragstone.core.tables import Shown, TextTable
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats, ratio_interval
+from ragstone.types import one_line
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+HEADERS: Final = ("mean", "interval", "n", "missing", "failed", "n/a")
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Shown):
     """The mean of some values, and what a reader must know to judge it."""
 
     mean: float | None
@@ -29,6 +38,34 @@ class Summary:
     """Items that the system did not deliver: 0 each, and within n."""
     interval: tuple[float, float] | None = None
     """None where fewer than two clusters leave nothing to judge the spread by."""
+
+    __repr__ = one_line
+
+    def parts(self) -> Iterator[TextTable]:
+        """Yield the table that `print` shows."""
+        yield TextTable(HEADERS, [self.cells()])
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the values below `HEADERS` as texts."""
+        low_high = self.interval
+        mean = "-" if self.mean is None else f"{self.mean:.4f}"
+        interval = "-" if low_high is None else f"[{low_high[0]:.4f}, {low_high[1]:.4f}]"
+        counts = (self.n, self.missing, self.failed, self.not_applicable)
+        return mean, interval, *(f"{count:,}" for count in counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, numbers unrounded."""
+        return asdict(self)
+
+
+def summaries_table(summaries: Iterable[Summary]) -> Table:
+    """Return the SUMMARIES table of some summaries."""
+    rows = [{**asdict(s), **_bounds(s.interval)} for s in summaries]
+    return to_table(SUMMARIES, {name: [row[name] for row in rows] for name in SUMMARIES.names})
+
+
+def _bounds(interval: tuple[float, float] | None) -> dict[str, float | None]:
+    return dict(zip(("low", "high"), interval or (None, None), strict=True))
 
 
 def summarise(
@@ -63,7 +100,7 @@ def summarise(
         ConfigError: `confidence` is not between 0 and 1.
 
     >>> summarise([1.0, 0.0, 1.0, 1.0, None])
-    Summary(mean=0.75, n=4, failed=1, not_applicable=0, missing=0, interval=(0.25, 1.0))
+    Summary(mean=0.75, n=4, failed=1, interval=(0.25, 1.0))
     """
     check_confidence(confidence)
     numbers, held = present(values, "values")

@@ -1,0 +1,101 @@
+"""Results as tables: for people, in a terminal or a notebook, and for pandas, polars and Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.environment import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from arro3.core import Table
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table for people, with a title above it and lines below it."""
+
+    headers: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+    below: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        """Return the table as plain text."""
+        return "\n".join(filter(None, [self.title, self._table("simple"), *self.below]))
+
+    def _repr_html_(self) -> str:
+        title = f"<p><b>{escape(self.title)}</b></p>" if self.title else ""
+        below = "".join(f"<p>{escape(line.strip())}</p>" for line in self.below)
+        return f"{title}{self._table('html')}{below}"
+
+    def _table(self, form: str) -> str:
+        from tabulate import tabulate
+
+        return tabulate(self.rows, self.headers, tablefmt=form, disable_numparse=True)
+
+
+class Shown:
+    """The base of objects that `print` and a notebook show as tables."""
+
+    __slots__ = ()
+
+    def parts(self) -> Iterable[str | TextTable]:
+        """Return the paragraphs and tables in order."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the paragraphs and tables as plain text."""
+        return "\n\n".join(map(str, self.parts()))
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            f"<pre>{escape(part)}</pre>" if isinstance(part, str) else part._repr_html_()
+            for part in self.parts()
+        )
+
+
+class Tabular(Shown):
+    """The base of results: shown as tables, and handed to other tools as one table."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, numbers unrounded: the JSON of the command line."""
+        raise NotImplementedError
+
+    def to_arrow(self, *, summary: bool = False) -> Table:
+        """Return the values as an Arrow table, or their means with `summary`.
+
+        `pyarrow.table` and every other reader of the Arrow C stream accept it.
+        """
+        raise NotImplementedError
+
+    def to_pandas(self, *, summary: bool = False) -> pd.DataFrame:
+        """Return the table of `to_arrow` as a pandas data frame."""
+        require("to_pandas", "", "pandas")
+        import pandas as pd
+        from arro3.core import DataType
+
+        table = self.to_arrow(summary=summary)
+        # A column of numbers stays one if all its values are missing.
+        return pd.DataFrame(
+            {
+                name: pd.Series(
+                    table.column(name).to_pylist(),
+                    dtype="float64" if DataType.is_floating(table.field(name).type) else None,
+                )
+                for name in table.column_names
+            }
+        )
+
+    def to_polars(self, *, summary: bool = False) -> pl.DataFrame:
+        """Return the table of `to_arrow` as a polars data frame."""
+        require("to_polars", "", "polars")
+        import polars as pl
+
+        return pl.DataFrame(self.to_arrow(summary=summary))

@@ -1,0 +1,50 @@
+"""Tables for people: the same rows as text and as HTML that shows every text as text."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from ragstone.core.tables import TextTable
+from ragstone.errors import MissingDependency
+from ragstone.evaluation.score_files import evaluate_answers
+from ragstone.statistics.summary import summarise
+
+
+def test_a_table_is_shown_as_text_and_as_html() -> None:
+    """Title above, lines below; numbers stay as they are written."""
+    table = TextTable(["name", "value"], [["a", "1.50"]], "Title (note)", ["  a verdict"])
+
+    assert str(table).splitlines()[0] == "Title (note)"
+    assert str(table).splitlines()[-2:] == ["a       1.50", "  a verdict"]
+    assert "<td>1.50   </td>" in table._repr_html_()
+
+
+def test_nothing_in_a_table_is_html_of_its_own() -> None:
+    """Headers, cells, title and lines are escaped."""
+    bad = "<script>alert('&')</script>"
+
+    shown = TextTable([bad], [[bad]], bad, [bad])._repr_html_()
+
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;alert(&#x27;&amp;&#x27;)&lt;/script&gt;") == 4
+
+
+def test_a_missing_package_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that is in no extra of Ragstone is installed by its own name."""
+    monkeypatch.setitem(sys.modules, "polars", None)
+    found = evaluate_answers({"q": "a"}, {"q": ["a"]}, ["EM"])
+
+    with pytest.raises(MissingDependency, match=r"'polars'.*: pip install polars$") as raised:
+        found.to_polars()
+    assert raised.value.way_out == "pip install polars"
+
+
+def test_a_summary_is_a_table_of_one_row() -> None:
+    """`print` shows every number of a summary, and `to_dict` returns them."""
+    summary = summarise([1.0, 0.0, None], not_applicable=2)
+
+    assert " ".join(str(summary).split()[-7:]) == "0.5000 [0.0000, 1.0000] 2 0 1 2"
+    assert "<table>" in summary._repr_html_()
+    assert summary.to_dict()["interval"] == (0.0, 1.0)

@@ -1,0 +1,69 @@
+"""The page on the Python interface and the README: their blocks run."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import ragstone
+from ragstone.testing.fake_results import made_results
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "python-api.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
+    """Run every block as a cell of one notebook, and return what each prints."""
+    monkeypatch.chdir(tmp_path)
+    notebook = ModuleType("a_page")
+    monkeypatch.setitem(sys.modules, "a_page", notebook)
+    found = []
+    for number, block in enumerate(BLOCKS):
+        name = f"<block {number}>"
+        linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)
+        exec(compile(block, name, "exec"), vars(notebook))  # noqa: S102 - as a notebook does
+        found.append(capsys.readouterr().out)
+    return found
+
+
+def test_every_block_of_the_page_runs(shown: list[str]) -> None:
+    """Each prints what the text around it says."""
+    plan, evaluation, frames, comparison, metrics, data, own, _, error = shown
+
+    assert len(BLOCKS) == PAGE.count("```python")
+    assert plan.startswith("4 trials of 40 queries each")
+    assert re.search(r"^nDCG@10 +0\.\d{4}", evaluation, re.MULTILINE)
+    assert "'not_applicable', 'missing'" in frames
+    assert "no difference shown between" in comparison or "is better than" in comparison
+    assert re.search(r"^Match +0\.5000 .* 2 +1 +1 +0$", metrics, re.MULTILINE)
+    assert "rivers: 1 queries, 1 passages, 1 judgements" in data
+    assert "c-places-01 [" in data
+    assert re.search(r"^1\.0000 +- +1 +0 +0 +0$", own, re.MULTILINE)
+    assert error.startswith("systems -")
+
+
+def test_the_readme_block_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its lines fit the results of any experiment; the demo's need models, so others stand in."""
+    (block,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    stored = made_results(tmp_path)
+    results = ragstone.Results(stored.store, stored.record)
+    demo = SimpleNamespace(run=lambda: results)
+    monkeypatch.setattr(ragstone, "load_experiment", lambda _: demo, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    exec(block, {})  # noqa: S102 - as a reader does
+
+    assert "Intervals: 95%" in capsys.readouterr().out
+    assert (tmp_path / "report.html").exists()
