@@ -66,22 +66,22 @@ def test_the_worst_conversation_stands_first_with_its_first_fault(results: Resul
     first, second = dialogues(results)
     turns = {turn.number: turn for turn in first.turns}
 
-    assert first.wrongs >= second.wrongs > 0
-    assert first.wrong["ideal", "gold"] == ()
-    assert first.wrong["shy", "gold"][0] == 1
+    assert first.error_count >= second.error_count > 0
+    assert first.errors["ideal", "gold"] == ()
+    assert first.errors["shy", "gold"][0] == 1
     places = next(d for d in (first, second) if d.conversation == "c-places-01")
     shy = next(r for r in places.turns[0].replies if r.system == "shy")
-    assert (shy.refused, shy.wrong) == (True, "declined what can be answered")
-    assert [r.wrong for r in places.turns[1].replies if r.system == "shy"] == ["no answer"]
+    assert (shy.refused, shy.error) == (True, "declined an answerable query")
+    assert [r.error for r in places.turns[1].replies if r.system == "shy"] == ["no answer"]
     assert turns[1].replies[0].passages
-    assert first.about["domain"]
+    assert first.labels["domain"]
 
 
 def test_the_report_holds_the_dialogues_and_the_labels(results: Results) -> None:
     """The turn's number, the fault and the curve by turn are in the page."""
     page = render_report(results)
 
-    assert "declined what can be answered" in page
+    assert "declined an answerable query" in page
     assert 'id="turn-c-places-01::2"' in page
     assert 'id="chart-turns"' in page
     assert "too slow" in page
@@ -115,5 +115,5 @@ def test_results_leave_as_mtrageval_tasks(results: Results, tmp_path: Path) -> N
     ]
     held = read_submission(tmp_path / "task_b.shy.gold.jsonl")
     assert held.predictions["c-places-01::2"].reason == "too slow"
-    with pytest.raises(ConfigError, match="unknown form"):
+    with pytest.raises(ConfigError, match="unknown exporter 'pdf'"):
         results.export(tmp_path, "pdf")

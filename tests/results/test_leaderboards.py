@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from ragstone.results.leaderboards import (
+    bar_parts,
     context_gains,
     leaderboard,
     leads,
     results_document,
     retrieval_board,
     retrieval_lead,
-    shares_rows,
     usage_rows,
 )
 from ragstone.results.reader import StoredResults, TrialResults
@@ -63,13 +63,14 @@ def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
 
 def test_parts_of_a_bar_sum_to_one(results: StoredResults) -> None:
     """The segments are exhaustive: their counts sum to n and their shares to 1."""
-    rows = shares_rows(results)
+    rows = results.adaptability
 
     assert {row.setting for row in rows} == {"gold+noise(3)", "retrieved(3)"}
     for row in rows:
-        assert sum(part.share.count for part in row.parts) == row.n
-        assert math.fsum(part.share.share or 0 for part in row.parts) == pytest.approx(1)
-        four = row.row.adaptability.shares.values()
+        parts = bar_parts(row.adaptability).values()
+        assert sum(share.count for share in parts) == row.adaptability.n
+        assert math.fsum(share.share or 0 for share in parts) == pytest.approx(1)
+        four = row.adaptability.shares.values()
         assert math.fsum(share.share or 0 for share in four) == 1.0
 
 

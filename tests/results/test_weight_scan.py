@@ -20,7 +20,7 @@ from ragstone.results.charts.weight_scan import drawn, scan_chart
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
 from ragstone.results.terminal import scan_text
-from ragstone.results.weight_scan import asked_tables, labels_of, scan_tables, sweeps
+from ragstone.results.weight_scan import labels_of, require_scan_tables, scan_tables, sweeps
 from ragstone.statistics.weight_scan import weight_scan
 from ragstone.types import Label, Query
 
@@ -165,7 +165,7 @@ def test_without_a_sweep_it_is_said_how_to_write_one(tmp_path: Path) -> None:
 
     assert scan_tables(results) == []
     with pytest.raises(ConfigError, match="text_weight:"):
-        asked_tables(results)
+        require_scan_tables(results)
     assert 'id="text-weight"' not in render_report(results)
 
 

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs no network and runs nothing but its own scripts."""
+"""The report: one HTML file that loads nothing and runs only its own scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
 from ragstone.errors import StoreError
-from ragstone.results import leaderboards as views
+from ragstone.results import leaderboards
 from ragstone.results.by_label import label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
@@ -38,21 +38,22 @@ if TYPE_CHECKING:
     from ragstone.results.weight_scan import ScanTable
 
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
-"""The page's own scripts, in the order they run."""
+"""The scripts of the report, in the order in which they run."""
 LIBRARIES: Final = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
-"""Vendored (templates/vendor/VENDORED.md); left out of a report without charts."""
+"""Vendored scripts (templates/vendor/VENDORED.md); a report without charts omits them."""
 
 _IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } from 'vega-util';"
+_FROM_VEGA: Final = "const { ascending, isString, DisallowedObjectProperties } = vega;"
 _EXPORT: Final = "export { expression as expressionInterpreter };"
 
 
 def write_report(
     results: StoredResults, path: Path, *, queries: int | None = limits.REPORT_QUERIES
 ) -> Path:
-    """Write the report as one self-contained file, in one piece, and return its path.
+    """Write the report as one self-contained file and return its path.
 
-    `queries` is how many queries get a page of their own (None: all); means are over all of them
-    in any case. Raises `StoreError` where the file cannot be written.
+    The first `queries` queries have a page, or all for None. Means always include all queries.
+    Raises `StoreError` if the file cannot be written.
     """
     text = render_report(results, queries=queries)
     try:
@@ -68,19 +69,19 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
     scans = scan_tables(results)
     drawn = _charts(results, scans)
     style = _asset("report.css")
-    scripts = [*map(_library, LIBRARIES if drawn["all"] else ()), *map(_asset, SCRIPTS)]
+    scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(_asset, SCRIPTS)]
     return (
         _environment()
         .get_template("report.html")
         .render(
             results=results,
             record=results.record,
-            boards=views.leaderboard(results),
-            retrieval=views.retrieval_board(results),
-            shares=views.shares_rows(results),
-            usage=views.usage_rows(results),
-            leads=views.leads(results),
-            retrieval_lead=views.retrieval_lead(results),
+            boards=leaderboards.leaderboard(results),
+            retrieval=leaderboards.retrieval_board(results),
+            shares=results.adaptability,
+            usage=leaderboards.usage_rows(results),
+            leads=leaderboards.leads(results),
+            retrieval_lead=leaderboards.retrieval_lead(results),
             gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
@@ -101,24 +102,18 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
 
 
 def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:
-    answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
-    retrieval = charts.retrieval_charts(results)
-    turns = charts.turns_chart(results)
-    scanned = [scan_chart(table) for table in scans]
-    every = [answers, shares, turns, *retrieval, *scanned]
-    return {
-        "answers": answers,
-        "shares": shares,
-        "retrieval": retrieval,
-        "turns": turns,
-        "scans": scanned,
-        "all": any(every),
-        "most": MOST_SERIES,
+    drawn = {
+        "answers": charts.answers_chart(results),
+        "shares": charts.adaptability_chart(results),
+        "retrieval": charts.retrieval_charts(results),
+        "turns": charts.turns_chart(results),
+        "scans": [scan_chart(table) for table in scans],
     }
+    return drawn | {"any": any(drawn.values()), "most": MOST_SERIES}
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Return a policy under which nothing runs or loads but what this very file holds."""
+    """Return a content security policy that allows only the scripts and styles of this file."""
     allowed = " ".join(map(_source_hash, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_source_hash(style)}; "
@@ -137,17 +132,15 @@ def _asset(name: str) -> str:
 
 
 def _library(name: str) -> str:
-    """Return a vendored script in the form in which it can stand in a page.
+    """Return a vendored script without source map.
 
-    The interpreter comes as a module whose one import Vega exports too.
+    The interpreter is a module, which becomes a script: Vega exports the same names as its import.
     """
     lines = _asset(f"vendor/{name}").splitlines()
     text = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
     if name != "vega-interpreter.js":
         return text
-    given = _IMPORT.replace("import", "const").replace("from 'vega-util'", "= vega")
-    taken = _EXPORT.replace("export { expression as expressionInterpreter }", "return expression")
-    body = text.replace(_IMPORT, given).replace(_EXPORT, taken)
+    body = text.replace(_IMPORT, _FROM_VEGA).replace(_EXPORT, "return expression;")
     return f"const vegaInterpreter = (() => {{\n{body}\n}})();"
 
 
@@ -174,13 +167,13 @@ def _environment() -> Environment:
         "left_out": left_out_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
-    # `tojson` writes <, >, & and ' as escapes: no text can end the script element it stands in.
+    # `tojson` escapes <, >, & and ', so no text can end its script element.
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     return environment
 
 
 def _moment(text: str | None) -> str:
-    """Return a time of a record as people write it.
+    """Return a time of a record as text for people.
 
     >>> _moment("2026-03-02T10:04:31+00:00")
     '2 March 2026, 10:04 UTC'

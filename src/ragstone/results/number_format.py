@@ -1,4 +1,4 @@
-"""Numbers as people read them: means with intervals, durations, counts."""
+"""Numbers as text for people: means with intervals, durations, counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragstone.statistics.summary import Summary
-
 
 ABSENT = "-"
 
@@ -17,12 +16,12 @@ def mean_text(summary: Summary) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a mean or share with three decimals; a dash where there is none."""
+    """Return a mean or share with three decimals; a dash for None."""
     return ABSENT if value is None else f"{value:.3f}"
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:
-    """Return ` [0.483, 0.733]`, or nothing."""
+    """Return ` [0.483, 0.733]`, or "" for None."""
     return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
@@ -36,5 +35,5 @@ def seconds(value: float | None) -> str:
 
 
 def count(value: int | None) -> str:
-    """Return a number of things with thousands apart."""
+    """Return a count with commas between thousands."""
     return ABSENT if value is None else f"{value:,}"

@@ -1,7 +1,6 @@
-"""The record of an experiment: the stored steps that its numbers are made of.
+"""The record of an experiment: one JSON document with the stored steps behind its numbers.
 
-One JSON document per experiment. It contains names of folders in the store, and no number that
-could be computed from them.
+The record contains names of folders in the store, and no number that can be computed from them.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class DataFacts:
     answered: int
     corpus_digest: str
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why queries are not answered under any setting -> number of queries."""
+    """Reason why queries are left out of all settings -> number of queries."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Tables:
     qrels: str
     clusters: str
     texts: str = ""
-    """Texts of gold passages and of the first ranked ones; written when all trials ended."""
+    """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class SystemEntry:
 
 @dataclass(frozen=True)
 class MetricEntry:
-    """A metric as reports need it, so that none of them needs the metric's code."""
+    """The properties of a metric in a report, which is made without the metric's code."""
 
     name: str
     kind: Literal["ranking", "answer", "judge"]
@@ -91,7 +90,7 @@ class TrialEntry:
 
 @dataclass(frozen=True)
 class Record:
-    """What an experiment was, and where its results are."""
+    """An experiment and the folders of its results."""
 
     name: str
     started: str
@@ -118,7 +117,7 @@ class Record:
         return str(self.file["correctness_metric"])
 
     def metric(self, name: str) -> MetricEntry:
-        """Return the entry of a metric; a plain one if the record has none."""
+        """Return the entry of a metric, or one with default values if the record has none."""
         known = {entry.name: entry for entry in self.metrics}
         return known.get(name) or MetricEntry(name, "answer")
 
@@ -128,7 +127,7 @@ class Record:
 
     @classmethod
     def load(cls, store: Store, name: str) -> Record | None:
-        """Return the record of the experiment that ran last under a name, or None.
+        """Return the record of the last experiment with this name, or None.
 
         Raises:
             StoreError: the record has another format, or is damaged.
@@ -141,8 +140,7 @@ class Record:
         if document.get("format") != FORMAT:
             raise StoreError(
                 f"the record of experiment {name!r} has format {document.get('format')}, this "
-                f"version reads format {FORMAT}; run the experiment again: every model reply is "
-                f"kept and none is asked for twice"
+                f"version reads format {FORMAT}; run the experiment again: model replies are reused"
             )
         try:
             found: Record = _adapter().validate_python(document)
@@ -151,7 +149,7 @@ class Record:
             key = ".".join(map(str, first["loc"]))
             raise StoreError(
                 f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; run "
-                "the experiment again: model replies are kept",
+                "the experiment again: model replies are reused",
                 key=key,
             ) from error
         return found

@@ -1,4 +1,4 @@
-"""What a report says in words: as much as the intervals allow, and no more."""
+"""Sentences of a report; none claims more than its interval allows."""
 
 from __future__ import annotations
 
@@ -14,50 +14,46 @@ if TYPE_CHECKING:
 
 
 def lead_sentence(lead: Lead) -> str:
-    """Say how far the best system is ahead of the next one, and whether that is beyond chance."""
+    """Return the lead of the best system over the second best, and whether it may be chance."""
     gap = lead.difference
     if gap is None:
         return "Only one system was measured here."
     if gap.mean is None:
         return f"No query has a value from both this and {lead.runner_up}."
     if gap.interval == (0.0, 0.0):
-        return f"Level with {lead.runner_up}: the same value on all of the {gap.n} queries."
-    said = f"{signed(gap)} against {lead.runner_up} on the same {gap.n} queries"
+        return f"Equal to {lead.runner_up}: the same value on all of the {gap.n} queries."
+    difference = f"{signed(gap)} compared with {lead.runner_up} on the same {gap.n} queries"
     if gap.interval is None:
-        return f"{said}: too few to judge."
-    if lead.tells_apart:
-        return f"{said}; the interval leaves out 0."
-    return f"{said}; the interval holds 0: these data do not tell the two apart."
+        return f"{difference}: too few to judge."
+    if lead.is_clear:
+        return f"{difference}; the interval excludes 0."
+    return f"{difference}; the interval includes 0, so the difference may be chance."
 
 
 def gain_sentences(results: StoredResults) -> list[str]:
-    """Say what the gold context changes against no context, for the systems that end highest."""
+    """Return the effect of gold context over no context, for the systems with the best means."""
     gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
     best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[: limits.MAX_GAIN_SENTENCES]
-    return [_gain_sentence(gain) for gain in gains if gain in best]
-
-
-def _gain_sentence(gain: Lead) -> str:
-    changed = "" if gain.difference is None else signed(gain.difference)
-    count = 0 if gain.difference is None else gain.difference.n
-    return (
-        f"{gain.best}: gold context changes {gain.metric} by {changed} against no context "
-        f"({count} queries)."
-    )
+    return [
+        f"{gain.best}: gold context changes {gain.metric} by {signed(gain.difference)} compared "
+        f"with no context ({gain.difference.n} queries)."
+        for gain in gains
+        if gain in best and gain.difference
+    ]
 
 
 def signed(summary: Summary) -> str:
-    """Return a difference with its sign and interval, true minus signs.
+    """Return a difference with sign and interval, as text with Unicode minus signs.
 
     >>> from ragstone.statistics.summary import Summary
     >>> signed(Summary(0.125, 8, interval=(-0.25, 0.5)))
     '+0.125 [\N{MINUS SIGN}0.250, +0.500]'
     """
-    told = "" if summary.mean is None else _signed(summary.mean)
+    mean = "" if summary.mean is None else _signed(summary.mean)
     if summary.interval is None:
-        return told
+        return mean
     low, high = summary.interval
-    return f"{told} [{_signed(low)}, {_signed(high)}]"
+    return f"{mean} [{_signed(low)}, {_signed(high)}]"
 
 
 def _signed(value: float) -> str:

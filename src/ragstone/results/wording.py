@@ -1,4 +1,4 @@
-"""Phrases that reports, the terminal and plans share."""
+"""Texts that reports, the terminal and plans share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def left_out_text(left_out: Mapping[str, int]) -> str:
-    """Say how many queries are left out, and why; empty where none is.
+    """Return the number of queries left out, and the reasons; "" if there are none.
 
     >>> left_out_text({"gold+retrieved(5) is defined for few": 406})
     '406 queries are left out of every setting: gold+retrieved(5) is defined for few'
@@ -34,7 +34,7 @@ TITLES: Mapping[str, str] = {
 
 
 def shorten(text: str, width: int) -> str:
-    """Return a text of at most `width` characters on one line; a cut is marked.
+    """Return a text on one line, cut after `width` characters; its indentation stays.
 
     >>> shorten("one two three", 9)
     'one tw...'

@@ -1,6 +1,6 @@
-"""Heat maps: a table of numbers whose colour follows the value.
+"""Heat maps: a table of numbers, each cell coloured by its value.
 
-Every cell shows its number, because colour alone does not reach every reader.
+Every cell shows its number, because not every reader can distinguish the colours.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _CELL: Final = 160
 """Maximum width of a cell, in pixels."""
 _OPACITY: Final = 0.6
-"""Maximum opacity of a cell: text keeps a contrast of 4.5 : 1 in both schemes."""
+"""Maximum opacity of a cell: its text has a contrast of at least 4.5 : 1 in both schemes."""
 
 
 def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Spec:
@@ -54,9 +54,9 @@ def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Sp
         _texts(place, "shown", {"expr": f"{fits} ? -5 : 0"}, 12),
         _texts(place, "note", 8, 9.5) | {"transform": [{"filter": fits}]},
     ]
-    told = "; ".join(f"{v['row']}, {v['column']}: {v['shown']} {v['note']}".strip() for v in values)
+    texts = (f"{v['row']}, {v['column']}: {v['shown']} {v['note']}".strip() for v in values)
     height = BAR_ROW * len({cell["row"] for cell in cells})
-    return whole(f"{what}. {told}.", values, layers, height)
+    return whole(f"{what}. {'; '.join(texts)}.", values, layers, height)
 
 
 def _texts(place: Spec, field: str, dy: float | Spec, size: float) -> Spec:

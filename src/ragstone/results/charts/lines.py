@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragstone.results.charts.parts import (
-    Spec,
-    quantity,
-    series_encoding,
-    series_keys,
-    tooltip,
-    whole,
-)
+from ragstone.results.charts import parts
+from ragstone.results.charts.parts import Spec
 
 
 def lines_chart(
@@ -35,29 +29,20 @@ def lines_chart(
         named: title of the series.
         domain: limits of the means.
     """
-    keys = series_keys(point["name"] for point in points)
+    keys = parts.series_keys(point["name"] for point in points)
     # Series are 0.05 apart at one place, so that their intervals stay visible.
     shifts = {name: 0.05 * (i - (len(keys) - 1) / 2) for i, name in enumerate(keys)}
     values = [
         p | {"series": keys[p["name"]], "place": p["place"] + shifts[p["name"]]} for p in points
     ]
-    colour, shape = series_encoding(list(keys.values()))
-    shared = {"x": _even_axis(ticks, title or along), "color": colour}
-    mean = quantity("mean", domain)
-    titles = {"name": named, along: along.capitalize(), "mean": "Mean", "low": "from", "high": "to"}
-    layers = [
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.5},
-            "encoding": {**shared, "y": quantity("low", domain), "y2": {"field": "high"}},
-        },
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {**shared, "y": mean}},
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-            "encoding": {**shared, "y": mean, "shape": shape, "tooltip": tooltip(titles)},
-        },
-    ]
-    told = "; ".join(f"{p['name']} {along} {p[along]}: {p['mean']:.3f}" for p in points)
-    return whole(f"{what}, with 95 % intervals. {told}.", values, layers, 240, keys)
+    titles = {"name": named, along: along.capitalize()}
+    place = {"x": _even_axis(ticks, title or along)}
+    rules, means = parts.mean_layers("y", place, keys, titles, domain)
+    on_line = {channel: means["encoding"][channel] for channel in ("x", "y", "color")}
+    line = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": on_line}
+    numbers = "; ".join(f"{p['name']} {along} {p[along]}: {p['mean']:.3f}" for p in points)
+    description = f"{what}, with 95 % intervals. {numbers}."
+    return parts.whole(description, values, [rules, line, means], 240, keys)
 
 
 def _even_axis(ticks: Sequence[float], title: str) -> Spec:

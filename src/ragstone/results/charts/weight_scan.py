@@ -1,4 +1,4 @@
-"""The charts of text-weight scans: one line per value of a label, its best weight ringed."""
+"""The chart of a text-weight scan: one line per value of a label, its best weight ringed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def scan_chart(table: ScanTable) -> Spec:
-    """Return the curves of a scan, all queries first and then the values with most queries."""
+    """Return the curves of a scan: all queries first, then the values with the most queries."""
     rows = drawn(table)
     points = [
         {"name": row.label, "weight": f"{weight:g}", "place": place, **mean_fields(mean)}
@@ -42,14 +42,14 @@ def scan_chart(table: ScanTable) -> Spec:
 
 
 def drawn(table: ScanTable) -> list[LabelScan]:
-    """Return the rows that are drawn, in the table's order."""
+    """Return the rows that the chart contains, in the table's order."""
     every, *rows = table.rows
     most = sorted(rows, key=lambda row: -row.curve[0].n)[: MOST_SERIES - 1]
     return [every, *(row for row in rows if row in most)]
 
 
-def _domain(values: Sequence[Spec]) -> tuple[float, float]:
-    """Return limits of all intervals, in twentieths."""
-    low = min(value["low"] for value in values) - 0.02
-    high = max(value["high"] for value in values) + 0.02
+def _domain(points: Sequence[Spec]) -> tuple[float, float]:
+    """Return the limits of all intervals, rounded outwards to a multiple of 0.05."""
+    low = min(point["low"] for point in points) - 0.02
+    high = max(point["high"] for point in points) + 0.02
     return max(0.0, int(low * 20) / 20), min(1.0, -int(-high * 20 // 1) / 20)

@@ -29,7 +29,7 @@ class Exporter(Component):
 
 
 def file_name(name: str) -> str:
-    """Return the name of a system or a setting as part of a file's name.
+    """Return the name of a system or setting with characters that a file name may contain.
 
     >>> file_name("bm25 + local"), file_name("gold+noise(3)")
     ('bm25---local', 'gold-noise-3')
