@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from ragstone.cli.show import command
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.results.charts.charts import scan_chart, scanned_rows
 from ragstone.results.charts.render import write_chart
-from ragstone.results.charts.weight_scan import drawn, scan_chart
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
 from ragstone.results.terminal import scan_text
@@ -177,7 +177,7 @@ def test_a_scan_is_drawn_with_rings(results: Results, tmp_path: Path) -> None:
     groups = ET.parse(tmp_path / "scan.svg").iter("{http://www.w3.org/2000/svg}g")  # noqa: S314 - ours
     rings = next(group for group in groups if "layer_3_marks" in group.get("class", ""))
 
-    assert len(rings) == len(drawn(table))
+    assert len(rings) == len(scanned_rows(table))
 
 
 def test_the_report_has_a_page_of_scans(results: Results) -> None:
@@ -189,8 +189,8 @@ def test_the_report_has_a_page_of_scans(results: Results) -> None:
     assert page.count('data-chart="chart-scan-') == len(tables) > 0
     spec = scan_chart(tables[0])
     points = spec["data"]["values"]
-    assert len(points) == len(drawn(tables[0])) * len(WEIGHTS)
-    assert sum(point["best"] for point in points) == len(drawn(tables[0]))
+    assert len(points) == len(scanned_rows(tables[0])) * len(WEIGHTS)
+    assert sum(point["best"] for point in points) == len(scanned_rows(tables[0]))
     section = page[page.index('id="text-weight"') : page.index('id="queries"')]
     for row in tables[0].rows:
         assert all(f"<b>{point.mean:.3f}</b>" in section for point in row.curve)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.results.reader import StoredResults
 from ragstone.statistics.breakdown import TURNS, breakdown, groups_of
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults
-    from ragstone.statistics.summary import Summary
+from ragstone.statistics.summary import Summary
 
 PLACES: Final = frozenset({"conversation", "conversation_file", "collection"})
 """Labels that identify the origin of a query, which is not a category."""
@@ -37,19 +35,17 @@ class LabelTable:
 def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     """Return one metric by one label.
 
-    Raises:
-        ConfigError: no query has the label, or the metric was not measured.
+    Raises `ConfigError` if no query has the label, or if the metric was not measured.
     """
     groups = groups_of(results.queries.values(), label)
-    parts = [((trial.system, trial.setting), trial.scores) for trial in results.trials]
-    parts += [((run.system, ""), run.scores) for run in results.rankings]
+    measured = [*results.trials, *results.rankings]
     columns = {
-        column: {group.value: group.summary for group in found}
-        for column, scores in parts
-        if (found := breakdown(scores.get(metric, {}), groups, results.clusters))
+        (rows.system, rows.setting): {group.value: group.summary for group in found}
+        for rows in measured
+        if (found := breakdown(rows.scores.get(metric, {}), groups, results.clusters))
     }
     if not columns:
-        known = {name for _, scores in parts for name in scores}
+        known = {name for rows in measured for name in rows.scores}
         raise ConfigError(f"no system was measured by {metric!r}{did_you_mean(metric, known)}")
     rows = [
         (value, {column: means[value] for column, means in columns.items() if value in means})

@@ -28,8 +28,7 @@ class CalibratedTrial:
 def calibrate(results: StoredResults, metric: str, labels: Labels) -> list[CalibratedTrial]:
     """Return each trial's mean of a metric, usually a judge's, raw and calibrated by human labels.
 
-    Raises:
-        UnknownMetric: no trial has the metric.
+    Raises `UnknownMetric` if no trial has the metric.
     """
     known = {name for trial in results.trials for name in trial.scores}
     if metric not in known:

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
-from ragstone.types import Conversation, Prediction
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults, TrialResults
-    from ragstone.types import ContextPassage, Label, Query, Score
+from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.types import ContextPassage, Conversation, Label, Prediction, Query, Score
 
 _HIDDEN: Final = frozenset({"conversation", "turn", "collection", "conversation_file"})
 

@@ -6,6 +6,7 @@ import base64
 import datetime as dt
 import hashlib
 import json
+import re
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -19,14 +20,12 @@ from ragstone.results import leaderboards
 from ragstone.results.by_label import label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
-from ragstone.results.charts.weight_scan import scan_chart
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
-from ragstone.results.number_format import count, interval_text, number, seconds
 from ragstone.results.query_page import query_pages
-from ragstone.results.sentences import gain_sentences, lead_sentence, signed
+from ragstone.results.sentences import gain_sentences, lead_sentence
 from ragstone.results.weight_scan import scan_tables
-from ragstone.results.wording import left_out_text
+from ragstone.results.wording import count, interval_text, left_out_text, number, seconds
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -41,10 +40,6 @@ SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "rep
 """The scripts of the report, in the order in which they run."""
 LIBRARIES: Final = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
 """Vendored scripts (templates/vendor/VENDORED.md); a report without charts omits them."""
-
-_IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } from 'vega-util';"
-_FROM_VEGA: Final = "const { ascending, isString, DisallowedObjectProperties } = vega;"
-_EXPORT: Final = "export { expression as expressionInterpreter };"
 
 
 def write_report(
@@ -107,7 +102,7 @@ def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any
         "shares": charts.adaptability_chart(results),
         "retrieval": charts.retrieval_charts(results),
         "turns": charts.turns_chart(results),
-        "scans": [scan_chart(table) for table in scans],
+        "scans": [charts.scan_chart(table) for table in scans],
     }
     return drawn | {"any": any(drawn.values()), "most": MOST_SERIES}
 
@@ -136,11 +131,11 @@ def _library(name: str) -> str:
 
     The interpreter is a module, which becomes a script: Vega exports the same names as its import.
     """
-    lines = _asset(f"vendor/{name}").splitlines()
-    text = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+    text = re.sub("(?m)^//# sourceMappingURL=.*", "", _asset(f"vendor/{name}"))
     if name != "vega-interpreter.js":
         return text
-    body = text.replace(_IMPORT, _FROM_VEGA).replace(_EXPORT, "return expression;")
+    imported = re.sub("(?m)^import (.*) from 'vega-util';", r"const \1 = vega;", text)
+    body = re.sub(r"(?m)^export { (\w+) as \w+ };", r"return \1;", imported)
     return f"const vegaInterpreter = (() => {{\n{body}\n}})();"
 
 
@@ -162,7 +157,6 @@ def _environment() -> Environment:
         "seconds": seconds,
         "moment": _moment,
         "lead": lead_sentence,
-        "signed": signed,
         "meaning": setting_meaning,
         "left_out": left_out_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),

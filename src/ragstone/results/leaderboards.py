@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ragstone.statistics.adaptability import Share
+from ragstone.results.reader import Cell, StoredResults, TrialResults
+from ragstone.results.record import MetricEntry
+from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import Cell, StoredResults, TrialResults
-    from ragstone.results.record import MetricEntry
-    from ragstone.statistics.adaptability import Adaptability
-    from ragstone.types import Score
+from ragstone.types import Score
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "acceptability": ("Context acceptability", "acceptability"),
@@ -27,12 +24,6 @@ PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "misinterpretation": ("Context misinterpretation", "misinterpretation"),
 }
 """Part of an adaptability bar -> its name, and a short name for the header of a column."""
-_SPLIT: Final = (
-    "vulnerability_miss",
-    "vulnerability_noise",
-    "acceptability_grounded",
-    "acceptability_without_gold",
-)
 
 
 @dataclass(frozen=True)
@@ -225,11 +216,14 @@ def usage_rows(results: StoredResults) -> list[Usage]:
 
 
 def _usage(trial: TrialResults) -> Usage:
+    import numpy as np
+
     predictions = list(trial.predictions.values())
     seconds = [p.seconds for p in predictions if p.seconds is not None]
     tokens_in = [p.tokens_in for p in predictions if p.tokens_in is not None]
     tokens_out = [p.tokens_out for p in predictions if p.tokens_out is not None]
     costs = [p.cost for p in predictions if p.cost is not None]
+    median, high = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
     return Usage(
         system=trial.system,
         setting=trial.setting,
@@ -237,19 +231,13 @@ def _usage(trial: TrialResults) -> Usage:
         failed=sum(p.answer is None for p in predictions),
         cut=sum(bool(p.dropped) for p in predictions),
         timed=len(seconds),
-        seconds_p50=_percentile(seconds, 50),
-        seconds_p95=_percentile(seconds, 95),
+        seconds_p50=median,
+        seconds_p95=high,
         counted=min(len(tokens_in), len(tokens_out)),
         tokens_in=sum(tokens_in) if tokens_in else None,
         tokens_out=sum(tokens_out) if tokens_out else None,
         cost=sum(costs) if costs else None,
     )
-
-
-def _percentile(values: Sequence[float], level: float) -> float | None:
-    import numpy as np
-
-    return float(np.percentile(values, level)) if values else None
 
 
 def results_document(results: StoredResults) -> dict[str, Any]:
@@ -264,7 +252,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "leaderboard": [_cell_document(cell) for cell in results.answer_cells],
         "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
         "adaptability": [
-            {"system": row.system, "setting": row.setting, **_adaptability(row.adaptability)}
+            {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
             for row in results.adaptability
         ],
         "usage": [asdict(row) for row in usage_rows(results)],
@@ -277,11 +265,6 @@ def _cell_document(cell: Cell) -> dict[str, Any]:
     return head | asdict(cell.summary)
 
 
-def _adaptability(found: Adaptability) -> dict[str, Any]:
-    return {
-        "n": found.n,
-        "left_out": found.reasons,
-        **{name: asdict(share) for name, share in found.shares.items()},
-        **{name: asdict(getattr(found, name)) for name in _SPLIT},
-        "gold_unknown": found.gold_unknown,
-    }
+def _document(found: Adaptability) -> dict[str, Any]:
+    document = asdict(found) | {"left_out": found.reasons}
+    return {key: value for key, value in document.items() if key not in ("overall", "items")}

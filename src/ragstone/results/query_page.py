@@ -10,14 +10,12 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import RankingResults, StoredResults, TrialResults
-    from ragstone.types import Context, Query, Score
+from ragstone.results.reader import RankingResults, StoredResults, TrialResults
+from ragstone.types import Context, Query, Score
 
 
 def query_pages(

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
+
+from arro3.core import Table
 
 from ragstone.core import schemas
 from ragstone.core.store import Store, StoredTable
@@ -18,12 +20,8 @@ from ragstone.errors import StoreError
 from ragstone.results.record import Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
-
-if TYPE_CHECKING:
-    from arro3.core import Table
-
-    from ragstone.statistics.summary import Summary
-    from ragstone.types import Context, Prediction, Query, Ranking, Score
+from ragstone.statistics.summary import Summary
+from ragstone.types import Context, Prediction, Query, Ranking, Score
 
 MIXED: Final = ("gold+noise", "retrieved")
 """Beginnings of the names of settings that are MIRAGE's mixed context."""
@@ -39,9 +37,11 @@ class Cell:
     summary: Summary
 
 
-class _Scored:
-    """Rows with scores."""
+class Scored:
+    """The scores of one system under one setting; the setting is empty for rankings."""
 
+    system: str
+    setting: str
     scores: Mapping[str, Mapping[str, Score]]
     """Metric -> query id -> score."""
 
@@ -55,7 +55,7 @@ class _Scored:
 
 
 @dataclass(frozen=True)
-class TrialResults(_Scored):
+class TrialResults(Scored):
     """The rows of one system under one setting, by query id."""
 
     system: str
@@ -69,7 +69,7 @@ class TrialResults(_Scored):
 
 
 @dataclass(frozen=True)
-class RankingResults(_Scored):
+class RankingResults(Scored):
     """A system's run and its scores, by query id."""
 
     system: str
@@ -77,6 +77,7 @@ class RankingResults(_Scored):
     scores: Mapping[str, Mapping[str, Score]]
     searches: Mapping[str, str] = field(default_factory=dict)
     """Query id -> search text; empty if the system has no query former."""
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -196,12 +197,12 @@ class StoredResults:
     @cached_property
     def answer_cells(self) -> list[Cell]:
         """Every answer metric of every system under every setting."""
-        return [cell for t in self.trials for cell in self._cells(t.system, t.setting, t.scores)]
+        return _cells(self.trials, self.clusters)
 
     @cached_property
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
-        return [cell for r in self.rankings for cell in self._cells(r.system, "", r.scores)]
+        return _cells(self.rankings, self.clusters)
 
     @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
@@ -229,13 +230,6 @@ class StoredResults:
     def _has_gold(self, context: Context) -> bool:
         grades = self.qrels.get(context.query_id, {})
         return any(grades.get(passage_id, 0) > 0 for passage_id in context.passage_ids)
-
-    def _cells(
-        self, system: str, setting: str, scores: Mapping[str, Mapping[str, Score]]
-    ) -> Iterator[Cell]:
-        for metric, by_query in scores.items():
-            (every,) = breakdown(by_query, {"all": list(by_query)}, self.clusters)
-            yield Cell(system, setting, metric, every.summary)
 
     def _trial(self, entry: TrialEntry) -> TrialResults:
         contexts = self._contexts(entry.contexts)
@@ -275,3 +269,12 @@ class StoredResults:
 
     def _step(self, folder: str) -> StoredTable:
         return StoredTable("", folder=self.store.root / "steps" / folder)
+
+
+def _cells(measured: Iterable[Scored], clusters: Mapping[str, str]) -> list[Cell]:
+    return [
+        Cell(rows.system, rows.setting, metric, every.summary)
+        for rows in measured
+        for metric, scores in rows.scores.items()
+        for every in breakdown(scores, {"all": list(scores)}, clusters)
+    ]

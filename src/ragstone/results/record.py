@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+from ragstone.core.store import Store
 from ragstone.errors import StoreError
-
-if TYPE_CHECKING:
-    from ragstone.core.store import Store
 
 KIND: Final = "experiments"
 FORMAT: Final = 2
@@ -129,10 +126,9 @@ class Record:
     def load(cls, store: Store, name: str) -> Record | None:
         """Return the record of the last experiment with this name, or None.
 
-        Raises:
-            StoreError: the record has another format, or is damaged.
+        Raises `StoreError` if the record has another format or is damaged.
         """
-        from pydantic import ValidationError
+        from pydantic import TypeAdapter, ValidationError
 
         document = store.read_json(KIND, name)
         if document is None:
@@ -143,7 +139,7 @@ class Record:
                 f"version reads format {FORMAT}; run the experiment again: model replies are reused"
             )
         try:
-            found: Record = _adapter().validate_python(document)
+            return TypeAdapter(Record).validate_python(document)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
@@ -152,15 +148,7 @@ class Record:
                 "the experiment again: model replies are reused",
                 key=key,
             ) from error
-        return found
 
     def with_texts(self, folder: str) -> Record:
         """Return the record with the folder of the passages' texts."""
         return replace(self, tables=replace(self.tables, texts=folder))
-
-
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Record)

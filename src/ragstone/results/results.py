@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from arro3.core import Table
 
 from ragstone.core.component import component_error
 from ragstone.core.registry import create
@@ -20,9 +22,6 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.summary import summaries_table
 from ragstone.types import brief
-
-if TYPE_CHECKING:
-    from arro3.core import Table
 
 
 class Results(Tabular, StoredResults):

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ragstone.core import limits
-from ragstone.results.leaderboards import context_gains
-
-if TYPE_CHECKING:
-    from ragstone.results.leaderboards import Lead
-    from ragstone.results.reader import StoredResults
-    from ragstone.statistics.summary import Summary
+from ragstone.results.leaderboards import Lead, context_gains
+from ragstone.results.reader import StoredResults
+from ragstone.statistics.summary import Summary
 
 
 def lead_sentence(lead: Lead) -> str:

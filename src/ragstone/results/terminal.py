@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results import leaderboards
-from ragstone.results.number_format import ABSENT, count, interval_text, mean_text, number, seconds
+from ragstone.results import leaderboards, wording
+from ragstone.results.by_label import LabelTable
+from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
-from ragstone.results.wording import TITLES, left_out_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ragstone.results.by_label import LabelTable
-    from ragstone.results.leaderboards import Board, BoardRow
-    from ragstone.results.reader import RankingResults, StoredResults, TrialResults
-    from ragstone.results.weight_scan import ScanTable
-    from ragstone.statistics.summary import Summary
+from ragstone.results.reader import RankingResults, Scored, StoredResults, TrialResults
+from ragstone.results.weight_scan import ScanTable
+from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
 SCAN_NOTE: Final = "best weight [those best in 95 of 100 resamples]; regret [95 % interval]"
@@ -41,7 +36,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         f"{data.passages} passages ({data.name})"
     )
     if data.left_out:
-        head += f"\n{left_out_text(data.left_out)}"
+        head += f"\n{wording.left_out_text(data.left_out)}"
     if not results.finished:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
     yield head
@@ -50,7 +45,9 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
 
 
 def _notes(results: StoredResults) -> str | None:
-    lines = [f"  {n.count:,} {n.what} ({n.component}, {TITLES[n.step]})" for n in results.notes]
+    lines = [
+        f"  {n.count:,} {n.what} ({n.component}, {wording.TITLES[n.step]})" for n in results.notes
+    ]
     return "\n".join(["Changes that steps made to their input", *lines]) if lines else None
 
 
@@ -87,7 +84,10 @@ def _adaptability(results: StoredResults) -> TextTable | None:
     lines = []
     for row, parts in rows:
         shares = [parts.get(key) for key in keys]
-        cells = [f"{number(s.share)}{interval_text(s.interval)}" if s else "0.000" for s in shares]
+        cells = [
+            f"{wording.number(s.share)}{wording.interval_text(s.interval)}" if s else "0.000"
+            for s in shares
+        ]
         found = row.adaptability
         lines.append([row.system, row.setting, found.n, len(found.left_out), *cells])
     names = [leaderboards.PART_NAMES[key][1] for key in keys]
@@ -105,8 +105,8 @@ def _usage(results: StoredResults) -> TextTable | None:
     lines = []
     for row in rows:
         cells = [row.system, row.setting, row.answered, row.failed, row.cut]
-        cells += [seconds(row.seconds_p50), seconds(row.seconds_p95)]
-        lines.append([*cells, count(row.tokens_in), count(row.tokens_out)])
+        cells += [wording.seconds(row.seconds_p50), wording.seconds(row.seconds_p95)]
+        lines.append([*cells, wording.count(row.tokens_in), wording.count(row.tokens_out)])
     note = "of the original calls; cut: prompts from which passages or history were left out"
     return TextTable(headers, lines, f"Time and tokens ({note})")
 
@@ -123,9 +123,9 @@ def label_text(table: LabelTable) -> str:
 
 def _label_cell(summary: Summary | None) -> str:
     if summary is None:
-        return ABSENT
+        return wording.ABSENT
     failed = f", failed {summary.failed}" if summary.failed else ""
-    return f"{mean_text(summary)} n {summary.n}{failed}"
+    return f"{wording.mean_text(summary)} n {summary.n}{failed}"
 
 
 def scan_text(tables: Sequence[ScanTable]) -> str:
@@ -144,12 +144,12 @@ def _scan_text(table: ScanTable) -> str:
         best = f"{row.best:g}"
         if row.best_interval is not None:
             best += f" [{row.best_interval[0]:g}, {row.best_interval[1]:g}]"
-        means = [number(point.mean) for point in row.curve]
+        means = [wording.number(point.mean) for point in row.curve]
         cells = [row.label, row.curve[0].n, *means, "all equal" if row.all_equal else best]
-        regret = f"{number(row.regret)}{interval_text(row.regret_interval)}"
-        tested = [regret, f"{row.held_out:+.3f}", number(row.p_value)]
+        regret = f"{wording.number(row.regret)}{wording.interval_text(row.regret_interval)}"
+        tested = [regret, f"{row.held_out:+.3f}", wording.number(row.p_value)]
         # The first row is all queries, whose best weight is the one for all.
-        lines.append(cells + (tested if place else [ABSENT] * len(tested)))
+        lines.append(cells + (tested if place else [wording.ABSENT] * len(tested)))
     return str(TextTable(headers, lines, f"{title} ({SCAN_NOTE})"))
 
 
@@ -198,9 +198,13 @@ def _ranking_lines(run: RankingResults, query_id: str, grades: dict[str, int]) -
     yield from _score_lines(run, query_id)
 
 
-def _score_lines(rows: TrialResults | RankingResults, query_id: str) -> Iterator[str]:
+def _score_lines(rows: Scored, query_id: str) -> Iterator[str]:
     for metric, score in rows.scores_of(query_id).items():
-        value = number(score.value) if score.value is not None else score.status.replace("_", " ")
+        value = (
+            wording.number(score.value)
+            if score.value is not None
+            else score.status.replace("_", " ")
+        )
         yield f"  {metric}: {value}{f' ({score.reason})' if score.reason else ''}"
 
 
@@ -219,8 +223,8 @@ def _counts(summary: Summary) -> tuple[int, int, int]:
 
 def _cell(row: BoardRow, metric: str, board: Board, usual: tuple[int, int, int]) -> str:
     if metric not in row.cells:
-        return ABSENT
+        return wording.ABSENT
     n, failed, not_applicable = counts = _counts(row.cells[metric])
     own = "" if counts == usual else f" (n {n}, failed {failed}, n/a {not_applicable})"
     star = "*" if row.system in board.best.get(metric, ()) else ""
-    return mean_text(row.cells[metric]) + star + own
+    return wording.mean_text(row.cells[metric]) + star + own

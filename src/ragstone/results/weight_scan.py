@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from ragstone.core import limits
 from ragstone.core.spec import parse_spec, short_name
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.by_label import PLACES
+from ragstone.results.reader import StoredResults
 from ragstone.statistics.breakdown import TURNS, UNLABELLED, groups_of
 from ragstone.statistics.weight_scan import LabelScan, scan_values
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults
-    from ragstone.types import Query
+from ragstone.types import Query
 
 _DEFAULT: Final = "R@5"
 """Metric of the scans in Know Your RAG (2024)."""
@@ -61,10 +59,8 @@ def scan_tables(
     """Return the text-weight scans of an experiment; none if no weight was swept.
 
     Without a label, one table per label of `labels_of`. Without a metric, recall at 5, or the first
-    one if it was not measured.
-
-    Raises:
-        ConfigError: no query has the label, or the metric was not measured.
+    one if it was not measured. Raises `ConfigError` if no query has the label, or if the metric was
+    not measured.
     """
     return [table for sweep in sweeps(results) for table in _tables(results, sweep, label, metric)]
 

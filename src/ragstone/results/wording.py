@@ -1,8 +1,56 @@
-"""Texts that reports, the terminal and plans share."""
+"""Texts that reports, the terminal and plans share: numbers, reasons, titles of steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ragstone.statistics.summary import Summary
+
+ABSENT: Final = "-"
+TITLES: Final[Mapping[str, str]] = {
+    "form": "form queries",
+    "retrieve": "retrieve",
+    "fuse": "fuse rankings",
+    "rerank": "rerank",
+    "score-ranking": "score rankings",
+    "context": "build contexts",
+    "process": "process contexts",
+    "generate": "generate answers",
+    "reported-run": "read reported passages",
+    "score-answer": "score answers",
+    "judge": "judge answers",
+}
+
+
+def mean_text(summary: Summary) -> str:
+    """Return `0.617 [0.483, 0.733]`."""
+    return f"{number(summary.mean)}{interval_text(summary.interval)}"
+
+
+def number(value: float | None) -> str:
+    """Return a mean or share with three decimals; a dash for None."""
+    return ABSENT if value is None else f"{value:.3f}"
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """Return ` [0.483, 0.733]`, or "" for None."""
+    return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration in seconds with three significant digits.
+
+    >>> seconds(0.01234), seconds(71.2)
+    ('0.0123', '71.2')
+    """
+    return ABSENT if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"  # noqa: PLR2004
+
+
+def count(value: int | None) -> str:
+    """Return a count with commas between thousands."""
+    return ABSENT if value is None else f"{value:,}"
 
 
 def left_out_text(left_out: Mapping[str, int]) -> str:
@@ -16,21 +64,6 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
         f"{reason}"
         for reason, count in left_out.items()
     )
-
-
-TITLES: Mapping[str, str] = {
-    "form": "form queries",
-    "retrieve": "retrieve",
-    "fuse": "fuse rankings",
-    "rerank": "rerank",
-    "score-ranking": "score rankings",
-    "context": "build contexts",
-    "process": "process contexts",
-    "generate": "generate answers",
-    "reported-run": "read reported passages",
-    "score-answer": "score answers",
-    "judge": "judge answers",
-}
 
 
 def shorten(text: str, width: int) -> str:

@@ -21,9 +21,9 @@ from ragstone.results.charts.charts import (
     turns_chart,
 )
 from ragstone.results.charts.heat_map import correlation_chart
+from ragstone.results.charts.means import composition_chart
 from ragstone.results.charts.parts import Spec
 from ragstone.results.charts.render import write_chart
-from ragstone.results.charts.rows import composition_chart
 from ragstone.statistics.label_agreement import composition
 from ragstone.statistics.metric_correlations import correlations
 from ragstone.testing.fake_results import HOSTILE, made_results

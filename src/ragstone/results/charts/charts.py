@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragstone.components.metrics.parse import split_cutoff
 from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.charts.bars import bars_chart
-from ragstone.results.charts.lines import lines_chart
+from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
-from ragstone.results.charts.rows import rows_chart
-from ragstone.results.leaderboards import PART_NAMES, bar_parts, leaderboard, retrieval_board
-
-if TYPE_CHECKING:
-    from ragstone.results.leaderboards import Board
-    from ragstone.results.reader import StoredResults
+from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
+from ragstone.results.reader import StoredResults
+from ragstone.results.weight_scan import ScanTable
+from ragstone.statistics.weight_scan import LabelScan
 
 _ON_PART: Final = {"acceptability": ON_STRONG, "misinterpretation": ON_STRONG, "noise": ON_MIDDLE}
 """Colour of the text on a part; on the other parts it is `--on-pale`."""
@@ -125,3 +123,45 @@ def _points(board: Board, metric: str, systems: Sequence[str]) -> list[Spec]:
         for row in board.rows
         if row.system in systems and row.mean(metric) is not None
     ]
+
+
+def scan_chart(table: ScanTable) -> Spec:
+    """Return the curves of a scan: all queries first, then the values with the most queries."""
+    rows = scanned_rows(table)
+    points = [
+        {"name": row.label, "weight": f"{weight:g}", "place": place, **mean_fields(mean)}
+        | {"best": weight == row.best and not row.all_equal}
+        for row in rows
+        for place, (weight, mean) in enumerate(zip(table.weights, row.curve, strict=True))
+    ]
+    best = [f"{row.label} {'all equal' if row.all_equal else f'{row.best:g}'}" for row in rows]
+    spec = lines_chart(
+        points,
+        "weight",
+        table.weights,
+        f"{table.metric} by text weight (best: {', '.join(best)})",
+        title="text weight",
+        named=table.label.replace("_", " ").capitalize() or "Queries",
+        domain=_domain(points),
+    )
+    encoding = spec["layer"][-1]["encoding"]
+    ring = {
+        "transform": [{"filter": "datum.best"}],
+        "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "opacity": 1},
+        "encoding": {channel: encoding[channel] for channel in ("x", "y", "color")},
+    }
+    return spec | {"layer": [*spec["layer"], ring]}
+
+
+def scanned_rows(table: ScanTable) -> list[LabelScan]:
+    """Return the rows that the chart contains, in the table's order."""
+    every, *rows = table.rows
+    most = sorted(rows, key=lambda row: -row.curve[0].n)[: MOST_SERIES - 1]
+    return [every, *(row for row in rows if row in most)]
+
+
+def _domain(points: Sequence[Spec]) -> tuple[float, float]:
+    """Return the limits of all intervals, rounded outwards to a multiple of 0.05."""
+    low = min(point["low"] for point in points) - 0.02
+    high = max(point["high"] for point in points) + 0.02
+    return max(0.0, int(low * 20) / 20), min(1.0, -int(-high * 20 // 1) / 20)

@@ -6,13 +6,11 @@ Every cell shows its number, because not every reader can distinguish the colour
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragstone.results.charts.parts import BAR_ROW, SERIES, Spec, row_axis, row_names, whole
-from ragstone.results.number_format import ABSENT
-
-if TYPE_CHECKING:
-    from ragstone.statistics.metric_correlations import CorrelationRow
+from ragstone.results.wording import ABSENT
+from ragstone.statistics.metric_correlations import CorrelationRow
 
 _CELL: Final = 160
 """Maximum width of a cell, in pixels."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragstone.core.component import Component
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ragstone.results.reader import StoredResults
+from ragstone.results.reader import StoredResults
 
 
 class Exporter(Component):

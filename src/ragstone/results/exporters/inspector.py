@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ragstone.data.readers.inspector_raget import Inspection, write_inspection
 from ragstone.data.writers.mtrag import task_row
 from ragstone.results.exporters.base import Exporter
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults, TrialResults
 
 _FILTERS: Final = ("Question Type", "Multi-Turn", "Answerability", "Turn", "Collection")
 _METRIC: Final = {

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.writers.mtrag import Submission, TaskForm, write_tasks
 from ragstone.results.exporters.base import Exporter, file_name
+from ragstone.results.reader import StoredResults
 from ragstone.types import Passage
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragstone.data.readers.trec import qrel_lines, run_lines
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import ConfigError
 from ragstone.results.exporters.base import Exporter, file_name
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults
+from ragstone.results.reader import StoredResults
 
 
 @dataclass(frozen=True)
