@@ -29,7 +29,9 @@ def recipes(name: str) -> dict[str, Any]:
     """Return the cache key parts of an example's components, and the inputs of every step."""
     experiment = load_experiment(EXAMPLES / f"{name}.yaml")
     # The data may not be on this machine, and only the names of the tables count here.
-    tables = {role: StoredTable(role) for role in ("passages", "qrels", "answered", "ranked")}
+    tables: dict[str, Any] = {
+        role: StoredTable(role) for role in ("passages", "qrels", "answered", "ranked")
+    }
     experiment.__dict__["shared"] = SharedInputs(**tables, noise=experiment.noise)
     return {
         "systems": {

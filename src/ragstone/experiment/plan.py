@@ -299,7 +299,7 @@ def _name(component: Any) -> str:
     """Return a component as people write it; metrics by their names."""
     if isinstance(component, MetricSet):
         return ", ".join(map(str, component.metrics))
-    return spec_of(component)
+    return str(spec_of(component))
 
 
 def _counts(steps: Sequence[PlannedStep]) -> list[str]:
