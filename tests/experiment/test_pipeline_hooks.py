@@ -12,7 +12,6 @@ import yaml
 from ragstone.errors import RagstoneError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.results.reader import StepNote
-from ragstone.results.terminal import leaderboard_text
 
 OWN = """
 from dataclasses import dataclass, replace
@@ -130,7 +129,7 @@ def test_a_retriever_that_asks_a_server_is_given_the_way_to_it(make: Any, tmp_pa
     (manifest,) = manifests(tmp_path, "retrieve")
     assert manifest["notes"] == {"searches looked at": 6}
     assert results.notes == [StepNote("retrieve", "Calling", "searches looked at", 6)]
-    assert "6 searches looked at (Calling, retrieve)" in leaderboard_text(results)
+    assert "6 searches looked at (Calling, retrieve)" in str(results)
 
 
 def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_metric_is_shown_by_any_label(results: Results) -> None:
 def test_the_worst_conversation_stands_first_with_its_first_fault(results: Results) -> None:
     """One declined what it could have answered and failed after; the other only failed."""
     first, second = dialogues(results)
-    turns = {turn.number: turn for turn in first.turns}
+    turns = {turn.query.turn: turn for turn in first.turns}
 
     assert first.error_count >= second.error_count > 0
     assert first.errors["ideal", "gold"] == ()

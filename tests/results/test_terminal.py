@@ -8,8 +8,14 @@ import pytest
 
 from ragstone.errors import ConfigError
 from ragstone.results.leaderboards import leaderboard
-from ragstone.results.terminal import leaderboard_text, query_text
+from ragstone.results.reader import StoredResults
+from ragstone.results.terminal import leaderboard_parts, query_text
 from ragstone.testing.fake_results import made_results
+
+
+def leaderboard_text(results: StoredResults) -> str:
+    """Return the tables of an experiment as text."""
+    return "\n\n".join(map(str, leaderboard_parts(results)))
 
 
 def test_the_leaderboard_holds_every_table(tmp_path: Path) -> None:

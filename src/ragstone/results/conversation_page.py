@@ -38,7 +38,6 @@ class Reply:
 class DialogueTurn:
     """One turn of a conversation."""
 
-    number: int
     query: Query
     labels: Mapping[str, Label]
     replies: tuple[Reply, ...]
@@ -71,7 +70,6 @@ def _dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
     shared = {n: v for n, v in conversation.labels.items() if _is_shown(n, v)}
     turns = tuple(
         DialogueTurn(
-            query.turn or 0,
             query,
             {n: v for n, v in query.labels.items() if _is_shown(n, v) and n not in shared},
             tuple(_reply(results, trial, query) for trial in results.trials),
@@ -79,7 +77,9 @@ def _dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
         for query in conversation.turns
     )
     errors = {
-        (trial.system, trial.setting): tuple(t.number for t in turns if t.replies[place].error)
+        (trial.system, trial.setting): tuple(
+            t.query.turn or 0 for t in turns if t.replies[place].error
+        )
         for place, trial in enumerate(results.trials)
     }
     return Dialogue(conversation.conversation_id, shared, turns, errors)

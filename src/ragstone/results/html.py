@@ -122,8 +122,7 @@ def _source_hash(text: str) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    folder = resources.files("ragstone.results") / "templates"
-    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return (resources.files("ragstone.results") / "templates" / name).read_text("utf-8")
 
 
 def _library(name: str) -> str:

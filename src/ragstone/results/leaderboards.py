@@ -73,7 +73,10 @@ class Lead:
 
 @dataclass(frozen=True)
 class Usage:
-    """Time and tokens of one system under one setting, over the calls that report them."""
+    """Time and tokens of one system under one setting.
+
+    `timed` and `counted` are the numbers of calls that report their time and their tokens.
+    """
 
     system: str
     setting: str
@@ -82,11 +85,9 @@ class Usage:
     cut: int
     """Predictions whose prompt omits history or passages because they did not fit."""
     timed: int
-    """Calls with a duration."""
     seconds_p50: float | None
     seconds_p95: float | None
     counted: int
-    """Calls with token counts."""
     tokens_in: int | None
     tokens_out: int | None
     cost: float | None

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from arro3.core import Table
 
@@ -23,6 +23,7 @@ from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.summary import Summary
 from ragstone.types import Context, Prediction, Query, Ranking, Score
 
+_Row = TypeVar("_Row", Query, Context, Prediction)
 MIXED: Final = ("gold+noise", "retrieved")
 """Beginnings of the names of settings that are MIRAGE's mixed context."""
 
@@ -130,12 +131,12 @@ class StoredResults:
     @cached_property
     def queries(self) -> dict[str, Query]:
         """The answered queries by id."""
-        return self._queries(self.record.tables.answered)
+        return self._by_query(self.record.tables.answered, schemas.table_to_queries)
 
     @cached_property
     def ranked(self) -> dict[str, Query]:
         """The queries of the ranking metrics by id."""
-        return self._queries(self.record.tables.ranked)
+        return self._by_query(self.record.tables.ranked, schemas.table_to_queries)
 
     @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:
@@ -232,24 +233,19 @@ class StoredResults:
         return any(grades.get(passage_id, 0) > 0 for passage_id in context.passage_ids)
 
     def _trial(self, entry: TrialEntry) -> TrialResults:
-        contexts = self._contexts(entry.contexts)
-        predictions = schemas.table_to_predictions(self.stored_table(entry.predictions))
+        folders = dict.fromkeys((entry.built, entry.contexts))
+        contexts = {f: self._by_query(f, schemas.table_to_contexts) for f in folders}
         return TrialResults(
             system=entry.system,
             setting=entry.setting,
-            built=contexts if entry.built == entry.contexts else self._contexts(entry.built),
-            contexts=contexts,
-            predictions={prediction.query_id: prediction for prediction in predictions},
+            built=contexts[entry.built],
+            contexts=contexts[entry.contexts],
+            predictions=self._by_query(entry.predictions, schemas.table_to_predictions),
             scores=self._scores(entry.scores, *entry.verdicts),
         )
 
-    def _queries(self, folder: str) -> dict[str, Query]:
-        queries = schemas.table_to_queries(self.stored_table(folder))
-        return {query.query_id: query for query in queries}
-
-    def _contexts(self, folder: str) -> dict[str, Context]:
-        contexts = schemas.table_to_contexts(self.stored_table(folder))
-        return {context.query_id: context for context in contexts}
+    def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:
+        return {row.query_id: row for row in read(self.stored_table(folder))}
 
     def _scores(self, *folders: str) -> dict[str, dict[str, Score]]:
         found: dict[str, dict[str, Score]] = {}

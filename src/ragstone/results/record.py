@@ -6,7 +6,7 @@ The record contains names of folders in the store, and no number that can be com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from ragstone.core.store import Store
@@ -148,7 +148,3 @@ class Record:
                 "the experiment again: model replies are reused",
                 key=key,
             ) from error
-
-    def with_texts(self, folder: str) -> Record:
-        """Return the record with the folder of the passages' texts."""
-        return replace(self, tables=replace(self.tables, texts=folder))

@@ -21,11 +21,6 @@ SCAN_NOTE: Final = "best weight [those best in 95 of 100 resamples]; regret [95 
 _COUNTS: Final = ("n", "failed", "n/a")
 
 
-def leaderboard_text(results: StoredResults) -> str:
-    """Return every table of an experiment as text: answers, adaptability, retrieval, time."""
-    return "\n\n".join(map(str, leaderboard_parts(results)))
-
-
 def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     """Yield the head line, every table that has rows, and the notes."""
     data = results.record.data
@@ -122,10 +117,8 @@ def label_text(table: LabelTable) -> str:
 
 
 def _label_cell(summary: Summary | None) -> str:
-    if summary is None:
-        return wording.ABSENT
-    failed = f", failed {summary.failed}" if summary.failed else ""
-    return f"{wording.mean_text(summary)} n {summary.n}{failed}"
+    failed = f", failed {summary.failed}" if summary and summary.failed else ""
+    return f"{wording.mean_text(summary)} n {summary.n}{failed}" if summary else wording.ABSENT
 
 
 def scan_text(tables: Sequence[ScanTable]) -> str:

@@ -24,9 +24,9 @@ TITLES: Final[Mapping[str, str]] = {
 }
 
 
-def mean_text(summary: Summary) -> str:
-    """Return `0.617 [0.483, 0.733]`."""
-    return f"{number(summary.mean)}{interval_text(summary.interval)}"
+def mean_text(summary: Summary | None) -> str:
+    """Return `0.617 [0.483, 0.733]`, or a dash for None."""
+    return ABSENT if summary is None else f"{number(summary.mean)}{interval_text(summary.interval)}"
 
 
 def number(value: float | None) -> str:
@@ -72,7 +72,5 @@ def shorten(text: str, width: int) -> str:
     >>> shorten("one two three", 9)
     'one tw...'
     """
-    line = " ".join(text.split())
-    start = text[: len(text) - len(text.lstrip())]
-    whole = start + line
+    whole = text[: len(text) - len(text.lstrip())] + " ".join(text.split())
     return whole if len(whole) <= width else f"{whole[: width - 3]}..."

@@ -16,13 +16,10 @@ def bars_chart(
     *,
     shown: Literal["share", "count"] = "share",
 ) -> Spec:
-    """Return one bar per row.
+    """Return one bar per row; `rows` is row -> part -> count, and no row is empty.
 
-    Args:
-        what: subject of the chart, for its description.
-        rows: row -> part -> count; no row is empty.
-        colours: part -> colour, and colour of text on it (default: those of series).
-        shown: the number written into a segment if it fits.
+    `what` is the subject of the chart. `colours` is part -> its colour and the colour of text on it
+    (default: those of series). `shown` is the number in a segment, if it fits.
     """
     names = colours or dict.fromkeys(part for counts in rows.values() for part in counts)
     # The subject makes keys unique among the charts of a column.

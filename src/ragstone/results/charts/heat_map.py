@@ -21,11 +21,9 @@ _OPACITY: Final = 0.6
 def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Spec:
     """Return a heat map of cells with the fields `row`, `column`, `value`, `shown` and `note`.
 
-    Args:
-        what: the subject of the chart, for its description.
-        cells: `value` may be None; `note` is written small below `shown` if it fits.
-        low: value without a colour.
-        high: value of the strongest colour; values below `low` have another colour.
+    `value` may be None, and `note` is small text below `shown`, if it fits. `what` is the subject of
+    the chart. A value of `low` has no colour, one of `high` the strongest; values below `low` have
+    another colour.
     """
     values = [
         cell | {"strength": 0 if (v := cell["value"]) is None else (v - low) / (high - low)}
@@ -84,17 +82,12 @@ def _column_axis(names: Collection[str]) -> Spec:
 
 def correlation_chart(rows: Sequence[CorrelationRow]) -> Spec:
     """Return the heat map of correlations: metrics down, groups of items across."""
-    cells = [
-        {
-            "row": f"{row.metric} with {row.against}",
-            "column": row.group,
-            "value": found.value,
-            "shown": ABSENT if found.value is None else f"{found.value:z.2f}",
-            "note": "" if interval is None else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]",
-        }
-        for row in rows
-        for found in [row.correlation]
-        for interval in [found.interval]
-    ]
+    cells = []
+    for row in rows:
+        value, interval = row.correlation.value, row.correlation.interval
+        shown = ABSENT if value is None else f"{value:z.2f}"
+        note = "" if interval is None else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]"
+        place = {"row": f"{row.metric} with {row.against}", "column": row.group}
+        cells.append({**place, "value": value, "shown": shown, "note": note})
     title = "Correlation of metrics, with 95 % intervals"
     return heat_map(title, cells, low=0, high=1) | {"title": title}

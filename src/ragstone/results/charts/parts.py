@@ -135,12 +135,8 @@ def mean_layers(
 ) -> tuple[Spec, Spec]:
     """Return the layers of intervals and of means, which encode series by colour and shape.
 
-    Args:
-        axis: the axis of the means.
-        place: encoding of the other axis.
-        keys: name of a series -> its key.
-        titles: fields that a tooltip shows in front of the mean -> their titles.
-        domain: limits of the means.
+    `axis` and `domain` are the axis of the means and its limits, `place` is the encoding of the
+    other axis. `keys` is name of a series -> its key; `titles` are those of fields in the tooltip.
     """
     names = list(keys.values())
     legend = {"title": None, "labelExpr": "names[datum.value]"}

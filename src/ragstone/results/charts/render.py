@@ -68,10 +68,7 @@ def standalone(spec: Spec, *, width: int, dark: bool = False) -> Spec:
 
 
 def _mapped(part: Any, change: Callable[[str], Any]) -> Any:
-    """Return a part of a specification with `change` applied to its texts.
-
-    Texts from outside are made safe instead.
-    """
+    """Return a part of a specification with its texts changed; texts from outside are made safe."""
     if isinstance(part, dict):
         return {
             key: _mapped(value, _safe_text if key in _OUTSIDE else change)
