@@ -78,7 +78,7 @@ def _dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
     )
     errors = {
         (trial.system, trial.setting): tuple(
-            t.query.turn or 0 for t in turns if t.replies[place].error
+            turn.query.turn or 0 for turn in turns if turn.replies[place].error
         )
         for place, trial in enumerate(results.trials)
     }

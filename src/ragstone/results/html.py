@@ -7,6 +7,7 @@ import datetime as dt
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -23,18 +24,13 @@ from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
 from ragstone.results.query_page import query_pages
-from ragstone.results.sentences import gain_sentences, lead_sentence
-from ragstone.results.weight_scan import scan_tables
+from ragstone.results.reader import StoredResults
+from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import count, interval_text, left_out_text, number, seconds
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from jinja2 import Environment
-
-    from ragstone.results.reader import StoredResults
-    from ragstone.results.weight_scan import ScanTable
 
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
 """The scripts of the report, in the order in which they run."""
@@ -77,7 +73,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             usage=leaderboards.usage_rows(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
-            gains=gain_sentences(results),
+            gains=leaderboards.gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
                 results.record.metric(cell.metric)
@@ -155,7 +151,6 @@ def _environment() -> Environment:
         "count": count,
         "seconds": seconds,
         "moment": _moment,
-        "lead": lead_sentence,
         "meaning": setting_meaning,
         "left_out": left_out_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),

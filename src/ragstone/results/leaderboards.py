@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from ragstone.core import limits
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import MetricEntry
+from ragstone.results.wording import signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
-from ragstone.types import Score
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "acceptability": ("Context acceptability", "acceptability"),
@@ -46,7 +47,7 @@ class Board:
     metrics: tuple[str, ...]
     rows: tuple[BoardRow, ...]
     best: Mapping[str, frozenset[str]]
-    """Metric -> the systems with the best mean; empty if there is no other system."""
+    """Metric -> the systems with the best mean; empty if all are equal or no mean is better."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,27 @@ class Lead:
     def is_clear(self) -> bool:
         """Whether the interval of the difference is above 0 in the three decimals shown.
 
-        If a single conversation differs, the lower bound is about 1e-7, which is no evidence.
+        If a single conversation differs, the lower bound is about 1e-7, which is not evidence.
         """
         interval = self.difference.interval if self.difference else None
         return interval is not None and round(interval[0], 3) > 0
+
+    @property
+    def sentence(self) -> str:
+        """The lead over the second best, and whether it may be chance."""
+        gap = self.difference
+        if gap is None:
+            return "Only one system was measured here."
+        if gap.mean is None:
+            return f"No query has a value from both this and {self.runner_up}."
+        if gap.interval == (0.0, 0.0):
+            return f"Equal to {self.runner_up}: the same value on all of the {gap.n} queries."
+        difference = f"{signed(gap)} compared with {self.runner_up} on the same {gap.n} queries"
+        if gap.interval is None:
+            return f"{difference}: too few to judge."
+        if self.is_clear:
+            return f"{difference}; the interval excludes 0."
+        return f"{difference}; the interval includes 0, so the difference may be chance."
 
 
 @dataclass(frozen=True)
@@ -96,23 +114,20 @@ class Usage:
 
 def leaderboard(results: StoredResults) -> list[Board]:
     """Return one board per setting; systems and metrics are in the experiment's order."""
-    return [
-        _board(results, setting, [c for c in results.answer_cells if c.setting == setting])
-        for setting in results.settings
-    ]
+    return [_board(results, setting, results.answer_cells) for setting in results.settings]
 
 
 def retrieval_board(results: StoredResults) -> Board | None:
     """Return the board of ranking metrics, or None if there are no rankings or metrics."""
-    cells = results.ranking_cells
-    return _board(results, "", cells) if cells else None
+    return _board(results, "", results.ranking_cells) if results.ranking_cells else None
 
 
 def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board:
     by_system: dict[str, dict[str, Summary]] = {}
     for cell in cells:
-        by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
-    metrics = tuple(dict.fromkeys(cell.metric for cell in cells))
+        if cell.setting == setting:
+            by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
+    metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
     rows = tuple(BoardRow(system, found) for system, found in by_system.items())
     best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
     return Board(setting, metrics, rows, best)
@@ -130,30 +145,21 @@ def _best(metric: MetricEntry, rows: Iterable[BoardRow]) -> frozenset[str]:
 def leads(results: StoredResults) -> list[Lead]:
     """Return the best system under each setting by the correctness metric."""
     metric = results.record.correctness_metric
-    found = []
-    for board in leaderboard(results):
-        trials = [trial for trial in results.trials if trial.setting == board.setting]
-        scores = {trial.system: trial.scores.get(metric, {}) for trial in trials}
-        found.append(_lead(results, board, metric, scores))
+    found = (_lead(results, board, metric) for board in leaderboard(results))
     return [lead for lead in found if lead is not None]
 
 
 def retrieval_lead(results: StoredResults) -> Lead | None:
     """Return the best retrieval by nDCG@10, or by the first ranking metric without it."""
     board = retrieval_board(results)
-    if board is None:
+    metrics = board.metrics if board else ()
+    ranked = [m for m in metrics if results.record.metric(m).direction != "neutral"]
+    if board is None or not ranked:
         return None
-    ranked = [m for m in board.metrics if results.record.metric(m).direction != "neutral"]
-    if not ranked:
-        return None
-    metric = "nDCG@10" if "nDCG@10" in ranked else ranked[0]
-    scores = {run.system: run.scores.get(metric, {}) for run in results.rankings}
-    return _lead(results, board, metric, scores)
+    return _lead(results, board, "nDCG@10" if "nDCG@10" in ranked else ranked[0])
 
 
-def _lead(
-    results: StoredResults, board: Board, metric: str, scores: Mapping[str, Mapping[str, Score]]
-) -> Lead | None:
+def _lead(results: StoredResults, board: Board, metric: str) -> Lead | None:
     means = {row.system: mean for row in board.rows if (mean := row.mean(metric)) is not None}
     if not means:
         return None
@@ -162,8 +168,9 @@ def _lead(
     summary = next(row.cells[metric] for row in board.rows if row.system == first)
     if not others:
         return Lead(board.setting, metric, first, summary)
-    gap = paired_difference(results, scores[first], scores[others[0]])
-    return Lead(board.setting, metric, first, summary, others[0], gap)
+    setting, second = board.setting, others[0]
+    difference = paired_difference(results, metric, (first, setting), (second, setting))
+    return Lead(setting, metric, first, summary, second, difference)
 
 
 def context_gains(results: StoredResults) -> list[Lead]:
@@ -172,26 +179,40 @@ def context_gains(results: StoredResults) -> list[Lead]:
     In each record `best` is the system and `difference` is `gold` minus `none`, paired by query.
     """
     metric = results.record.correctness_metric
-    scores = {(t.system, t.setting): t.scores.get(metric, {}) for t in results.trials}
+    without = {trial.system for trial in results.trials if trial.setting == "none"}
     gains = []
     for cell in results.answer_cells:
-        none, gold = (cell.system, "none"), (cell.system, "gold")
-        if (cell.setting, cell.metric) == ("gold", metric) and none in scores:
-            gap = paired_difference(results, scores[gold], scores[none])
+        if (cell.setting, cell.metric) == ("gold", metric) and cell.system in without:
+            gap = paired_difference(results, metric, (cell.system, "gold"), (cell.system, "none"))
             gains.append(Lead("gold", metric, cell.system, cell.summary, difference=gap))
     return gains
 
 
+def gain_sentences(results: StoredResults) -> list[str]:
+    """Return the effect of gold context over no context, for the systems with the best means."""
+    gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
+    best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[: limits.MAX_GAIN_SENTENCES]
+    return [
+        f"{gain.best}: gold context changes {gain.metric} by {signed(gap)} compared with no "
+        f"context ({gap.n} queries)."
+        for gain in gains
+        if gain in best and (gap := gain.difference)
+    ]
+
+
 def paired_difference(
-    results: StoredResults, first: Mapping[str, Score], second: Mapping[str, Score]
+    results: StoredResults, metric: str, first: tuple[str, str], second: tuple[str, str]
 ) -> Summary:
-    """Return the mean of `first - second` over the queries that both have a value for."""
+    """Return the mean of `first - second` over the queries that both have a value for.
+
+    `first` and `second` are (system, setting); the setting is empty for ranking metrics.
+    """
+    measured = {(rows.system, rows.setting): rows for rows in (*results.trials, *results.rankings)}
+    others = measured[second].values(metric)
     gaps = {
-        query_id: score.value - other
-        for query_id, score in first.items()
-        if score.value is not None
-        and query_id in second
-        and (other := second[query_id].value) is not None
+        query_id: value - other
+        for query_id, value in measured[first].values(metric).items()
+        if value is not None and (other := others.get(query_id)) is not None
     }
     return summarise(list(gaps.values()), clusters=[results.clusters[q] for q in gaps])
 

@@ -16,7 +16,6 @@ from arro3.core import Table
 
 from ragstone.core import schemas
 from ragstone.core.store import Store, StoredTable
-from ragstone.errors import StoreError
 from ragstone.results.record import Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
@@ -110,13 +109,7 @@ class StoredResults:
     @classmethod
     def load(cls, store: Store, name: str) -> Self:
         """Return the results of the last experiment with this name; `StoreError` without one."""
-        record = Record.load(store, name)
-        if record is None:
-            raise StoreError(
-                f"the store {store.root} has no experiment {name!r}; run it first: "
-                f"ragstone run {name}.yaml"
-            )
-        return cls(store, record)
+        return cls(store, Record.load(store, name))
 
     @property
     def name(self) -> str:

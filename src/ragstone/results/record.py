@@ -123,16 +123,19 @@ class Record:
         store.write_json(KIND, self.name, asdict(self))
 
     @classmethod
-    def load(cls, store: Store, name: str) -> Record | None:
-        """Return the record of the last experiment with this name, or None.
+    def load(cls, store: Store, name: str) -> Record:
+        """Return the record of the last experiment with this name.
 
-        Raises `StoreError` if the record has another format or is damaged.
+        Raises `StoreError` if there is none, or if it has another format or is damaged.
         """
         from pydantic import TypeAdapter, ValidationError
 
         document = store.read_json(KIND, name)
         if document is None:
-            return None
+            raise StoreError(
+                f"the store {store.root} has no experiment {name!r}; run it first: "
+                f"ragstone run {name}.yaml"
+            )
         if document.get("format") != FORMAT:
             raise StoreError(
                 f"the record of experiment {name!r} has format {document.get('format')}, this "

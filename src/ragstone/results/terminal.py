@@ -35,8 +35,15 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     if not results.finished:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
     yield head
-    tables = (_answers, _adaptability, _retrieval, _usage, _notes)
-    yield from (part for table in tables if (part := table(results)) is not None)
+    retrieval = leaderboards.retrieval_board(results)
+    tables = (
+        _means("Answers", leaderboards.leaderboard(results), "* best of the setting"),
+        _adaptability(results),
+        _means("Retrieval", [retrieval] if retrieval else [], "* best"),
+        _usage(results),
+        _notes(results),
+    )
+    yield from (table for table in tables if table is not None)
 
 
 def _notes(results: StoredResults) -> str | None:
@@ -46,28 +53,19 @@ def _notes(results: StoredResults) -> str | None:
     return "\n".join(["Changes that steps made to their input", *lines]) if lines else None
 
 
-def _answers(results: StoredResults) -> TextTable | None:
-    """Return systems x settings x answer metrics, or None without answers."""
-    boards = leaderboards.leaderboard(results)
+def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
+    """Return systems x settings x metrics, or None without metrics."""
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:
         return None
+    settings = ["setting"] if boards[0].setting else []
     lines = [
-        [row.system, board.setting, *_row_cells(row, metrics, board)]
+        [row.system, *filter(None, [board.setting]), *_row_cells(row, metrics, board)]
         for board in boards
         for row in board.rows
     ]
-    headers = ["system", "setting", *_COUNTS, *metrics]
-    return TextTable(headers, lines, f"Answers ({NOTE}; * best of the setting)")
-
-
-def _retrieval(results: StoredResults) -> TextTable | None:
-    """Return systems x ranking metrics, or None without rankings."""
-    board = leaderboards.retrieval_board(results)
-    if board is None:
-        return None
-    lines = [[row.system, *_row_cells(row, board.metrics, board)] for row in board.rows]
-    return TextTable(["system", *_COUNTS, *board.metrics], lines, f"Retrieval ({NOTE}; * best)")
+    headers = ["system", *settings, *_COUNTS, *metrics]
+    return TextTable(headers, lines, f"{title} ({NOTE}; {note})")
 
 
 def _adaptability(results: StoredResults) -> TextTable | None:

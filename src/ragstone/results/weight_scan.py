@@ -58,9 +58,8 @@ def scan_tables(
 ) -> list[ScanTable]:
     """Return the text-weight scans of an experiment; none if no weight was swept.
 
-    Without a label, one table per label of `labels_of`. Without a metric, recall at 5, or the first
-    one if it was not measured. Raises `ConfigError` if no query has the label, or if the metric was
-    not measured.
+    The default is one table per label of `labels_of`, by recall at 5 or else the first metric.
+    Raises `ConfigError` if no query has the label, or if the metric was not measured.
     """
     return [table for sweep in sweeps(results) for table in _tables(results, sweep, label, metric)]
 
@@ -117,8 +116,7 @@ def _tables(
     measured = swept[0].scores
     chosen = metric or _metric(results, measured)
     if any(chosen not in run.scores for run in swept):
-        hint = did_you_mean(chosen, measured)
-        raise ConfigError(f"rankings were not measured by {chosen!r}{hint}")
+        raise ConfigError(f"rankings have no metric {chosen!r}{did_you_mean(chosen, measured)}")
     columns = [run.values(chosen) for run in swept]
     ids = [i for i in columns[0] if all(column.get(i) is not None for column in columns)]
     if not ids:

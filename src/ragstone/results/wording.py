@@ -24,9 +24,9 @@ TITLES: Final[Mapping[str, str]] = {
 }
 
 
-def mean_text(summary: Summary | None) -> str:
-    """Return `0.617 [0.483, 0.733]`, or a dash for None."""
-    return ABSENT if summary is None else f"{number(summary.mean)}{interval_text(summary.interval)}"
+def mean_text(summary: Summary) -> str:
+    """Return `0.617 [0.483, 0.733]`."""
+    return f"{number(summary.mean)}{interval_text(summary.interval)}"
 
 
 def number(value: float | None) -> str:
@@ -37,6 +37,25 @@ def number(value: float | None) -> str:
 def interval_text(interval: tuple[float, float] | None) -> str:
     """Return ` [0.483, 0.733]`, or "" for None."""
     return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def signed(summary: Summary) -> str:
+    """Return a difference with sign and interval, as text with Unicode minus signs.
+
+    >>> from ragstone.statistics.summary import Summary
+    >>> signed(Summary(0.125, 8, interval=(-0.25, 0.5)))
+    '+0.125 [\N{MINUS SIGN}0.250, +0.500]'
+    """
+    mean = "" if summary.mean is None else _signed(summary.mean)
+    if summary.interval is None:
+        return mean
+    low, high = summary.interval
+    return f"{mean} [{_signed(low)}, {_signed(high)}]"
+
+
+def _signed(value: float) -> str:
+    rounded = f"{value:+.3f}"
+    return "0" if float(rounded) == 0 else rounded.replace("-", "\N{MINUS SIGN}")
 
 
 def seconds(value: float | None) -> str:

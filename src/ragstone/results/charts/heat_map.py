@@ -21,9 +21,9 @@ _OPACITY: Final = 0.6
 def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Spec:
     """Return a heat map of cells with the fields `row`, `column`, `value`, `shown` and `note`.
 
-    `value` may be None, and `note` is small text below `shown`, if it fits. `what` is the subject of
-    the chart. A value of `low` has no colour, one of `high` the strongest; values below `low` have
-    another colour.
+    `what` is the subject of the chart. `value` may be None; `note` is small text below `shown`, if
+    it fits. A value of `low` has no colour, one of `high` the strongest one, and values below `low`
+    have another colour.
     """
     values = [
         cell | {"strength": 0 if (v := cell["value"]) is None else (v - low) / (high - low)}

@@ -44,7 +44,7 @@ def write_chart(spec: Spec, path: Path, *, width: int = 760, dark: bool = False)
 
 
 def check_chart_path(path: Path) -> None:
-    """Raise the errors of `write_chart` for a suffix, or for an extra that is not installed."""
+    """Raise `ConfigError` for an unknown suffix, `MissingDependency` without the extra `plot`."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ConfigError(
