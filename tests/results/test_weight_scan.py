@@ -186,6 +186,7 @@ def test_the_report_has_a_page_of_scans(results: Results) -> None:
     tables = scan_tables(results)
 
     assert 'id="text-weight"' in page
+    assert 'id="conversations"' not in page, "without answers a conversation has no errors"
     assert page.count('data-chart="chart-scan-') == len(tables) > 0
     spec = scan_chart(tables[0])
     points = spec["data"]["values"]
