@@ -87,7 +87,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Fails:
     def generate(self, query, context):
-        if query.query_id.endswith("1"):
+        if query.query_id[-1] in "13579":
             raise ValueError("boom")
         return "Lisbon"
 """
