@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from tests.support import answer_value
 
 from ragstone.components.metrics import bert_encoder
 from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -13,11 +14,11 @@ from ragstone.components.metrics.bert_score import BertScoreR
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.components.metrics.rb_agg import rb_agg
-from ragstone.components.metrics.rouge_l import rouge_l
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
 from ragstone.models.locate import ENCODER, find_model, weights_digest
+from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage
 
 NAMES = [
@@ -137,9 +138,9 @@ def test_rb_agg_puts_its_parts_together(scored: AnswerBatch) -> None:
     published = parse_metric("RB_agg").values(scored)  # type: ignore[arg-type]
     clipped = parse_metric("RB_agg(variant=clipped)").values(scored)  # type: ignore[arg-type]
 
-    first = rouge_l("a gold", ["b other"])
+    first = answer_value("ROUGE-L", "a gold", ["b other"])
     assert published == pytest.approx([rb_agg(first, low, known), 0.0])
-    best = rouge_l("a gold", ["a gold answer"])
+    best = answer_value("ROUGE-L", "a gold", ["a gold answer"])
     assert clipped == pytest.approx([rb_agg(best, high, known, variant="clipped"), 0.0])
     assert clipped[0] > 0.1
 
@@ -167,7 +168,7 @@ def test_the_bundled_encoder_needs_no_torch() -> None:
     shown = Context("q", "gold", (ContextPassage("p", "The tower stands in Paris.", "gold"),))
     said = ["The tower stands in Paris.", "Its paint is brown."]
     gold = [("The tower stands in Paris.",)] * 2
-    metric.check()  # type: ignore[union-attr]
+    metric.check(Services())
 
     same, other = metric.values(AnswerBatch(said, gold, [""] * 2, [shown] * 2, [""] * 2))  # type: ignore[arg-type]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragstone.components.metrics.greedy_matching import greedy_match, load_encoder, rescaled
+from ragstone.components.metrics.bert_encoder import load_bundled
+from ragstone.components.metrics.greedy_matching import greedy_match, rescaled
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.components.metrics.score import score_answers
@@ -47,7 +48,7 @@ def test_rescaling_puts_the_baseline_at_0() -> None:
 def scores() -> dict[str, list[float]]:
     """Return three metrics of a paraphrase, an unrelated answer and an empty one."""
     try:
-        load_encoder("all-minilm-l6-v2")
+        load_bundled("all-minilm-l6-v2")
     except ModelFileError as error:
         pytest.skip(f"the bundled encoder is not there: {error}")
     answers = ["The capital of Portugal is Lisbon.", "Bananas are yellow.", ""]

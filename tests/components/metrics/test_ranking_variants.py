@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support import ranking_value
 
 from ragstone.components.metrics.document_level import rank_documents
-from ragstone.components.metrics.ndcg import NDCG, ndcg
-from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import one_ranking
 from ragstone.data.document_level import before
 from ragstone.evaluation.score_files import evaluate_run
 from ragstone.types import Ranking
@@ -17,8 +15,7 @@ def mirage_ndcg(hits: set[int], depth: int, k: int) -> float:
     """Return MIRAGE's nDCG of a list of `depth` passages that is relevant at some ranks."""
     ids = [f"p{rank}" for rank in range(1, depth + 1)]
     relevance = {f"p{rank}": 1 for rank in hits}
-    found = NDCG(k, variant="mirage").values(one_ranking(ids, relevance))
-    return float(found[0])
+    return ranking_value(f"nDCG(variant=mirage)@{k}", ids, relevance)
 
 
 def test_mirages_ideal_is_the_list_itself() -> None:
@@ -29,17 +26,16 @@ def test_mirages_ideal_is_the_list_itself() -> None:
 
 def test_relevant_passages_that_were_not_retrieved_cost_mirage_nothing() -> None:
     """One of three positives at rank 1: 1.0 as released, 0.47 corrected."""
-    relevance = {"a": 1, "x": 1, "y": 1}
-    ranks = one_ranking(["a", "b", "c"], relevance)
+    found = ["a", "b", "c"], {"a": 1, "x": 1, "y": 1}
 
-    assert NDCG(3, variant="mirage").values(ranks)[0] == 1.0
-    assert ndcg(["a", "b", "c"], relevance, 3) == pytest.approx(0.47, abs=5e-3)
+    assert ranking_value("nDCG(variant=mirage)@3", *found) == 1.0
+    assert ranking_value("nDCG@3", *found) == pytest.approx(0.47, abs=5e-3)
 
 
 def test_exponential_gains_favour_high_grades() -> None:
     """Grade 3 at rank 2 behind grade 1: the gain is 2^grade - 1."""
-    linear = ndcg(["a", "b"], {"a": 1, "b": 3}, 2)
-    exponential = ndcg(["a", "b"], {"a": 1, "b": 3}, 2, gains="exponential")
+    linear = ranking_value("nDCG@2", ["a", "b"], {"a": 1, "b": 3})
+    exponential = ranking_value("nDCG(gains=exponential)@2", ["a", "b"], {"a": 1, "b": 3})
 
     assert linear == pytest.approx((1 + 3 / 1.5849625) / (3 + 1 / 1.5849625))
     assert exponential == pytest.approx((1 + 7 / 1.5849625) / (7 + 1 / 1.5849625))
@@ -82,14 +78,10 @@ def test_ceilings_are_named_where_a_perfect_ranking_cannot_reach_1() -> None:
 )
 def test_values_by_hand(name: str, expected: float) -> None:
     """Ranking z (judged 0), a (1), b (1) of which two are relevant."""
-    ranks = one_ranking(["z", "a", "b"], {"z": 0, "a": 1, "b": 1})
-
-    assert parse_metric(name).values(ranks)[0] == expected  # type: ignore[arg-type]
+    assert ranking_value(name, ["z", "a", "b"], {"z": 0, "a": 1, "b": 1}) == expected
 
 
 def test_a_higher_bar_of_relevance_changes_binary_metrics() -> None:
     """With rel=2 the passage of grade 1 is not relevant."""
-    ranks = one_ranking(["a", "b"], {"a": 1, "b": 2})
-
-    assert parse_metric("MRR(rel=2)@10").values(ranks)[0] == 0.5  # type: ignore[arg-type]
-    assert parse_metric("R(rel=2)@1").values(ranks)[0] == 0.0  # type: ignore[arg-type]
+    assert ranking_value("MRR(rel=2)@10", ["a", "b"], {"a": 1, "b": 2}) == 0.5
+    assert ranking_value("R(rel=2)@1", ["a", "b"], {"a": 1, "b": 2}) == 0.0

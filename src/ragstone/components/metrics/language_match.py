@@ -13,6 +13,7 @@ from ragstone.text.language import language_of
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
+    from ragstone.protocols import Services
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class LanguageMatch(AnswerMetric):
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
 
-    def check(self, services: object = None) -> None:
+    def check(self, services: Services) -> None:
         """Raise `MissingDependency` if the package with lid.176 is not installed."""
         language_of("", by_model=True)
 

@@ -24,6 +24,7 @@ from ragstone.types import Context, ContextPassage, Ranking
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.ranking_batch import RankingBatch
+    from ragstone.protocols import Services
 
 DIRECTIONS: Final = ("higher", "lower", "neutral")
 _ANSWER: Final[Mapping[str, str]] = {
@@ -153,7 +154,7 @@ def _probe(given: tuple[str, ...]) -> Callable[..., None]:
         "qrels": {"p1": 1},
     }
 
-    def check(metric: Any, services: object = None) -> None:  # noqa: ARG001 - the protocol's
+    def check(metric: Any, services: Services) -> None:  # noqa: ARG001 - the protocol's
         values = _scored(metric, [row], given)
         for reason in values.failed.values():
             raise ConfigError(f"metric {metric.name!r}: {reason}", key=metric.name)
