@@ -18,7 +18,7 @@ from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError
-from ragstone.experiment.steps import Step, compute, input_records, tasks_of
+from ragstone.experiment.steps import MetricSet, Step, compute, input_records, tasks_of
 from ragstone.results.wording import TITLES, left_out_text, shorten
 
 if TYPE_CHECKING:
@@ -287,12 +287,19 @@ def _tree(steps: Sequence[PlannedStep]) -> list[str]:
 
     def lines(parent: Step | None, indent: str) -> Iterator[str]:
         for one in children.get(parent, ()):
-            title = shorten(f"{indent}{TITLES[one.step]}: {spec_of(one.component)}", width)
+            title = shorten(f"{indent}{TITLES[one.step]}: {_name(one.component)}", width)
             calls = f", at most {one.calls:,} model calls" if one.calls else ""
             yield f"{title:<{width}} {one.state}{calls}"
             yield from lines(one.source, indent + "  ")
 
     return list(lines(None, "  "))
+
+
+def _name(component: Any) -> str:
+    """Return a component as people write it; metrics by their names."""
+    if isinstance(component, MetricSet):
+        return ", ".join(map(str, component.metrics))
+    return str(spec_of(component))
 
 
 def _counts(steps: Sequence[PlannedStep]) -> list[str]:
