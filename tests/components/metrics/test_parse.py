@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from ragstone.components.metrics.parse import parse_metric, with_variant
-from ragstone.components.metrics.variants_explained import variants_of
+from ragstone.components.metrics.parse import parse_metric, variants_of, with_variant
 from ragstone.core.builtins import BUILT_IN
 from ragstone.errors import ConfigError, UnknownMetric
 

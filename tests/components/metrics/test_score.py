@@ -68,7 +68,7 @@ def test_unequal_lengths_and_twins_are_refused() -> None:
         score_rankings(["R@5"], QRELS, {}, ["q1", "q1"])
     with pytest.raises(DatasetError, match="1 queries, 0 predictions"):
         score_answers(["EM"], [Query("q", "?")], [])
-    with pytest.raises(DatasetError, match="'other' stands where"):
+    with pytest.raises(DatasetError, match="'other' is at the place of query 'q'"):
         score_answers(["EM"], [Query("q", "?")], [Prediction("other", "x")])
 
 
