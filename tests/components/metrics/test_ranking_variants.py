@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from tests.support import ranking_value
 
 from ragstone.components.metrics.document_level import rank_documents
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.data.document_level import before
 from ragstone.evaluation.score_files import evaluate_run
 from ragstone.types import Ranking
@@ -70,6 +73,36 @@ def test_ceilings_are_named_where_a_perfect_ranking_cannot_reach_1() -> None:
 
     assert found.ceilings == pytest.approx({"P@5": 0.2, "F1@5": 1 / 3})
     assert "ceiling" in str(found)
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of the relevant passages that is in the ranking."""
+
+    direction = "higher"
+
+    def score(self, ranking: Ranking, qrels: dict[str, int]) -> float:
+        """Return the share."""
+        return len(set(ranking.passage_ids) & set(qrels)) / 4
+
+
+@dataclass(frozen=True)
+class BoundedShare:
+    """The same with a declared range."""
+
+    direction = "higher"
+    range = (0.0, 1.0)
+    score = Share.score
+
+
+def test_your_own_ranking_metric_has_a_ceiling_if_it_has_a_range() -> None:
+    """The ceiling is the value of the ranking by grades."""
+    metrics = [parse_metric(kind()) for kind in (Share, BoundedShare)]
+
+    found = evaluate_run({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, metrics)  # type: ignore[arg-type]
+
+    assert [found[name].mean for name in ("Share", "BoundedShare")] == [0.25, 0.25]
+    assert found.ceilings == {"BoundedShare": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ class RankingBatch:
         for query_id in self.source.query_ids:
             ranking = self.source.run.get(query_id, Ranking())
             if not isinstance(ranking, Ranking):
-                ids, scores = zip(*sorted(ranking.items(), key=lambda pair: -pair[1]), strict=True)
-                ranking = Ranking(ids, scores)
+                ids = sorted(ranking, key=ranking.__getitem__, reverse=True)
+                ranking = Ranking(ids, [ranking[passage_id] for passage_id in ids])
             yield {"ranking": ranking, "qrels": self.source.qrels.get(query_id, {})}
 
     def count(self, rel: int, depth: int | Ints) -> Values:
@@ -120,7 +120,7 @@ class RankingBatch:
             query=self.judged_query,
             rank=within(self.judged_query, counts) + 1,
             grade=self.judged_grade,
-            source=None,
+            source=self.source and self.source._replace(run=self.source.qrels),
         )
 
 
