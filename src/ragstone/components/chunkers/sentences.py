@@ -42,6 +42,7 @@ class Sentences(WindowChunker):
     overlap: int = 0
     language: str = "en"
     tokenizer: str = BUNDLED
+    requires_extra = "chunk,local"
 
     @cached_property
     def content_revision(self) -> str:

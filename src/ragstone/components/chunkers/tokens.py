@@ -27,6 +27,7 @@ class Tokens(WindowChunker):
     size: int = 512
     overlap: int = 100
     tokenizer: str = BUNDLED
+    requires_extra = "local"
 
     @cached_property
     def content_revision(self) -> str:

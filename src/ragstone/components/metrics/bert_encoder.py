@@ -8,9 +8,7 @@ tokenizer's `cls` and `sep` marks, but the marks are not counted, at any place o
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,6 +21,7 @@ from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.transformers_lm import quiet
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Flags, Vectors
@@ -54,11 +53,11 @@ PUBLISHED: Final[Mapping[str, Published]] = {
 """From the baseline files of `bert-score` 0.3.13, English."""
 
 _TOGETHER: Final = 4096
-"""Tokens per model call, padding included: a bound of the memory."""
+"""Tokens, padding included, that go through the model at a time: this bounds its memory."""
 _HELD: Final = 64
-"""Texts whose vectors are in memory at a time: 134 MB for 512 tokens of 1,024 numbers."""
+"""Texts whose vectors are held at a time: 134 MB for 512 tokens of 1,024 numbers."""
 _REMEMBERED: Final = 65_536
-"""Cached scores, so that P, R, F1 and RB_agg of the same texts cost one run of the model."""
+"""Scores that are kept, so that P, R, F1 and RB_agg of the same texts cost one run of the model."""
 _PREFIXED: Final = frozenset({"roberta", "gpt2"})
 """Models whose tokenizer must treat the first word like a word after a space."""
 
@@ -143,7 +142,7 @@ def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncode
 
     folder = find_model(model, kind=ENCODER)
     try:
-        with _quiet():
+        with quiet():
             config = AutoConfig.from_pretrained(folder, local_files_only=True)
             prefix = {"add_prefix_space": True} if config.model_type in _PREFIXED else {}
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **prefix)
@@ -311,19 +310,3 @@ def _positions(net: Any) -> int:
         return int(1e9)
     # RoBERTa counts its positions from the one after the padding.
     return int(table.num_embeddings) - (0 if table.padding_idx is None else table.padding_idx + 1)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Return a context without the progress bars and warnings of transformers."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(before)

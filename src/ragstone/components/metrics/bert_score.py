@@ -44,6 +44,7 @@ class BertMetric(AnswerMetric):
     layer: int
     rescale: bool
     max_tokens: int
+    requires_extra = "hf"
 
     @property
     def baselines(self) -> tuple[float, ...]:

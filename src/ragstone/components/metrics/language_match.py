@@ -31,6 +31,7 @@ class LanguageMatch(AnswerMetric):
     name: ClassVar[str] = "language-match"
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
+    requires_extra = "lang"
 
     def check(self, services: Services) -> None:
         """Raise `MissingDependency` if the package with lid.176 is not installed."""

@@ -7,7 +7,7 @@ passage ids: only their scores are sorted, and the rank of a judged passage is c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -135,51 +135,30 @@ def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatc
     Raises:
         DatasetError: a score is not a finite number, or ids and scores differ in number.
     """
-    gathered = _gathered(qrels, run, query_ids)
+    scored, found = list[Mapping[str, float]](), list[list[str]]()
+    scores, grades, judged = list[float](), list[int](), list[int]()
+    counts = list[int]()
+    for query_id in query_ids:  # one pass over each mapping, while it is in the cache
+        held, own = _scored(query_id, run.get(query_id)), qrels.get(query_id, {})
+        ids = list(filter(held.__contains__, own))
+        scored.append(held)
+        found.append(ids)
+        scores.extend(map(held.__getitem__, ids))
+        grades.extend(map(own.__getitem__, ids))
+        judged.extend(own.values())
+        counts.append(len(own))
     every = np.arange(len(query_ids))
-    owner = np.repeat(every, np.fromiter(map(len, gathered.found), np.int64))
+    owner = np.repeat(every, list(map(len, found)))
     return RankingBatch(
         size=len(query_ids),
-        retrieved=np.array(gathered.lengths, dtype=np.int64),
+        retrieved=np.array(list(map(len, scored)), dtype=np.int64),
         query=owner,
-        rank=_ranks(gathered, owner, query_ids),
-        grade=np.array(gathered.grades, dtype=np.int64),
-        judged_query=np.repeat(every, gathered.judged_counts),
-        judged_grade=np.array(gathered.judged_grades, dtype=np.int64),
+        rank=_ranks(query_ids, scored, found, np.array(scores), owner),
+        grade=np.array(grades, dtype=np.int64),
+        judged_query=np.repeat(every, counts),
+        judged_grade=np.array(judged, dtype=np.int64),
         source=Source(query_ids, qrels, run),
     ).in_order()
-
-
-@dataclass
-class _Gathered:
-    """The data of all queries, read in one pass over each mapping."""
-
-    scored: list[Mapping[str, float]] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    found: list[list[str]] = field(default_factory=list)
-    """Judged passages that were retrieved, per query."""
-    own: list[float] = field(default_factory=list)
-    """Their scores."""
-    grades: list[int] = field(default_factory=list)
-    """Their grades."""
-    judged_counts: list[int] = field(default_factory=list)
-    judged_grades: list[int] = field(default_factory=list)
-
-
-def _gathered(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> _Gathered:
-    all_ = _Gathered()
-    for query_id in query_ids:
-        held = _scored(query_id, run.get(query_id))
-        grades = qrels.get(query_id, {})
-        found = list(filter(held.__contains__, grades))
-        all_.scored.append(held)
-        all_.lengths.append(len(held))
-        all_.found.append(found)
-        all_.own.extend(map(held.__getitem__, found))
-        all_.grades.extend(map(grades.__getitem__, found))
-        all_.judged_counts.append(len(grades))
-        all_.judged_grades.extend(grades.values())
-    return all_
 
 
 def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Mapping[str, float]:
@@ -203,14 +182,20 @@ def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Map
     return held
 
 
-def _ranks(gathered: _Gathered, owner: Ints, query_ids: Sequence[str]) -> Ints:
+def _ranks(
+    query_ids: Sequence[str],
+    scored: Sequence[Mapping[str, float]],
+    found: Sequence[Sequence[str]],
+    found_scores: Floats,
+    owner: Ints,
+) -> Ints:
     """Return the rank of every passage found: one more than the number of passages before it."""
-    lengths = np.array(gathered.lengths, dtype=np.int64)
-    every = chain.from_iterable([held.values() for held in gathered.scored])
+    lengths = np.array(list(map(len, scored)), dtype=np.int64)
+    every = chain.from_iterable([held.values() for held in scored])
     scores = np.fromiter(every, np.float64, lengths.sum())
     _check_finite(scores, lengths, query_ids)
     with np.errstate(over="ignore"):
-        flat, own = scores.astype(np.float32), np.array(gathered.own).astype(np.float32)
+        flat, own = scores.astype(np.float32), found_scores.astype(np.float32)
     starts = np.cumsum(lengths) - lengths
     ordered = _sorted_within(-flat, lengths, starts)
     first, last = starts[owner], (starts + lengths)[owner]
@@ -218,8 +203,8 @@ def _ranks(gathered: _Gathered, owner: Ints, query_ids: Sequence[str]) -> Ints:
     rank = place - first + 1
     for i in positions(tied(ordered, -own, place, last)):
         q = int(owner[i])
-        passage = gathered.found[q][i - int(np.searchsorted(owner, q))]
-        ids = list(gathered.scored[q])
+        passage = found[q][i - int(np.searchsorted(owner, q))]
+        ids = list(scored[q])
         equal = positions(flat[starts[q] : starts[q] + lengths[q]] == own[i])
         rank[i] += sum(ids[other] > passage for other in equal)
     return rank

@@ -13,6 +13,7 @@ from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
 from ragstone.core.schemas import SCORES, to_table
+from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 BATCH: Final = 1024
 """Pairs scored at once: their texts and tokens fit into the processor's cache."""
-_LISTED: Final = 5
-"""Maximum number of query ids in an error message."""
 Kind = TypeVar("Kind", RankingMetric, AnswerMetric)
 
 
@@ -182,7 +181,7 @@ def _check_aligned(
 def _refuse_duplicates(query_ids: Sequence[str]) -> None:
     if len(set(query_ids)) < len(query_ids):
         twice = [i for i, times in Counter(query_ids).items() if times > 1]
-        named = ", ".join(map(repr, twice[:_LISTED])) + (", ..." if len(twice) > _LISTED else "")
+        named = listed(list(map(repr, twice)))
         raise DatasetError(f"{len(twice)} query ids are listed more than once: {named}")
 
 

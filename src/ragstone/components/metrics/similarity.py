@@ -27,6 +27,7 @@ class EncoderMetric(AnswerMetric):
     """A metric that runs an encoder without torch: `model` is its name or its folder."""
 
     model: str
+    requires_extra = "local"
 
     @property
     def content_revision(self) -> str:
