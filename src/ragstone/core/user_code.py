@@ -47,9 +47,11 @@ def load_file(path: Path, where: str) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name], _TEXTS[name]
-        line = error_line(error)
+        reason = error.msg if isinstance(error, SyntaxError) else error
         raise ConfigError(
-            f"{where}: {path} failed on import: {error!r}{line}", path=path
+            f"{where}: {path} failed on import: {type(error).__name__}: {reason}"
+            f"{error_line(error)}",
+            path=path,
         ) from error
     finally:
         sys.path.remove(str(path.parent))
@@ -58,6 +60,8 @@ def load_file(path: Path, where: str) -> ModuleType:
 
 def error_line(error: Exception) -> str:
     """Return the file and the line that raised an error, in brackets."""
+    if isinstance(error, SyntaxError):
+        return f" ({Path(error.filename or '').name}, line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 

@@ -20,6 +20,7 @@ from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError
 from ragstone.experiment.steps import MetricSet, Step, compute, input_records, tasks_of
 from ragstone.results.wording import TITLES, left_out_text, shorten
+from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.calls.estimates import Estimate
@@ -189,6 +190,18 @@ class Plan:
     """Why queries are not answered under any setting -> number of queries."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
+
+    def __repr__(self) -> str:
+        """Return one line: the sizes, and the number of steps to do."""
+        to_do = sum(step.to_do for step in self.steps)
+        sizes = f"{self.trials} trials x {self.queries} queries"
+        return brief(
+            self, sizes, f"{to_do} of {len(self.steps)} steps to do", f"{self.calls} calls"
+        )
+
+    def __str__(self) -> str:
+        """Return the plan for people."""
+        return self.text()
 
     @property
     def answer_calls(self) -> int:
