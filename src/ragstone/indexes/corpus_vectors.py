@@ -91,8 +91,10 @@ def _stored(
     folder = _folder(store, embedder, precision)
     missing = sum(digest not in folder.shards for digest in set(digests))
     checked_disk = not missing
-    bar_of_all = progress("Embedding passages", len(corpus))
-    with bar_of_all as bar, closing(Writer(folder)) as writer:
+    with (
+        progress("Embedding passages", len(corpus)) as bar,
+        closing(Writer(folder)) as writer,
+    ):
         for number, digest in enumerate(digests):
             if digest in folder.shards:
                 bar.advance(folder.shards[digest].rows)

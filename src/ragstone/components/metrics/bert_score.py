@@ -48,7 +48,7 @@ class BertMetric(AnswerMetric):
 
     @property
     def baselines(self) -> tuple[float, ...]:
-        """The given baselines; 0 stands for the published one."""
+        """The given baselines; 0 means the published one."""
         raise NotImplementedError
 
     def __post_init__(self) -> None:

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Flags, Vectors
 
 
-def greedy_match(said: Vectors, wanted: Vectors, own: tuple[Flags, Flags] | None = None) -> Overlap:
+def greedy_match(
+    answer: Vectors, reference: Vectors, counted: tuple[Flags, Flags] | None = None
+) -> Overlap:
     """Return precision, recall and F1 of two texts' token vectors.
 
     Args:
-        said: vectors of the answer, of shape (tokens, dimension), rows of length 1.
-        wanted: the same for the gold answer or passage.
-        own: flags of the rows of `said` and of `wanted` that count because they are not marks; by
-            default all but the first and the last.
+        answer: vectors of the answer, of shape (tokens, dimension), rows of length 1.
+        reference: the same for the gold answer or passage.
+        counted: flags of the rows of `answer` and of `reference` that are not marks; by default all
+            but the first and the last.
 
     Returns:
         Means of the highest cosines, from -1 to 1; all 0 if a text has only marks, as in the
@@ -35,10 +37,10 @@ def greedy_match(said: Vectors, wanted: Vectors, own: tuple[Flags, Flags] | None
     >>> greedy_match(np.stack([mark, one, mark]), np.stack([mark, one, two, mark]))
     Overlap(precision=1.0, recall=0.5, f1=0.6666666666666666)
     """
-    ours, theirs = own or (between_marks(len(said)), between_marks(len(wanted)))
+    ours, theirs = counted or (between_marks(len(answer)), between_marks(len(reference)))
     if not (ours.any() and theirs.any()):
         return Overlap()
-    cosine = said.astype(np.float64) @ wanted.astype(np.float64).T
+    cosine = answer.astype(np.float64) @ reference.astype(np.float64).T
     precision = float(cosine.max(axis=1)[ours].mean())
     recall = float(cosine.max(axis=0)[theirs].mean())
     total = precision + recall
@@ -52,7 +54,7 @@ def between_marks(tokens: int) -> Flags:
 
 
 def rescaled(value: float, baseline: float) -> float:
-    """Return a BERTScore on the scale where the baseline is 0 and 1 stays 1.
+    """Return a BERTScore shifted and scaled so that the baseline becomes 0 and 1 stays 1.
 
     The baseline is the mean score of unrelated texts; scores below it become negative.
 

@@ -49,7 +49,7 @@ class LanguageMatch(AnswerMetric):
 
     def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Return the reasons for answers, and for queries without a label, that are too short."""
-        limit = f"of {self.longer_than} characters or fewer: too short to tell its language"
+        limit = f"of {self.longer_than} characters or fewer: too short to identify its language"
         found = {}
         for i, answer in enumerate(pairs.answers):
             if len(answer) <= self.longer_than:
