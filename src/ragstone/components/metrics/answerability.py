@@ -32,9 +32,9 @@ class Answerability(AnswerMetric):
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
-        wanted = [_DECLINES.get(label, 0.0) for label in _labels(pairs)]
+        expected = [_DECLINES.get(label, 0.0) for label in _labels(pairs)]
         given = [refusal(answer) for answer in pairs.answers]
-        return np.equal(given, wanted).astype(float)
+        return np.equal(given, expected).astype(float)
 
     def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
         """Return the reasons for pairs whose query has another label, or none."""

@@ -192,8 +192,8 @@ class PairEncoder:
         known = {key: self.remembered[key] for key in keys if key in self.remembered}
         new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
         states = self.states([text for pair in new.values() for text in pair])
-        for key, (said, wanted) in new.items():
-            ours, theirs = states[said.strip()], states[wanted.strip()]
+        for key, (answer, reference) in new.items():
+            ours, theirs = states[answer.strip()], states[reference.strip()]
             known[key] = greedy_match(ours.vectors, theirs.vectors, (ours.own, theirs.own))
         if len(self.remembered) + len(new) > _REMEMBERED:
             self.remembered.clear()

@@ -49,15 +49,15 @@ class Char3Recall(AnswerMetric):
 
     def _one(self, answer: str, gold: Sequence[str], language: str) -> float:
         if self.variant == "bergen":
-            said = Counter(_grams(squad_words(answer)))
-            return max(_recall(said, _grams(squad_words(label))) for label in gold)
-        said = Counter(gram for word in chunks(answer, language) for gram in _all_grams(word))
-        return max(_recall(said, _grams(chunks(label, language))) for label in gold)
+            answered = Counter(_grams(squad_words(answer)))
+            return max(_recall(answered, _grams(squad_words(label))) for label in gold)
+        answered = Counter(gram for word in chunks(answer, language) for gram in _all_grams(word))
+        return max(_recall(answered, _grams(chunks(label, language))) for label in gold)
 
 
-def _recall(said: Counter[str], wanted: Sequence[str]) -> float:
-    shared = sum((said & Counter(wanted)).values())
-    return shared / len(wanted) if wanted else 0.0
+def _recall(answered: Counter[str], gold: Sequence[str]) -> float:
+    shared = sum((answered & Counter(gold)).values())
+    return shared / len(gold) if gold else 0.0
 
 
 def _grams(found: Sequence[str]) -> list[str]:

@@ -185,10 +185,10 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
     if len(found.ends) != len(texts) + 1:  # a text contains a zero itself
         found = Texts([text.replace(_END, " ") for text in texts], known)
     empty = [i for i in positions(found.pieces.counts == 0) if texts[i].strip()]
-    spoken = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
-    if all(folded.isascii() for folded in spoken.values()):
+    folded_texts = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
+    if all(folded.isascii() for folded in folded_texts.values()):
         return found
-    return Texts([spoken.get(i, text) for i, text in enumerate(found.texts)], known)
+    return Texts([folded_texts.get(i, text) for i, text in enumerate(found.texts)], known)
 
 
 def _joined(texts: Sequence[str]) -> bytes:

@@ -56,8 +56,8 @@ class Match(AnswerMetric):
 
     def _one(self, answer: str, gold: Sequence[str]) -> bool:
         normal = str.lower if self.variant == "mirage" else squad_normal
-        said = normal(answer)
-        return any(normal(label) in said for label in gold)
+        text = normal(answer)
+        return any(normal(label) in text for label in gold)
 
 
 def _corrected(pairs: AnswerBatch) -> Values:
@@ -76,12 +76,12 @@ def _by_pieces(pairs: AnswerBatch, found: Flags) -> list[int]:
     """Return the other pairs whose answer contains a gold answer's pieces, articles left out."""
     articles = [token_code(word) for word in ARTICLES]
     pieces = pairs.pieces
-    wanted = pieces.gold.counts - pieces.gold.without(articles).gone
-    likely_lanes = (pieces.longest_common >= wanted) & (wanted > 0)
+    sizes = pieces.gold.counts - pieces.gold.without(articles).gone
+    likely_lanes = (pieces.longest_common >= sizes) & (sizes > 0)
     # Without a sign inside a word, pieces and words are the same.
     unsettled = ~found & pairs.signs_inside
     # A gold answer of articles alone may be foreign words, which only the check can decide.
-    foreign = positions(pairs.any_lane((wanted == 0) & (pieces.gold.counts > 0)) & unsettled)
+    foreign = positions(pairs.any_lane((sizes == 0) & (pieces.gold.counts > 0)) & unsettled)
     likely = positions(pairs.any_lane(likely_lanes) & unsettled)
     if not likely:
         return foreign
@@ -97,14 +97,14 @@ def _echoed(answer: str, query: str) -> bool:
 
 def occurs(text: str, gold: Sequence[str], language: str = "") -> bool:
     """Return whether a text contains the words of any gold answer without a gap."""
-    said, split = words(text, language), pieces_without_articles(text, language)
+    tokens, pieces = words(text, language), pieces_without_articles(text, language)
     return any(
-        contains(said, wanted)
+        contains(tokens, part)
         or (
-            sum(map(len, wanted)) > SHORT
-            and contains(split, pieces_without_articles(label, language))
+            sum(map(len, part)) > SHORT
+            and contains(pieces, pieces_without_articles(label, language))
         )
-        for label, wanted in ((label, words(label, language)) for label in gold)
+        for label, part in ((label, words(label, language)) for label in gold)
     )
 
 

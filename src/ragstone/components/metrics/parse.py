@@ -86,8 +86,8 @@ def _kind(spec: Spec, folder: Path | None) -> Any:
     ranking, answer = f"{spec.name}{_CUTOFF}".lower(), spec.name.lower()
     both = (ranking, answer) if spec.cutoff is not None else (answer, ranking)
     names = {name.lower(): name for name in known("metrics")}
-    for wanted in both:
-        found = SYNONYMS.get(wanted) or names.get(wanted)
+    for written in both:
+        found = SYNONYMS.get(written) or names.get(written)
         if found:
             return find("metrics", found, where="metric")
     shown = {name.lower(): name.replace(_CUTOFF, "@10") for name in known("metrics")}

@@ -38,17 +38,17 @@ def overlap(answer: Sequence[str], gold: Sequence[str]) -> Overlap:
     return rates(shared, len(answer), len(gold))
 
 
-def rates(shared: int, answered: int, wanted: int) -> Overlap:
+def rates(shared: int, answer: int, gold: int) -> Overlap:
     """Return precision, recall and F1, given numbers of tokens; all 0 if no token is shared."""
     if not shared:
         return Overlap()
-    precision, recall = shared / answered, shared / wanted
+    precision, recall = shared / answer, shared / gold
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def many_rates(shared: Ints, answered: Ints, wanted: Ints) -> Overlaps:
+def many_rates(shared: Ints, answer: Ints, gold: Ints) -> Overlaps:
     """Return precision, recall and F1 of many pairs at once, as `rates` does for one."""
-    precision, recall = ratio(shared, answered), ratio(shared, wanted)
+    precision, recall = ratio(shared, answer), ratio(shared, gold)
     return Overlaps(precision, recall, ratio(2 * precision * recall, precision + recall))
 
 

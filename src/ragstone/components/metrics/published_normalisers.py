@@ -37,9 +37,9 @@ def mirage_overlap(answer: str, gold: Sequence[str]) -> Overlap:
     >>> round(mirage_overlap("NYC", ["NYC", "New York"]).f1, 3)
     0.5
     """
-    said = set(answer.lower().split())
-    wanted = {word for label in gold for word in label.lower().split()}
-    return rates(len(said & wanted), len(said), len(wanted))
+    words = set(answer.lower().split())
+    gold_words = {word for label in gold for word in label.lower().split()}
+    return rates(len(words & gold_words), len(words), len(gold_words))
 
 
 def ascii_pieces(text: str) -> list[str]:

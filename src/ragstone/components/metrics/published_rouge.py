@@ -18,12 +18,12 @@ def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
     >>> pltrdy_rouge("Paris", "Paris", 1), pltrdy_rouge("paris", "Paris", 1)
     (0.999999995, 0.0)
     """
-    said, wanted = _sentences(answer), _sentences(gold)
-    if not said or not wanted:
+    answered, expected = _sentences(answer), _sentences(gold)
+    if not answered or not expected:
         return 0.0  # the package raises, and BERGEN counts that as 0
     if n == 0:
-        return _summary_level(said, wanted)
-    ours, theirs = _grams(said, n), _grams(wanted, n)
+        return _summary_level(answered, expected)
+    ours, theirs = _grams(answered, n), _grams(expected, n)
     return _mean_of_rates(len(ours & theirs), len(ours), len(theirs))
 
 
@@ -37,15 +37,15 @@ def _grams(sentences: Sequence[Sequence[str]], n: int) -> set[tuple[str, ...]]:
     return {tuple(flat[i : i + n]) for i in range(len(flat) - n + 1)}
 
 
-def _mean_of_rates(shared: int, said: int, wanted: int) -> float:
-    precision, recall = shared / said if said else 0.0, shared / wanted if wanted else 0.0
+def _mean_of_rates(shared: int, answer: int, gold: int) -> float:
+    precision, recall = shared / answer if answer else 0.0, shared / gold if gold else 0.0
     return 2.0 * ((precision * recall) / (precision + recall + _EPSILON))
 
 
-def _summary_level(said: list[list[str]], wanted: list[list[str]]) -> float:
-    union = {word for gold in wanted for sentence in said for word in _common_words(gold, sentence)}
+def _summary_level(answer: list[list[str]], gold: list[list[str]]) -> float:
+    union = {word for one in gold for other in answer for word in _common_words(one, other)}
     return _mean_of_rates(
-        len(union), len({w for s in said for w in s}), len({w for s in wanted for w in s})
+        len(union), len({w for s in answer for w in s}), len({w for s in gold for w in s})
     )
 
 

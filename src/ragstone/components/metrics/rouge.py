@@ -41,15 +41,15 @@ class Rouge(AnswerMetric):
             one = self._mtrag if self.variant == "mtrag" else self._bergen
             return np.array(list(map(one, pairs.answers, pairs.gold)), float)
         shared = getattr(pairs.pieces, ("longest_common", "shared", "shared_bigrams")[self.n])
-        said = pairs.pieces.answers.counts[pairs.lane_pair]
+        sizes = pairs.pieces.answers.counts[pairs.lane_pair]
         less = max(0, self.n - 1)
-        return pairs.best_lane(many_rates(shared, said - less, pairs.pieces.gold.counts - less).f1)
+        return pairs.best_lane(many_rates(shared, sizes - less, pairs.pieces.gold.counts - less).f1)
 
     def _mtrag(self, answer: str, gold: Sequence[str]) -> float:
-        said, wanted = ascii_pieces(answer), ascii_pieces(gold[0])
+        answered, expected = ascii_pieces(answer), ascii_pieces(gold[0])
         if self.n:
-            return overlap(grams(said, self.n), grams(wanted, self.n)).f1
-        return rates(lcs_length(said, wanted), len(said), len(wanted)).f1
+            return overlap(grams(answered, self.n), grams(expected, self.n)).f1
+        return rates(lcs_length(answered, expected), len(answered), len(expected)).f1
 
     def _bergen(self, answer: str, gold: Sequence[str]) -> float:
         return max(pltrdy_rouge(answer, label, self.n) for label in gold)

@@ -50,13 +50,13 @@ def score_rankings(
         ConfigError: a metric is not a ranking metric.
         DatasetError: a query id is listed twice, or a score is not a finite number.
     """
-    wanted = list(qrels) if query_ids is None else list(query_ids)
-    _refuse_duplicates(wanted)
+    chosen_ids = list(qrels) if query_ids is None else list(query_ids)
+    _refuse_duplicates(chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(qrels, rankings, wanted)
+    ranks = rank_judged(qrels, rankings, chosen_ids)
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
-    absent = [i for i, query_id in enumerate(wanted) if query_id not in rankings]
+    absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []
     for metric in chosen:
         cells = _cells(metric.scored(ranks))
@@ -66,7 +66,7 @@ def score_rankings(
         for i in bare:
             cells[i] = _blank("the qrels hold no relevant passage for this query")
         found.append(cells)
-    return _table(wanted, chosen, found)
+    return _table(chosen_ids, chosen, found)
 
 
 def score_answers(

@@ -98,7 +98,7 @@ class SemanticSimilarity(EncoderMetric):
         if not answer or answer.isspace():
             return 0.0
         encoder = load_bundled(self.model).encoder
-        said = encoder.run(answer, "mean").astype(np.float64)
-        cosines = [float(said @ encoder.run(label, "mean")) for label in gold]
+        vector = encoder.run(answer, "mean").astype(np.float64)
+        cosines = [float(vector @ encoder.run(label, "mean")) for label in gold]
         # Rounding may push the cosine of a text with itself a little above 1.
         return min(1.0, max(0.0, *cosines))

@@ -36,8 +36,8 @@ class TokenRate(AnswerMetric):
 
     def _of_best(self, pairs: AnswerBatch) -> Values:
         words = pairs.words
-        said = words.answers.counts[pairs.lane_pair]
-        rates = many_rates(words.shared, said, words.gold.counts)
+        sizes = words.answers.counts[pairs.lane_pair]
+        rates = many_rates(words.shared, sizes, words.gold.counts)
         top, lanes = pairs.best_lane(rates.f1), np.arange(len(pairs.lane_pair))
         first = np.full(len(pairs), len(lanes))
         is_top = rates.f1 == top[pairs.lane_pair]
@@ -49,8 +49,8 @@ class TokenRate(AnswerMetric):
         return float(getattr(mirage_overlap(answer, gold), self.rate))
 
     def _squad(self, answer: str, gold: Sequence[str]) -> float:
-        said = squad_words(answer)
-        return max(float(getattr(overlap(said, squad_words(g)), self.rate)) for g in gold)
+        words = squad_words(answer)
+        return max(float(getattr(overlap(words, squad_words(g)), self.rate)) for g in gold)
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,9 @@ class TokenOverlap:
         owner = self.answers.owner[position]
         near = np.flatnonzero((np.diff(position) == 1) & (owner[1:] == owner[:-1]))
         bigrams, which = np.unique(gold[first] * len(known) + gold[first + 1], return_inverse=True)
-        said = identity[near] * len(known) + identity[near + 1]
-        found = np.minimum(np.searchsorted(bigrams, said), max(len(bigrams) - 1, 0))
-        found = found[bigrams[found] == said] if len(bigrams) else found[:0]
+        bigram = identity[near] * len(known) + identity[near + 1]
+        found = np.minimum(np.searchsorted(bigrams, bigram), max(len(bigrams) - 1, 0))
+        found = found[bigrams[found] == bigram] if len(bigrams) else found[:0]
         lanes = self.gold.owner[first]
         return _overlap(_grouped(which, lanes, self._lanes, first * 0), found, self._lanes)
 
@@ -104,13 +104,13 @@ class TokenOverlap:
 
     def hits(self, lanes: Flags) -> Hits:
         """Return the answers' tokens that occur in the gold answers of some lanes."""
-        position, said = self._found
+        position, identities = self._found
         chosen = np.flatnonzero(lanes[self._groups.lane])
         identity, lane = self._groups.identity[chosen], self._groups.lane[chosen]
         size = np.bincount(identity, minlength=len(self._gold_keys[0]))
-        times = size[said]
-        token = np.repeat(np.arange(len(said)), times)
-        which = (np.cumsum(size) - size)[said][token] + within(token, times)
+        times = size[identities]
+        token = np.repeat(np.arange(len(identities)), times)
+        which = (np.cumsum(size) - size)[identities][token] + within(token, times)
         order = _stable_order(lane[which], self._lanes)
         place = self.answers.places(position)[token[order]]
         return Hits(lane[which[order]], place, self._groups.mask[chosen][which[order]])
@@ -147,8 +147,8 @@ class TokenOverlap:
             before[lane] = place
             found[lane] |= (run[lane] & last[lane]) != 0
         for long in positions(whole & (self.gold.counts > WIDTH)):
-            said, wanted = ([str(code) for code in codes] for codes in self._codes_of(long))
-            found[long] = contains(said, wanted)
+            answer, gold = ([str(code) for code in codes] for codes in self._codes_of(long))
+            found[long] = contains(answer, gold)
         return found
 
     @cached_property
@@ -218,10 +218,10 @@ def _grouped(identity: Ints, lane: Ints, lanes: int, place: Ints) -> Groups:
     return Groups(key[starts] // max(lanes, 1), key[starts] % max(lanes, 1), times, mask)
 
 
-def _overlap(groups: Groups, said: Ints, lanes: int) -> Ints:
+def _overlap(groups: Groups, answered: Ints, lanes: int) -> Ints:
     """Return the sum per lane, over different tokens, of the smaller of the two counts."""
-    heard = np.bincount(said, minlength=int(groups.identity.max(initial=0)) + 1)
-    both = np.minimum(groups.times, heard[groups.identity])
+    counts = np.bincount(answered, minlength=int(groups.identity.max(initial=0)) + 1)
+    both = np.minimum(groups.times, counts[groups.identity])
     return np.bincount(groups.lane, weights=both, minlength=lanes).astype(np.int64)
 
 
