@@ -172,9 +172,8 @@ def _ceilings(
     judged: Sequence[str],
 ) -> dict[str, float]:
     perfect = rank_judged(qrels, {}, judged).perfect
-    best = {
-        str(m): float(m.values(perfect).mean()) for m in metrics if isinstance(m, RankingMetric)
-    }
+    bounded = [m for m in metrics if isinstance(m, RankingMetric) and m.range]
+    best = {str(m): float(m.values(perfect).mean()) for m in bounded}
     return {name: value for name, value in best.items() if value < 1.0 - 1e-12}
 
 
