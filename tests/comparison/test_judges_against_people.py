@@ -14,9 +14,10 @@ from ragstone.components.metrics.rb_agg import rb_agg
 from ragstone.evaluation.human_grades import HumanSet, read_human_set
 from ragstone.evaluation.score_files import evaluate_answers
 from ragstone.statistics.auc import auc
-from ragstone.statistics.correlation import Correlation, pearson
+from ragstone.statistics.correlation import pearson
 from ragstone.statistics.judge_quality import rater_correlation
 from ragstone.statistics.metric_correlations import correlations, inverse_frequency
+from ragstone.statistics.resampling import Coefficient
 from ragstone.types import Context, ContextPassage
 
 SharedData: TypeAlias = Callable[[str], Path]
@@ -30,7 +31,7 @@ def mtrag(shared_data: SharedData, rating: str) -> HumanSet:
 
 def against(
     held: HumanSet, places: list[int], weights: list[float] | None = None
-) -> dict[str, Correlation]:
+) -> dict[str, Coefficient]:
     """Return Spearman's correlation of each stored metric with people, at some places."""
     columns = {name: [held.values[name][i] for i in places] for name in METRICS}
     people = {"people": [held.items[i].value for i in places]}

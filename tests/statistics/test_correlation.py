@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.errors import DatasetError, MissingDependency
-from ragstone.statistics.correlation import Correlation, kendall, pearson, spearman
+from ragstone.statistics.correlation import kendall, pearson, spearman
+from ragstone.statistics.resampling import Coefficient
 
 PAIRS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=30)
 
@@ -69,7 +70,7 @@ def test_pairs_with_a_gap_or_no_weight_are_left_out_and_counted() -> None:
     """None on either side, or weight 0."""
     found = pearson([1, None, 3, 4, 5], [2, 1, None, 5, 4], weights=[1, 1, 1, 1, 0])
 
-    assert found == Correlation(None, 2, 3, None)
+    assert found == Coefficient(None, 2, 3, None)
 
 
 def test_too_few_or_constant_values_have_no_correlation() -> None:
@@ -119,7 +120,7 @@ def test_wrong_input_is_named() -> None:
     """Unequal lengths, NaN, negative weights."""
     with pytest.raises(DatasetError, match="found 2, 3 and 2 weights"):
         pearson([1, 2], [1, 2, 3])
-    with pytest.raises(DatasetError, match="y: place 1 holds nan"):
+    with pytest.raises(DatasetError, match="y: place 1 is nan"):
         spearman([1, 2, 3], [1, float("nan"), 2])
     with pytest.raises(DatasetError, match=r"weight -1\.0 is negative"):
         pearson([1, 2, 3], [1, 2, 3], weights=[1, -1, 1])

@@ -142,5 +142,5 @@ def test_sample_sizes_have_defined_ends() -> None:
     """No difference needs no number; a difference large enough needs none more."""
     assert more_queries(100, 0.0, 0.01) is None
     assert more_queries(100, 0.5, 0.01) == 0
-    with pytest.raises(ConfigError, match=r"alpha 0 and power 0\.8"):
+    with pytest.raises(ConfigError, match="alpha 0 is not between 0 and 1"):
         minimum_detectable(0.1, alpha=0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.statistics.resampling import percentile_interval, resampled_counts, resampled_sums
+from ragstone.statistics.resampling import Bootstrap
 
 
 @pytest.mark.parametrize("distinct", [3, 40])
@@ -14,7 +14,7 @@ def test_resampled_sums_have_the_spread_of_the_bootstrap(distinct: int) -> None:
     """Mean and deviation are n times the mean and root n times the deviation, by either way."""
     values = np.random.default_rng(0).integers(0, distinct, 40).astype(float)[:, None]
 
-    sums = resampled_sums(values, resamples=20_000, seed=1)
+    sums = Bootstrap(resamples=20_000, seed=1).sums(values)
 
     assert sums.mean() == pytest.approx(values.sum(), rel=0.01)
     assert sums.std() == pytest.approx(values.std() * np.sqrt(40), rel=0.03)
@@ -22,7 +22,7 @@ def test_resampled_sums_have_the_spread_of_the_bootstrap(distinct: int) -> None:
 
 def test_chunks_of_one_call_do_not_repeat_each_other() -> None:
     """A resample in a later chunk is not one of an earlier chunk again."""
-    rows = np.concatenate(list(resampled_counts(50, 100, seed=3, width=200_000)))
+    rows = np.concatenate(list(Bootstrap(resamples=100, seed=3).counts(50, width=200_000)))
 
     assert rows.shape == (100, 50)
     assert (rows.sum(axis=1) == 50).all()
@@ -34,12 +34,12 @@ def test_too_many_undefined_resamples_give_no_interval() -> None:
     values = np.linspace(0, 1, 100)
     values[:5] = np.nan
 
-    assert percentile_interval(values, 0.9) is not None
+    assert Bootstrap(0.9).interval(values) is not None
     values[5] = np.nan
-    assert percentile_interval(values, 0.9) is None
+    assert Bootstrap(0.9).interval(values) is None
 
 
 def test_no_resamples_are_refused() -> None:
     """0 resamples are a mistake; the message gives the usual number."""
     with pytest.raises(ConfigError, match="10,000"):
-        resampled_sums(np.ones((3, 1)), resamples=0, seed=0)
+        Bootstrap(resamples=0)

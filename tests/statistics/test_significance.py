@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ragstone.statistics.paired import Correction, Difference, paired_difference
@@ -32,6 +34,8 @@ def test_no_lead_is_claimed_above_the_level() -> None:
     """The corrected p decides, not the interval."""
     assert verdict(LEAD, 0.051).startswith("no difference shown between old and new (p=0.051)")
     assert verdict(NEAR, 1.0) == "no difference shown between old and new: the means are equal"
+    planned = replace(LEAD, n=10_000, difference=0.001, standard_error=0.0005)
+    assert "about 9,600 more queries" in verdict(planned, 0.06)
 
 
 def test_one_cluster_leaves_nothing_to_plan_by() -> None:

@@ -10,10 +10,9 @@ from tabulate import tabulate
 
 from ragstone.evaluation.judge_check import JudgeCheck
 from ragstone.evaluation.prompt_injection import Steering
-from ragstone.statistics.agreement import Agreement
 from ragstone.statistics.auc import AUC
-from ragstone.statistics.correlation import Correlation
 from ragstone.statistics.proportions import Proportion
+from ragstone.statistics.resampling import Coefficient
 
 
 def check_text(found: JudgeCheck) -> str:
@@ -96,7 +95,7 @@ def _share(found: Proportion | None) -> str:
     return f"{found.count} of {found.n} = {found.value:.1%}{_interval(found.interval, '.1%')}"
 
 
-def _value(found: Agreement | Correlation | AUC | None) -> str:
+def _value(found: Coefficient | AUC | None) -> str:
     if found is None or found.value is None:
         return ""
     return f"{found.value:.2f}{_interval(found.interval, '.2f')}"
