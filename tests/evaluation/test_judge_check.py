@@ -254,4 +254,4 @@ def test_a_failed_call_says_nothing_about_the_judge() -> None:
     found = check_judge(judge, data, ScriptedCalls(answer).services())
 
     assert (found.calls_failed, found.quality.parsed.n, found.quality.parsed.value) == (1, 59, 1.0)
-    assert "1 whose calls failed" in check_text(found)
+    assert "1 with failed calls" in check_text(found)

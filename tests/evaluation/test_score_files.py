@@ -63,7 +63,7 @@ def test_queries_bring_text_language_and_conversation() -> None:
 
 def test_twins_and_texts_in_place_of_lists_are_refused() -> None:
     """Two predictions for one query, and gold answers that are a text, are named."""
-    with pytest.raises(DatasetError, match="'q' is listed twice"):
+    with pytest.raises(DatasetError, match="listed more than once: 'q'"):
         evaluate_answers([Prediction("q", "a"), Prediction("q", "b")], {"q": ["a"]}, ["EM"])
     with pytest.raises(DatasetError, match="give a list"):
         evaluate_answers({"q": "a"}, {"q": "a"}, ["EM"])
