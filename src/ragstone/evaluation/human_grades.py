@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.components.judges.verdict import Item
-from ragstone.data.readers.rows import json_rows
+from ragstone.data.readers.rows import json_document, json_rows
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Message, Query
 
@@ -138,9 +137,9 @@ def read_ragchecker(path: Path) -> HumanSet:
 
     The answer is model 2's, the other one is model 1's; `values` has RAGChecker's difference.
     """
-    own = {row["instance_id"]: row for row in _json(path / "baseline_ragchecker.json.gz")}
+    own = {row["instance_id"]: row for row in json_document(path / "baseline_ragchecker.json.gz")}
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in _json(path / "human_labeled_data.json.gz"):
+    for row in json_document(path / "human_labeled_data.json.gz"):
         found.setdefault(row["instance_id"], []).append(row)
     items, differences = [], []
     for number, rows in found.items():
@@ -166,11 +165,10 @@ def read_nq_open(path: Path) -> HumanSet:
     files = [path] if path.is_file() else sorted(path.glob("*efficientqa*.jsonl*"))
     for file in files:
         for number, row in json_rows(file):
-            query = Query(str(number), row["question"], tuple(row["answer"]))
             for field, (value, label) in _NQ_GRADES.items():
                 for place, answer in enumerate(row.get(field) or ()):
-                    query_id = f"{number}-{field}-{place}"
-                    item = Item(Query(query_id, query.text, query.gold_answers), answer)
+                    query_id, gold = f"{number}-{field}-{place}", tuple(row["answer"])
+                    item = Item(Query(query_id, row["question"], gold), answer)
                     items.append(Labelled(item, value, label, cluster=str(number)))
     if not items:
         raise DatasetError(
@@ -183,9 +181,7 @@ def read_nq_open(path: Path) -> HumanSet:
 def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     """Read mtRAG's human evaluations: 159 tasks, three answers each, two or three raters.
 
-    Args:
-        path: the data set's folder, or its `human_evaluations`.
-        rating: faithfulness, appropriateness, naturalness, completeness, or `win-rate`.
+    `rating` is one of `MTRAG_RATINGS` or "win-rate".
     """
     file = next(path.rglob("reference_subset_with_human_evaluations.json.gz"), None)
     if file is None:
@@ -193,7 +189,7 @@ def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     allowed = (*MTRAG_RATINGS, "win-rate")
     if rating not in allowed:
         raise ConfigError(f"unknown rating {rating!r}{did_you_mean(rating, allowed)}")
-    document = _json(file)
+    document = json_document(file)
     tasks = {task["task_id"]: task for task in document["tasks"]}
     texts = {one["document_id"]: one["text"] for one in document["documents"]}
     rated = [row for row in document["evaluations"] if row["annotations"].get(rating)]
@@ -244,11 +240,6 @@ def _layout(path: Path) -> str:
             return name
     known = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in LAYOUTS.items())
     raise DatasetError(f"{path} has none of the known graded sets: {known}")
-
-
-def _json(file: Path) -> Any:
-    with gzip.open(file, "rt", encoding="utf-8") as opened:
-        return json.load(opened)
 
 
 LAYOUTS: Final[Mapping[str, tuple[str, Callable[..., HumanSet]]]] = {

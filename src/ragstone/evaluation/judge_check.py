@@ -62,11 +62,8 @@ class JudgeCheck:
 def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int = 0) -> JudgeCheck:
     """Return the quality of a judge on graded answers.
 
-    Args:
-        judge: a judge with `least_parse_rate: 0`, because the check measures the parse rate.
-        data: graded answers.
-        services: services with the model calls.
-        seed: of the resampled intervals.
+    The judge has `least_parse_rate: 0`, because the check measures the parse rate. `seed` is that
+    of the resampled intervals.
 
     Raises:
         ConfigError: the judge has no verdict on any item.

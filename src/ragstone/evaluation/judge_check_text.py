@@ -46,7 +46,9 @@ def steering_text(found: Steering) -> str:
 
 
 def _rows(found: JudgeCheck) -> list[list[str]]:
-    quality, accuracy = found.quality, found.quality.accuracy
+    quality, accuracy, each = found.quality, found.quality.accuracy, found.per_item
+    calls = found.cost.calls / max(1, quality.parsed.n)
+    tokens = f"{each.tokens_in} tokens in, {each.tokens_out} out"
     rows = [
         ["verdict read", _share(quality.parsed)],
         ["  at the first reply", _share(found.read_at_once)],
@@ -64,18 +66,9 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["bias (judge minus people)", _summary(quality.bias)],
         ["preference for long answers", _value(quality.length_bias)],
         ["  for its own model's answers", _summary(quality.self_preference)],
-        ["cost per item", _cost(found)],
+        ["cost per item", f"{calls:.2f} calls, {tokens}, {each.seconds:.1f} s"],
     ]
     return [row for row in rows if row[1]]
-
-
-def _cost(found: JudgeCheck) -> str:
-    each = found.per_item
-    calls = found.cost.calls / max(1, found.quality.parsed.n)
-    return (
-        f"{calls:.2f} calls, {each.tokens_in} tokens in, {each.tokens_out} out, "
-        f"{each.seconds:.1f} s"
-    )
 
 
 def _share(found: Proportion | None) -> str:

@@ -142,12 +142,14 @@ def evaluate_run(
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
+    perfect = rank_judged(qrels, {}, judged).perfect
+    best = {str(m): float(m.values(perfect).mean()) for m in parsed if isinstance(m, RankingMetric)}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
         missing=missing,
         extra=extra,
-        ceilings=_ceilings(parsed, qrels, judged),
+        ceilings={name: value for name, value in best.items() if value < 1.0 - 1e-12},
         clusters=groups,
     )
 
@@ -155,18 +157,6 @@ def evaluate_run(
 def _ranking(scores: Mapping[str, float]) -> Ranking:
     ordered = sorted(((score, p) for p, score in scores.items()), reverse=True)
     return Ranking([p for _, p in ordered], [score for score, _ in ordered])
-
-
-def _ceilings(
-    metrics: Sequence[RankingMetric | AnswerMetric],
-    qrels: Mapping[str, Mapping[str, int]],
-    judged: Sequence[str],
-) -> dict[str, float]:
-    perfect = rank_judged(qrels, {}, judged).perfect
-    best = {
-        str(m): float(m.values(perfect).mean()) for m in metrics if isinstance(m, RankingMetric)
-    }
-    return {name: value for name, value in best.items() if value < 1.0 - 1e-12}
 
 
 def evaluate_answers(

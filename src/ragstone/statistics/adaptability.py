@@ -44,14 +44,6 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A query without an outcome, with the reason."""
-
-    query_id: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Share:
     """A number of items and its share of all items, with an interval."""
 
@@ -82,7 +74,8 @@ class Adaptability:
     overall: float | None
     """Acceptability minus the other three shares: 2 x acceptability - 1, because they sum to 1."""
     items: tuple[Item, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: Mapping[str, str]
+    """Query id without an outcome -> reason."""
 
     @property
     def shares(self) -> dict[Outcome, Share]:
@@ -92,7 +85,7 @@ class Adaptability:
     @property
     def reasons(self) -> dict[str, int]:
         """Reason -> number of queries left out."""
-        return dict(Counter(left.reason for left in self.left_out))
+        return dict(Counter(self.left_out.values()))
 
 
 def classify(*, base: bool, oracle: bool, mixed: bool) -> Outcome:
@@ -113,7 +106,6 @@ def adaptability(
     *,
     gold_in_context: Mapping[str, bool] | None = None,
     clusters: Mapping[str, Hashable] | None = None,
-    confidence: float = 0.95,
 ) -> Adaptability:
     """Return MIRAGE's adaptability from three mappings of query id to label, joined by id.
 
@@ -126,7 +118,6 @@ def adaptability(
             queries count in `gold_unknown`.
         clusters: query id -> conversation or source document, for the intervals; a query without
             one is a cluster on its own.
-        confidence: of the intervals.
 
     Returns:
         Shares, None if no query has all three labels. The largest of the four absorbs the rounding
@@ -144,7 +135,7 @@ def adaptability(
 
     def share(outcome: Outcome, gold: bool | None = None) -> Share:
         hits = [i.outcome == outcome and gold in (None, i.gold_in_context) for i in items]
-        summary = summarise([float(h) for h in hits], clusters=names, confidence=confidence)
+        summary = summarise([float(h) for h in hits], clusters=names)
         return Share(sum(hits), summary.mean, summary.interval)
 
     shares = {outcome: share(outcome) for outcome in OUTCOMES}
@@ -163,16 +154,16 @@ def adaptability(
         gold_unknown=sum(i.oracle and i.gold_in_context is None for i in items),
         overall=None if acceptable is None else 2 * acceptable - 1,
         items=tuple(items),
-        left_out=tuple(left_out),
+        left_out=left_out,
     )
 
 
 def _join(
     labels: Mapping[str, Mapping[str, float | None]], gold: Mapping[str, bool]
-) -> tuple[list[Item], list[LeftOut]]:
+) -> tuple[list[Item], dict[str, str]]:
     """Return the items with all labels and the other queries, by first appearance."""
     items: list[Item] = []
-    left_out: list[LeftOut] = []
+    left_out: dict[str, str] = {}
     for query_id in dict.fromkeys(query_id for held in labels.values() for query_id in held):
         found = {name: held.get(query_id) for name, held in labels.items()}
         for name, label in found.items():
@@ -183,7 +174,7 @@ def _join(
                 )
         absent = [name for name, label in found.items() if label is None]
         if absent:
-            left_out.append(LeftOut(query_id, f"no label in {' and '.join(absent)}"))
+            left_out[query_id] = f"no label in {' and '.join(absent)}"
         else:
             given = {name: bool(label) for name, label in found.items()}
             in_context = gold.get(query_id)

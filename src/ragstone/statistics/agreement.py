@@ -1,15 +1,15 @@
 """Agreement of raters: percentages, mtRAG's absolute and high agreement, kappas and alpha.
 
 Every function takes the ratings item by item and returns a value with an interval, for which items
-or clusters of items are resampled. Coefficients corrected for chance are None if all ratings are
-equal.
+are resampled, or whole clusters if `clusters` has a name per item. Coefficients corrected for
+chance are None if all ratings are equal.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ Ratings: TypeAlias = Sequence[Sequence[Rating]]
 """One row per item, one rating per rater; None is a missing rating."""
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
-_LEVELS: Final = ("nominal", "ordinal", "interval")
+_LEVELS: Final = get_args(Level)
 _POWERS: Final = {"none": 0.0, "linear": 1.0, "quadratic": 2.0}
 
 
@@ -184,16 +184,9 @@ def krippendorff_alpha(
     """Return Krippendorff's alpha, for any number of raters and with missing ratings.
 
     Krippendorff, "Computing Krippendorff's alpha-reliability", 2011: 1 - observed / expected
-    disagreement, both from the coincidences of ratings within items. Resamples use the ordinal
-    distances of all ratings.
-
-    Args:
-        ratings: numbers for the levels ordinal and interval.
-        level: distance of two ratings: equal or not, ranks between them, squared difference.
-        clusters: one name per item.
-        confidence: of the interval.
-        resamples: number of resamples of the items.
-        seed: of the resamples.
+    disagreement, both from the coincidences of ratings within items. The distance of two ratings
+    is 0 or 1 (nominal), from the ranks between them (ordinal, the same in all resamples), or the
+    squared difference (interval).
 
     Raises:
         ConfigError: unknown level.

@@ -130,18 +130,15 @@ def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[floa
     even = bool(np.all(sizes == sizes[0]))
     drawn = sum_of_draws(sums if even else residuals)
     bias = _NORMAL.inv_cdf(drawn.below(float(sums.sum()) if even else 0.0))
-    levels = _bca_levels(bias, _acceleration(sums, sizes), confidence)
+    left = (sums.sum() - sums) / (sizes.sum() - sizes)
+    gaps = left.mean() - left
+    acceleration = float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
+    levels = _bca_levels(bias, acceleration, confidence)
     if even:
         low, high = (drawn.quantile(level) / float(sizes.sum()) for level in levels)
     else:
         low, high = (_ratio_quantile(sums, sizes, level) for level in levels)
     return low * scale, high * scale
-
-
-def _acceleration(sums: Floats, sizes: Floats) -> float:
-    left = (sums.sum() - sums) / (sizes.sum() - sizes)
-    gaps = left.mean() - left
-    return float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
 
 
 def _bca_levels(bias: float, acceleration: float, confidence: float) -> tuple[float, float]:

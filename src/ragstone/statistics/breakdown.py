@@ -86,16 +86,11 @@ def breakdown(
     scores: Mapping[str, Score],
     groups: Mapping[str, Sequence[str]],
     clusters: Mapping[str, str],
-    *,
-    confidence: float = 0.95,
 ) -> list[Group]:
     """Return a metric's mean under each value of a label; groups without a score are left out.
 
-    Args:
-        scores: query id -> score of one metric.
-        groups: value -> query ids, from `groups_of`.
-        clusters: query id -> conversation.
-        confidence: of the intervals.
+    `scores` maps query ids to scores of one metric, `clusters` to conversations; `groups` is a
+    result of `groups_of`.
     """
     found = []
     for value, query_ids in groups.items():
@@ -105,7 +100,6 @@ def breakdown(
             summary = summarise(
                 list(scored.values()),
                 clusters=clusters_of(scored, clusters),
-                confidence=confidence,
                 failed=sum(score.status == "failed" for score in held),
                 not_applicable=sum(score.status == "not_applicable" for score in held),
             )
@@ -119,10 +113,10 @@ def differences_by(
     groups: Mapping[str, Sequence[str]],
     clusters: Mapping[str, str],
 ) -> list[DifferenceGroup]:
-    """Return the difference of `b` from `a` under each value, over the queries scored by both.
+    """Return the mean of `b` minus `a` under each value, over the queries scored by both.
 
-    The drift of a live conversation is the difference of a system's live answers (`b`) from its
-    answers under the reference history (`a`), with turns as groups.
+    With a system's answers under the reference history as `a`, its live answers as `b` and turns as
+    groups, this is the drift of live conversations.
     """
     found = []
     for value, query_ids in groups.items():

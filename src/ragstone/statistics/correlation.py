@@ -19,7 +19,7 @@ from ragstone.statistics.summary import Numbers, cluster_numbers, held_clusters,
 
 Column = Sequence[float | None] | NDArray[np.number]
 _FEW = 3
-"""Minimum number of pairs: two points always lie on a line."""
+"""Minimum number of pairs: two points always define a line."""
 
 
 @dataclass(frozen=True, slots=True)

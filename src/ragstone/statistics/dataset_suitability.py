@@ -59,14 +59,9 @@ def worth(
 ) -> Worth:
     """Return the gains from context on a data set, and advice on its use.
 
-    Args:
-        dataset: name of the data set.
-        system: name of the system with these scores.
-        metric: name of the metric.
-        scores: setting -> query id -> score; `none` is required, `gold` and `retrieved(...)` are
-            optional.
-        clusters: query id -> conversation or document.
-        right: minimum score of a correct answer.
+    `scores` maps setting -> query id -> score: `none` is required, `gold` and `retrieved(...)` are
+    optional. `clusters` maps query ids to conversations or documents; `right` is the minimum score
+    of a correct answer.
 
     Raises:
         DatasetError: there are no scores without context.

@@ -10,14 +10,11 @@ import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from ragstone.data.readers.inspector_raget import Rating
 from ragstone.errors import ConfigError
 from ragstone.statistics.summary import Summary, clusters_of, summarise
-
-Consolidation: TypeAlias = Literal["mean", "median"]
-"""How the ratings of one answer are combined."""
 
 _CONSOLIDATE: Final[Mapping[str, Callable[[list[float]], float]]] = {
     "mean": statistics.fmean,
@@ -38,7 +35,7 @@ class Preference:
 
 
 def consolidated(
-    ratings: Iterable[Rating], metric: str, how: Consolidation = "median"
+    ratings: Iterable[Rating], metric: str, how: Literal["mean", "median"] = "median"
 ) -> dict[str, dict[str, float]]:
     """Return system -> query id -> combined rating of one property.
 
@@ -48,15 +45,10 @@ def consolidated(
     """
     if how not in _CONSOLIDATE:
         raise ConfigError(f"ratings are combined by mean or median, found {how!r}")
-    held: dict[str, dict[str, list[float]]] = {}
-    for rating in ratings:
-        if rating.metric == metric:
-            by_query = held.setdefault(rating.system, {})
-            by_query.setdefault(rating.query_id, []).append(rating.value)
-    return {
-        system: {query_id: _CONSOLIDATE[how](values) for query_id, values in by_query.items()}
-        for system, by_query in held.items()
-    }
+    found: dict[str, dict[str, float]] = {}
+    for (query_id, system), values in ratings_by_item(ratings, metric).items():
+        found.setdefault(system, {})[query_id] = _CONSOLIDATE[how](list(values.values()))
+    return found
 
 
 def ratings_by_item(
@@ -96,11 +88,9 @@ def win_rates(
 ) -> dict[str, Summary]:
     """Return the share of comparisons that each system wins, with an interval over clusters.
 
-    Args:
-        preferences: of any number of annotators.
-        clusters: query id -> conversation; if None, each query is a cluster on its own.
-        tie: value of a tie for each of the two systems, from 0 to 1. With 0.5 the rates of two
-            systems sum to 1.
+    `clusters` maps query ids to conversations; by default each query is a cluster. `tie` is the
+    value of a tie for each of the two systems, from 0 to 1. With 0.5 the rates of two systems sum
+    to 1.
 
     >>> given = [Preference("q", "a", "x", "y", "x"), Preference("q", "b", "x", "y", "")]
     >>> {system: found.mean for system, found in win_rates(given).items()}

@@ -48,15 +48,9 @@ def correlations(
 ) -> list[CorrelationRow]:
     """Return the correlation of every metric with every column of `against`.
 
-    Args:
-        metrics: name -> one value per item, or None.
-        against: name -> one value per item, of a judge or of people.
-        groups: one name per item, such as its data set; the rows of groups follow those of all.
-        kind: `spearman`, `pearson`, or `kendall` (without weights).
-        weights: weight of each item; see `inverse_frequency`.
-        clusters: one name per item; whole clusters are resampled.
-        resamples: number of resamples.
-        seed: of the resamples.
+    `metrics` and `against` map names to one value or None per item. `groups` has one name per item,
+    such as its data set; the rows of groups follow those of all items. `kendall` takes no weights.
+    Other arguments are those of `pearson`.
 
     >>> rows = correlations({"F1": [0.1, 0.4, 0.9]}, {"people": [1, 2, 4]}, resamples=50)
     >>> rows[0].metric, round(rows[0].correlation.value, 6)

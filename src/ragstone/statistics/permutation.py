@@ -109,15 +109,14 @@ def mcnemar(a: Floats, b: Floats) -> McNemar:
     """
     wins, losses = int(((b == 1) & (a == 0)).sum()), int(((b == 0) & (a == 1)).sum())
     split, least = wins + losses, min(wins, losses)
-    tail = [_binomial_half(split, k) for k in range(least + 1)]
+    all_ways = math.lgamma(split + 1) - split * math.log(2)
+    # Probabilities of 0 to `least` heads in `split` throws of a fair coin.
+    tail = [
+        math.exp(all_ways - math.lgamma(k + 1) - math.lgamma(split - k + 1))
+        for k in range(least + 1)
+    ]
     exact = 1.0 if wins == losses else min(1.0, 2 * math.fsum(tail))
     mid = min(1.0, 2 * (math.fsum(tail) - tail[-1] / 2))
     more = 0.5 if least == 0 and split else 0.0
     ratio = (wins + more) / (losses + more) if split else 1.0
     return McNemar(wins, losses, exact, mid, ratio)
-
-
-def _binomial_half(n: int, k: int) -> float:
-    """Return the probability of k heads in n throws of a fair coin."""
-    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(ways - n * math.log(2))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ragstone.errors import DatasetError
-from ragstone.statistics.summary import check_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +20,18 @@ class Proportion:
     interval: tuple[float, float] | None
 
 
-def proportion(count: int, n: int, *, confidence: float = 0.95) -> Proportion:
-    """Return count / n with its Wilson interval (JASA 22, 1927), valid for few items too.
+def proportion(count: int, n: int) -> Proportion:
+    """Return count / n with its 95 % Wilson interval (JASA 22, 1927), valid for few items too.
 
     >>> found = proportion(9, 10)
     >>> found.value, [round(bound, 3) for bound in found.interval]
     (0.9, [0.596, 0.982])
     """
-    check_confidence(confidence)
     if not 0 <= count <= n:
         raise DatasetError(f"{count} of {n} is not a share; the count must be between 0 and n")
     if n == 0:
         return Proportion(None, 0, 0, None)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf(0.975)
     share, shrunk = count / n, 1 + z * z / n
     middle = (share + z * z / (2 * n)) / shrunk
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / shrunk

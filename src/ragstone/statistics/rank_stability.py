@@ -37,13 +37,9 @@ def rank_stability(
 ) -> list[RankStability]:
     """Return the rank of each system with its stability, best first.
 
-    Args:
-        scores: system -> values, of the same queries in the same order.
-        clusters: one name per query; whole clusters are drawn.
-        higher_is_better: False for latency, cost, error rates.
-        confidence: of the interval of the rank.
-        resamples: number of resampled leaderboards.
-        seed: of the resamples.
+    `scores` maps systems to values of the same queries in the same order. `clusters` has one name
+    per query; whole clusters are drawn. `higher_is_better` is False for latency, cost, error rates.
+    `resamples` is the number of resampled leaderboards.
 
     Raises:
         DatasetError: no values, unequal lengths, NaN or an infinite value.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,13 +22,7 @@ from ragstone.statistics.paired import adjust
 from ragstone.statistics.permutation import sign_flip_p
 from ragstone.statistics.resampling import Bootstrap
 from ragstone.statistics.score_scaling import Normalisation, on_scale
-from ragstone.statistics.summary import (
-    Numbers,
-    Summary,
-    cluster_numbers,
-    clusters_of,
-    summarise,
-)
+from ragstone.statistics.summary import Numbers, Summary, cluster_numbers, clusters_of, summarise
 from ragstone.types import Ranking
 
 Run: TypeAlias = Mapping[str, Ranking]
@@ -41,7 +35,6 @@ ALL: Final = "all"
 """The name of the curve of all queries."""
 _BOOTSTRAP: Final = Bootstrap(resamples=2_000)
 _FOLDS: Final = 10
-_NORMALISATIONS: Final = ("min-max", "z-score", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +111,8 @@ def weight_scan(
         ConfigError: unknown normalisation, or a weight outside 0 to 1.
         DatasetError: no query has a relevant passage.
     """
-    if normalisation not in _NORMALISATIONS:
-        allowed = ", ".join(_NORMALISATIONS)
+    if normalisation not in get_args(Normalisation):
+        allowed = ", ".join(get_args(Normalisation))
         raise ConfigError(f"unknown normalisation {normalisation!r}; allowed: {allowed}")
     wrong = [weight for weight in weights if not 0 <= weight <= 1]
     if wrong or not weights:
