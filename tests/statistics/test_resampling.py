@@ -1,4 +1,4 @@
-"""Resamples of sums: the same by seed, right in the mean, and honest about undefined values."""
+"""Resamples: mean and spread are correct, and undefined values are handled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragstone.statistics.resampling import Bootstrap
 
 @pytest.mark.parametrize("distinct", [3, 40])
 def test_resampled_sums_have_the_spread_of_the_bootstrap(distinct: int) -> None:
-    """Mean and deviation are n times the mean and root n times the deviation, by either way."""
+    """Sums have n times the mean and sqrt(n) times the deviation, also with repeated rows."""
     values = np.random.default_rng(0).integers(0, distinct, 40).astype(float)[:, None]
 
     sums = Bootstrap(resamples=20_000, seed=1).sums(values)
@@ -21,7 +21,7 @@ def test_resampled_sums_have_the_spread_of_the_bootstrap(distinct: int) -> None:
 
 
 def test_chunks_of_one_call_do_not_repeat_each_other() -> None:
-    """A resample in a later chunk is not one of an earlier chunk again."""
+    """The resamples of different chunks differ."""
     rows = np.concatenate(list(Bootstrap(resamples=100, seed=3).counts(50, width=200_000)))
 
     assert rows.shape == (100, 50)
@@ -30,7 +30,7 @@ def test_chunks_of_one_call_do_not_repeat_each_other() -> None:
 
 
 def test_too_many_undefined_resamples_give_no_interval() -> None:
-    """Up to 5 % without a value are left out; more, and there is no interval."""
+    """Up to 5 % undefined values are left out; with more there is no interval."""
     values = np.linspace(0, 1, 100)
     values[:5] = np.nan
 
@@ -40,6 +40,6 @@ def test_too_many_undefined_resamples_give_no_interval() -> None:
 
 
 def test_no_resamples_are_refused() -> None:
-    """0 resamples are a mistake; the message gives the usual number."""
+    """0 resamples are an error; the message gives the usual number."""
     with pytest.raises(ConfigError, match="10,000"):
         Bootstrap(resamples=0)
