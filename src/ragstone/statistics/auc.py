@@ -10,7 +10,7 @@ import numpy as np
 from ragstone.errors import DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.resampling import Bootstrap, MiddleRanks
-from ragstone.statistics.summary import cluster_numbers, held_clusters, present
+from ragstone.statistics.summary import cluster_numbers, present, present_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def auc(
     n, left_out = len(numbers), len(values) - len(numbers)
     kinds = np.asarray(positive, dtype=bool)[held]
     ups = int(kinds.sum())
-    names = held_clusters(clusters, held)
+    names = present_clusters(clusters, held)
     if ups in (0, n):
         return AUC(None, ups, n - ups, left_out, None)
     ranks, weights = MiddleRanks(numbers), np.ones(n)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ragstone.errors import DatasetError, MissingDependency
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.resampling import Bootstrap, Coefficient, MiddleRanks
-from ragstone.statistics.summary import Numbers, cluster_numbers, held_clusters, present
+from ragstone.statistics.summary import Numbers, cluster_numbers, present, present_clusters
 
 Column = Sequence[float | None] | NDArray[np.number]
 _FEW = 3
@@ -151,7 +151,7 @@ def _pairs(
         raise DatasetError(f"weight {heavy.min()} is negative; a weight is 0 or more")
     both[weighted] &= heavy > 0
     first, second, third = (numbers[both[held]] for numbers, held in columns)
-    names = held_clusters(clusters, both)
+    names = present_clusters(clusters, both)
     members = cluster_numbers(range(len(first)) if names is None else names)
     return _Pairs(first, second, third, members, int((~both).sum()))
 

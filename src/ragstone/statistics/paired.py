@@ -17,9 +17,9 @@ from ragstone.statistics.permutation import McNemar, mcnemar, sign_flip_p
 from ragstone.statistics.summary import (
     check_confidence,
     cluster_sums,
-    held_clusters,
     mean_interval,
     present,
+    present_clusters,
 )
 
 Correction: TypeAlias = Literal["holm", "benjamini-hochberg", "none"]
@@ -82,7 +82,7 @@ def paired_difference(
     check_confidence(confidence)
     first, second = _pairs(a, b)
     gaps = second - first
-    names = held_clusters(clusters, np.ones(len(gaps), dtype=np.bool_))
+    names = present_clusters(clusters, np.ones(len(gaps), dtype=np.bool_))
     sums, sizes = cluster_sums(gaps, names)
     binary = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     return Difference(

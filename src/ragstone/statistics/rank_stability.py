@@ -11,7 +11,7 @@ from ragstone.errors import DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.paired import Values
 from ragstone.statistics.resampling import Bootstrap
-from ragstone.statistics.summary import cluster_sums, held_clusters, present
+from ragstone.statistics.summary import cluster_sums, present, present_clusters
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def rank_stability(
     """
     bootstrap = Bootstrap(confidence, resamples, seed)
     table = _columns(scores) * (1 if higher_is_better else -1)
-    names = held_clusters(clusters, np.ones(len(table), dtype=np.bool_))
+    names = present_clusters(clusters, np.ones(len(table), dtype=np.bool_))
     parts = np.column_stack([cluster_sums(column, names)[0] for column in table.T])
     # All systems share the resample's number of queries, so sums rank as means do.
     ranks = _ranks(bootstrap.sums(parts))

@@ -110,7 +110,7 @@ def summarise(
         failed=failed + len(held) - len(numbers),
         not_applicable=not_applicable,
         missing=missing,
-        interval=mean_interval(numbers, held_clusters(clusters, held), confidence),
+        interval=mean_interval(numbers, present_clusters(clusters, held), confidence),
     )
 
 
@@ -174,7 +174,7 @@ def present(
     return numbers, held
 
 
-def held_clusters(
+def present_clusters(
     clusters: Sequence[Hashable] | None, held: NDArray[np.bool_]
 ) -> Sequence[Hashable] | None:
     """Return the clusters of the values that are present.
