@@ -9,7 +9,7 @@ Match     0.5000  [0.0000, 1.0000]  2    1          0         0
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import rank_judged
 from ragstone.components.metrics.score import refuse_duplicates, score_answers, score_rankings
-from ragstone.core.schemas import rows, with_texts
+from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
@@ -95,8 +95,8 @@ class Evaluation(Tabular):
     def scores(self) -> dict[str, dict[str, float | None]]:
         """Metric -> query id -> value."""
         found: dict[str, dict[str, float | None]] = {}
-        for row in rows(self.table):
-            found.setdefault(row["metric"], {})[row["query_id"]] = row["value"]
+        for metric, query_id, value, _ in _cells(self.table):
+            found.setdefault(metric, {})[query_id] = value
         return found
 
 
@@ -230,17 +230,22 @@ def _predictions(
     return {one.query_id: one for one in answers}
 
 
+def _cells(table: Table) -> Iterable[tuple[str, str, Any, str]]:
+    held = columns(table)
+    return zip(held["metric"], held["query_id"], held["value"], held["status"], strict=True)
+
+
 def _summaries(
     table: Table, missing: frozenset[str], clusters: Mapping[str, str]
 ) -> dict[str, Summary]:
     """Return metric -> summary of a table of scores."""
     values: dict[str, dict[str, float]] = {}
     statuses: dict[str, Counter[str]] = {}
-    for row in rows(table):
-        statuses.setdefault(row["metric"], Counter())[row["status"]] += 1
-        scored = values.setdefault(row["metric"], {})
-        if row["status"] == "scored":
-            scored[row["query_id"]] = row["value"]
+    for metric, query_id, value, status in _cells(table):
+        statuses.setdefault(metric, Counter())[status] += 1
+        scored = values.setdefault(metric, {})
+        if status == "scored":
+            scored[query_id] = value
     return {
         metric: summarise(
             list(scored.values()),
