@@ -57,7 +57,7 @@ def test_a_run_gets_its_authors_scores(
 
 
 def test_queries_that_a_run_lacks_are_named_and_lower_the_mean(shared_data: SharedData) -> None:
-    """BM25 has nothing for one of ClapNQ's last turns; it counts 0 within n, as in the author's."""
+    """BM25 has no ranking for one last turn of ClapNQ; it counts as 0, as in mtRAG's script."""
     folder = shared_data("mtrag")
 
     found = evaluate_run(

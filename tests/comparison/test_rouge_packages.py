@@ -36,7 +36,7 @@ def test_the_mtrag_variant_is_googles(answer: str, gold: str) -> None:
 @settings(deadline=None)
 @given(ASCII_TEXTS, st.lists(ASCII_TEXTS, min_size=1, max_size=4))
 def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> None:
-    """The best of several gold answers, where every token is ASCII and holds a letter or digit."""
+    """The best of several gold answers, if every token is ASCII with a letter or digit."""
     gold = [text for text in gold if any(map(str.isalnum, text))]
     if not gold or not any(map(str.isalnum, answer)):
         return
@@ -50,7 +50,7 @@ def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> N
 @settings(deadline=None)
 @given(ASCII_TEXTS, ASCII_TEXTS)
 def test_the_bergen_variant_is_the_package_rouges(answer: str, gold: str) -> None:
-    """Where the package raises, BERGEN counts 0."""
+    """BERGEN counts 0 if the package raises."""
     if not gold.strip():
         return
     try:
