@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-import orjson
-
 from ragstone.calls.rate_control import ConcurrencyLimiter, requested_pause
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerAddresses, shown_url
 from ragstone.calls.wire_formats import format_for
 from ragstone.core import limits
 from ragstone.core.offline import is_loopback
+from ragstone.core.parsing import LimitError, parse_json
 from ragstone.errors import CallError
 
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ class ChatClient:
             raise self._refusal(server, response, raw)
         try:
             payload = self._format.decode(raw)
+        except LimitError as error:
+            raise AttemptError(f"the reply of {server.address}: {error}", status=200) from error
         except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
             raise AttemptError(
@@ -246,8 +247,8 @@ def _error_text(raw: bytes) -> tuple[str, str]:
     ('no such model', 'model_not_found')
     """
     try:
-        payload = orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        payload = parse_json(raw)
+    except ValueError:
         return _excerpt(raw), ""
     if not isinstance(payload, dict):
         return _excerpt(raw), ""

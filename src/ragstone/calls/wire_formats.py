@@ -10,6 +10,7 @@ import orjson
 
 from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, WireFormat
 from ragstone.core import limits
+from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError, did_you_mean
 
 
@@ -51,7 +52,7 @@ class OpenAIFormat:
 
     def decode(self, raw: bytes) -> Any:
         """Parse a response body."""
-        return orjson.loads(raw)
+        return parse_json(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a chat completion; raise `ValueError` naming a missing field."""
@@ -119,7 +120,7 @@ class AnthropicFormat:
 
     def decode(self, raw: bytes) -> Any:
         """Parse a response body."""
-        return orjson.loads(raw)
+        return parse_json(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a message; raise `ValueError` naming a missing field."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ragstone.components.judges.verdict import Item
-from ragstone.data.readers.rows import json_rows
+from ragstone.data.readers.rows import json_document, json_rows
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Message, Query
 
@@ -125,8 +124,8 @@ def read_ragchecker(path: Path) -> HumanSet:
 
     The answer is model 2's, the other one model 1's; `values` has RAGChecker's own difference.
     """
-    ratings = _json(path / "human_labeled_data.json.gz")
-    own = {row["instance_id"]: row for row in _json(path / "baseline_ragchecker.json.gz")}
+    ratings = json_document(path / "human_labeled_data.json.gz")
+    own = {row["instance_id"]: row for row in json_document(path / "baseline_ragchecker.json.gz")}
     found: dict[int, list[dict[str, Any]]] = {}
     for row in ratings:
         found.setdefault(row["instance_id"], []).append(row)
@@ -196,7 +195,7 @@ def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     allowed = (*MTRAG_RATINGS, "win-rate")
     if rating not in allowed:
         raise ConfigError(f"unknown rating {rating!r}{did_you_mean(rating, allowed)}")
-    document = _json(file)
+    document = json_document(file)
     tasks = {task["task_id"]: task for task in document["tasks"]}
     texts = {one["document_id"]: one["text"] for one in document["documents"]}
     rated = [row for row in document["evaluations"] if row["annotations"].get(rating)]
@@ -282,11 +281,6 @@ def _layout(path: Path) -> str:
 
 def _open(file: Path) -> IO[str]:
     return gzip.open(file, "rt", encoding="utf-8", newline="")
-
-
-def _json(file: Path) -> Any:
-    with gzip.open(file, "rt", encoding="utf-8") as opened:
-        return json.load(opened)
 
 
 READERS: Final[Mapping[str, Callable[..., HumanSet]]] = {

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
     SEARCHES,
@@ -342,5 +343,5 @@ def _problems(ranking: Ranking, corpus: Corpus) -> Iterator[str]:
     if len(ranking.scores) != len(ids) or not all(map(math.isfinite, ranking.scores)):
         yield (
             f"with {len(ids)} passages; each needs a score that is a finite number, found "
-            f"{list(ranking.scores)[:3]}"
+            f"{list(ranking.scores)[: limits.MAX_LISTED_VALUES]}"
         )

@@ -26,7 +26,7 @@ LEAST_KAPPA: Final = 0.6
 LEAST_CORRELATION: Final = 0.6
 OF_CEILING: Final = 0.9
 LEAST_INFORMED: Final = 0.2
-MOST_BIAS: Final = 0.2
+NOTABLE_BIAS: Final = 0.2
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _comparing(found: Quality) -> Use:
     if not _parses(found):
         return Use(use, fit=False, reason=_parse_reason(found))
     bias = found.length_bias
-    if bias.value is not None and bias.interval is not None and abs(bias.value) > MOST_BIAS:
+    if bias.value is not None and bias.interval is not None and abs(bias.value) > NOTABLE_BIAS:
         low, high = bias.interval
         if low > 0 or high < 0:
             side = "longer" if bias.value > 0 else "shorter"

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.permutation import McNemar, mcnemar, sign_flip_p
@@ -27,7 +28,6 @@ Values: TypeAlias = Sequence[float] | NDArray[np.number]
 
 POWER: Final = 0.8
 """The chance of finding a difference that sample sizes are planned for."""
-_MOST_QUERIES: Final = 1e9
 _NORMAL: Final = NormalDist()
 
 
@@ -170,7 +170,7 @@ def more_queries(
     97
     """
     wanted = minimum_detectable(error, alpha=alpha, power=power)
-    if wanted > abs(difference) * math.sqrt(_MOST_QUERIES / n):
+    if wanted > abs(difference) * math.sqrt(limits.MAX_PLANNED_QUERIES / n):
         return None
     ratio = wanted / abs(difference) if difference else 0.0
     return max(0, math.ceil(n * ratio**2) - n) if difference else None

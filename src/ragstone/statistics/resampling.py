@@ -12,11 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.statistics.bootstrap import Floats
 
-_CELLS: Final = 4_000_000
-"""Counts held in memory at a time."""
 _DISTINCT: Final = 4
 """Rows repeated this often on average are drawn by their frequency: fewer numbers to draw."""
 _UNDEFINED: Final = 0.05
@@ -62,7 +61,7 @@ def resampled_counts(
 
 
 def _chunks(resamples: int, width: int) -> Iterator[int]:
-    most = max(1, _CELLS // width)
+    most = max(1, limits.RESAMPLED_COUNTS // width)
     for start in range(0, resamples, most):
         yield min(most, resamples - start)
 

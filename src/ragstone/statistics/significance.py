@@ -14,7 +14,7 @@ _SPELT: Final[Mapping[Correction, str]] = {
     "benjamini-hochberg": "Benjamini-Hochberg",
     "none": "",
 }
-_SMALLEST_SHOWN: Final = 0.0001
+_LEAST_P: Final = 0.0001
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def judge(
 
 
 def _p(p: float) -> str:
-    return f"p<{_SMALLEST_SHOWN}" if p < _SMALLEST_SHOWN else f"p={p:.2g}"
+    return f"p<{_LEAST_P}" if p < _LEAST_P else f"p={p:.2g}"
 
 
 def _lead(better: str, other: str, found: Difference, p: str) -> str:

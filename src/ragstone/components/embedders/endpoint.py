@@ -23,6 +23,7 @@ from ragstone.calls.types import (
 )
 from ragstone.calls.wire_formats import join_url
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.parsing import parse_json
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Embedder, Role, Services
@@ -174,7 +175,7 @@ class EmbeddingsWire:
 
     def decode(self, raw: bytes) -> Any:
         """Return the parsed body of a reply."""
-        return orjson.loads(raw)
+        return parse_json(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the embeddings of a parsed reply; raise `ValueError` if it is malformed."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _END: Final = "\0"
 _SIGNS: Final = (string.punctuation + SIGN).encode()
-_LONGEST: Final = 8
+_CODE_BYTES: Final = 8
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX_TOO: Final = np.uint64(0xBF58476D1CE4E5B9)
 _BLANK: Final = 32
@@ -40,7 +40,7 @@ _FOLD: Final = bytes(
 )  # fmt: skip
 """Ends of texts to 0, signs to what is below the blank, letters and digits above it."""
 _BELOW_BLANK: Final = bytes(range(1, _BLANK))
-_SHIFTS: Final = np.array([64 - 8 * size for size in range(_LONGEST + 1)], dtype=np.uint64)
+_SHIFTS: Final = np.array([64 - 8 * size for size in range(_CODE_BYTES + 1)], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Texts:
     @cached_property
     def _stream(self) -> bytes:
         """All texts folded, a zero before and after each, and room to read beyond the last."""
-        return _joined(self.texts).translate(_FOLD) + b"\0" * (2 * _LONGEST)
+        return _joined(self.texts).translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
@@ -103,7 +103,7 @@ class Texts:
     @cached_property
     def ends(self) -> Ints:
         """Where the zeros between the texts stand, and the two outermost."""
-        held = np.frombuffer(self._stream, np.uint8)[: -2 * _LONGEST]
+        held = np.frombuffer(self._stream, np.uint8)[: -2 * _CODE_BYTES]
         return np.flatnonzero(held == 0)
 
     @cached_property
@@ -219,30 +219,30 @@ def _edges(stream: bytes) -> Ints:
 def _joined_codes(stream: bytes, starts: Ints, ends: Ints) -> Codes:
     """Return the codes of stretches of the stream, their signs deleted."""
     found = [stream[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * _LONGEST)
+    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * _CODE_BYTES)
     edges = _edges(packed)
     return _codes(packed, edges[0::2], edges[1::2] - edges[0::2])
 
 
 def _codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
-    eight = np.ndarray((len(padded) - _LONGEST + 1,), "<u8", padded, 0, (1,))
+    eight = np.ndarray((len(padded) - _CODE_BYTES + 1,), "<u8", padded, 0, (1,))
     # Shifting out what follows the token leaves its bytes: none of them is 0, so nothing is lost.
-    code = eight[starts] << _SHIFTS[np.minimum(sizes, _LONGEST)]
-    rest = np.flatnonzero(sizes > _LONGEST)
-    last = eight[(starts + sizes)[rest] - _LONGEST]
+    code = eight[starts] << _SHIFTS[np.minimum(sizes, _CODE_BYTES)]
+    rest = np.flatnonzero(sizes > _CODE_BYTES)
+    last = eight[(starts + sizes)[rest] - _CODE_BYTES]
     code[rest] = (code[rest] * _MIX) ^ ((last + sizes[rest].astype(np.uint64)) * _MIX_TOO)
-    done = _LONGEST
-    while len(rest := rest[sizes[rest] > done + _LONGEST]):
+    done = _CODE_BYTES
+    while len(rest := rest[sizes[rest] > done + _CODE_BYTES]):
         part = eight[starts[rest] + done] * _MIX
         code[rest] = (code[rest] ^ part ^ (part >> np.uint64(29))) * _MIX_TOO
-        done += _LONGEST
+        done += _CODE_BYTES
     return code
 
 
 def token_code(token: str) -> int:
     """Return the code of a token."""
     held = token.encode()
-    padded = held + b"\0" * (2 * _LONGEST)
+    padded = held + b"\0" * (2 * _CODE_BYTES)
     return int(_codes(padded, np.array([0]), np.array([len(held)]))[0])
 
 

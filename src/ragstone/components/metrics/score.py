@@ -14,6 +14,7 @@ from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
 from ragstone.core.schemas import SCORES, to_table
+from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def refuse_duplicates(what: str, ids: Sequence[str]) -> None:
     """Raise `DatasetError` where an id is listed more than once."""
     if len(set(ids)) < len(ids):
         twice = [i for i, times in Counter(ids).items() if times > 1]
-        named = ", ".join(map(repr, twice[:5])) + (", ..." if len(twice) > 5 else "")  # noqa: PLR2004
+        named = listed(list(map(repr, twice)))
         raise DatasetError(f"{len(twice)} {what}s are listed more than once: {named}")
 
 
