@@ -16,7 +16,7 @@ from ragstone.calls.log import CallLog, Entry, connect
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, TokenLogprob, chat
 from ragstone.errors import StoreError
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 ASKER = """
 import sys

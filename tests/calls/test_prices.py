@@ -16,7 +16,7 @@ from ragstone.calls.prices import Budget, BudgetReached, Price, Prices
 from ragstone.calls.types import Endpoint, Reply, Request, chat
 from ragstone.components.generators.chat import Chat
 from ragstone.errors import ConfigError
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 from ragstone.types import Context, Query, Task
 
 PRICES = Prices({"fake": Price(input=1000.0, output=10_000.0), "cheap-*": Price(1.0, 1.0)})

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.core.atomic_files import atomic_file, atomic_files, atomic_folder, remove_abandoned
 from ragstone.core.store import Store
@@ -19,7 +20,6 @@ from ragstone.data.load import load_dataset
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError, RagstoneError, StoreError
 from ragstone.results.html import write_report
-from ragstone.testing.fake_results import made_results
 
 _KILLED = """
 import os, pathlib, sys

@@ -46,7 +46,7 @@ from ragstone.experiment.config import apply_override, read_experiment_file
 from ragstone.models import llama_server
 from ragstone.protocols import Services
 from ragstone.statistics.paired import more_queries
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 from ragstone.types import Context, Passage, Query, Task
 
 SOURCE = Path(limits.__file__).parents[1]

@@ -13,7 +13,7 @@ import pytest
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Reply, chat
 from ragstone.core.offline import NetworkForbidden, no_network
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 ELSEWHERE = ("192.0.2.1", 9)
 """An address that is reserved for documentation: nobody answers there."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.errors import ConfigError
 from ragstone.results.leaderboards import leaderboard
 from ragstone.results.terminal import leaderboard_text, query_text
-from ragstone.testing.fake_results import made_results
 
 
 def test_the_leaderboard_holds_every_table(tmp_path: Path) -> None:

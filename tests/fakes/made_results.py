@@ -129,7 +129,7 @@ def _woven(texts: Sequence[str], place: int) -> str:
 
 
 def _query(place: int, texts: Sequence[str]) -> Query:
-    answerable = place % 7 < 6  # noqa: PLR2004 - six in seven
+    answerable = place % 7 < 6
     follows = place % 3 == 1
     history = (
         Message("user", "Where does the ferry to Marrow Quay leave from?"),
@@ -192,7 +192,7 @@ def _keep_trial(
     contexts = [_context(p, q, trial.setting, trial.number, texts) for p, q in enumerate(asked)]
     predictions, scores = [], []
     for place, query in enumerate(asked):
-        failed = (place + trial.number) % 11 == 10  # noqa: PLR2004 - one in eleven
+        failed = (place + trial.number) % 11 == 10
         right = _right(place, trial.setting, trial.number)
         shown = len(contexts[place].passages)
         predictions.append(
