@@ -1,4 +1,4 @@
-"""Describing components for people and machines: names, parameters, defaults, documentation."""
+"""Descriptions of components as specs and as plain data."""
 
 from __future__ import annotations
 
@@ -24,15 +24,11 @@ def spec_of(component: Any) -> Spec:
     'bm25(top_k=5)'
     """
     name = name_of(type(component)).rpartition("/")[2] or class_name(type(component))
-    given = {f.name: _plain(v) for f, v in _given(component)}
+    fields = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
+    given = {f.name: _plain(value) for f, value in fields if value != _default(f)}
     if name.endswith("@k"):
         return Spec(name.removesuffix("@k"), given, given.pop("k", None))
     return Spec(name, given)
-
-
-def _given(component: Any) -> list[tuple[dataclasses.Field[Any], Any]]:
-    pairs = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
-    return [(f, value) for f, value in pairs if value != _default(f)]
 
 
 def _plain(value: Any) -> Any:
@@ -54,7 +50,7 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
     except (RagstoneError, ImportError) as error:
         summary = f"cannot be imported: {error}"
         return {**entry, "summary": summary, "requires": [], "installed": False}
-    helps = parameter_helps(found)
+    helps = _parameter_helps(found)
     # Fields of a shared base come last, so that the first one is the one without a name.
     fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: bool(f.kw_only))
     return {
@@ -66,7 +62,7 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
     }
 
 
-def parameter_helps(kind: type) -> dict[str, str]:
+def _parameter_helps(kind: type) -> dict[str, str]:
     """Return parameter -> description, from the section `Args:` of a class's docstring."""
     _, _, section = (inspect.getdoc(kind) or "").partition("\nArgs:\n")
     section = re.split(r"\n(?=\S)", section)[0]
@@ -77,10 +73,11 @@ def parameter_helps(kind: type) -> dict[str, str]:
 
 
 def _parameter(field: dataclasses.Field[Any], text: str) -> dict[str, Any]:
+    default = _default(field)
     return {
         "name": field.name,
         "type": str(field.type),
-        "default": _default_text(field),
+        "default": None if default is dataclasses.MISSING else repr(default),
         "help": text,
         "in_key": not any(field.metadata.get(mark) for mark in NOT_IN_CACHE_KEY),
     }
@@ -90,8 +87,3 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
-
-
-def _default_text(field: dataclasses.Field[Any]) -> str | None:
-    default = _default(field)
-    return None if default is dataclasses.MISSING else repr(default)

@@ -150,7 +150,7 @@ def _selected(scores: Scores, name: str) -> Scores:
     try:
         return scores.evaluation()
     except ConfigError as error:
-        raise ConfigError(f"{name}: {error}", key=error.key, value=error.value) from error
+        raise error.with_message(f"{name}: {error}") from error
 
 
 def _known_clusters(

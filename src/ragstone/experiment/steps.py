@@ -135,7 +135,8 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     try:
         outcomes = list(step.kind.apply(step.component, services, **records))
     except ComponentError as error:
-        raise error.within(step.owner) from error.__cause__
+        message = f"{step.owner}: {error}" if step.owner else str(error)
+        raise error.with_message(message) from error.__cause__
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
         sum(outcome.retry for outcome in outcomes),
