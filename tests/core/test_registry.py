@@ -53,7 +53,7 @@ def test_the_three_spellings_mean_the_same(written: object) -> None:
         (
             "context_settings",
             "gold+noise(3, 4)",
-            "only the first parameter may stand without a name",
+            "only the first parameter may have no name",
         ),
         ("contexts", ["none"], "expected a component's name"),
         ("retrievers", "no_such_module:Thing", "no module 'no_such_module' is installed"),
