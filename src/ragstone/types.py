@@ -105,12 +105,9 @@ class Conversation:
         for query in queries:
             if {"conversation", "turn"} <= query.labels.keys():
                 found.setdefault(str(query.labels["conversation"]), []).append(query)
-        return [
-            cls(
-                name, tuple(sorted(turns, key=lambda query: query.turn or 0)), _shared_labels(turns)
-            )
-            for name, turns in found.items()
-        ]
+        for turns in found.values():
+            turns.sort(key=lambda query: query.turn or 0)
+        return [cls(name, tuple(turns), _shared_labels(turns)) for name, turns in found.items()]
 
 
 def _shared_labels(turns: Sequence[Query]) -> dict[str, Label]:

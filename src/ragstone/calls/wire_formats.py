@@ -10,12 +10,11 @@ import orjson
 
 from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, WireFormat
 from ragstone.core import limits
-from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError, did_you_mean
 
 
 @dataclass(frozen=True)
-class OpenAIFormat:
+class OpenAIFormat(WireFormat):
     """Chat completions of OpenAI, vLLM, llama.cpp, Ollama and many hosted services."""
 
     def url(self, base_url: str) -> str:
@@ -50,10 +49,6 @@ class OpenAIFormat:
             body["grammar"] = sampling.grammar
         return orjson.dumps(body | dict(sampling.extra))
 
-    def decode(self, raw: bytes) -> Any:
-        """Parse a response body."""
-        return parse_json(raw)
-
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a chat completion; raise `ValueError` naming a missing field."""
         choices = _get(payload, "choices", list)
@@ -78,7 +73,7 @@ class OpenAIFormat:
 
 
 @dataclass(frozen=True)
-class AnthropicFormat:
+class AnthropicFormat(WireFormat):
     """Anthropic's messages: a separate system text, and replies as content blocks."""
 
     api_version: str = "2023-06-01"
@@ -117,10 +112,6 @@ class AnthropicFormat:
         if sampling.stop:
             body["stop_sequences"] = sampling.stop
         return orjson.dumps(body | dict(sampling.extra))
-
-    def decode(self, raw: bytes) -> Any:
-        """Parse a response body."""
-        return parse_json(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a message; raise `ValueError` naming a missing field."""

@@ -21,11 +21,9 @@ class Bar(Protocol):
 
     def advance(self, count: int = 1) -> None:
         """Count some items as done."""
-        ...
 
     def close(self) -> None:
         """End the step's display."""
-        ...
 
 
 class SilentBar:

@@ -20,10 +20,10 @@ from ragstone.calls.types import (
     Request,
     Sampling,
     ServerAddresses,
+    WireFormat,
 )
 from ragstone.calls.wire_formats import join_url
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.core.parsing import parse_json
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Embedder, Role, Services
@@ -156,7 +156,7 @@ class EndpointEmbedder(Embedder):
 
 
 @dataclass(frozen=True)
-class EmbeddingsWire:
+class EmbeddingsWire(WireFormat):
     """Embeddings in OpenAI's protocol; the text of a reply is the packed vectors."""
 
     def url(self, base_url: str) -> str:
@@ -172,10 +172,6 @@ class EmbeddingsWire:
         texts = [text for _, text in request.messages]
         body = {"model": model, "input": texts, "encoding_format": "float"}
         return orjson.dumps(body | dict(request.sampling.extra))
-
-    def decode(self, raw: bytes) -> Any:
-        """Return the parsed body of a reply."""
-        return parse_json(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the embeddings of a parsed reply; raise `ValueError` if it is malformed."""
