@@ -39,7 +39,7 @@ def test_importing_the_package_imports_no_module_of_it() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """The error names the package and the attribute."""
-    get, _, _ = attach("ragstone.calls", {"Calls": "client"})
+    get, _, _ = attach("ragstone.calls", {"client": ["Calls"]})
 
     with pytest.raises(AttributeError, match=r"'ragstone\.calls' has no attribute 'Cals'"):
         get("Cals")

@@ -65,7 +65,7 @@ class Usage(Totals):
     """Cost of the replies with a known price, in the currency of the price table."""
 
 
-class Calls:
+class Calls(contextlib.AbstractContextManager["Calls"]):
     """Makes model calls for generators, judges, rewriters and labellers.
 
     Args:
@@ -114,10 +114,6 @@ class Calls:
         """Return one line: the file of the log, and the numbers of calls."""
         used = self.usage
         return brief(self, repr(str(self.log.path)), f"{used.asked} asked", f"{used.kept} kept")
-
-    def __enter__(self) -> Self:
-        """Return the calls."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the connections and the log."""

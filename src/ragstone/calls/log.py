@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
 import orjson
 
@@ -76,7 +76,7 @@ class CommitListener(Protocol):
         """Handle the error that prevents further commits."""
 
 
-class CallLog:
+class CallLog(contextlib.AbstractContextManager["CallLog"]):
     """A call log in the SQLite file `path`, created with the first call.
 
     Use it as a context manager, or call `close`.
@@ -88,10 +88,6 @@ class CallLog:
         self._reader: sqlite3.Connection | None = None
         self._queue: SimpleQueue[tuple[Entry, CommitListener] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
-
-    def __enter__(self) -> Self:
-        """Return the log."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the log."""

@@ -1,7 +1,7 @@
 """For tests of your own components and programs: a check per kind of component, and fake models.
 
 A check runs a component as an experiment would and raises `AssertionError` with the first broken
-rule. `FakeModelServer` is a real HTTP server, and `ScriptedCalls` a function in its place.
+rule. `FakeModelServer` is a real HTTP server; `ScriptedCalls` answers with a function instead.
 
 >>> from ragstone import retrievers, testing
 >>> testing.check_retriever(retrievers.BM25)
@@ -36,10 +36,9 @@ _CHECKED = (
 _load, __dir__, __all__ = attach(
     __name__,
     {
-        "FAULTS": "fake_model_server",
-        "FakeModelServer": "fake_model_server",
-        "ScriptedCalls": "fake_calls",
-        **{f"check_{kind}": "contracts" for kind in _CHECKED},
+        "contracts": [f"check_{kind}" for kind in _CHECKED],
+        "fake_calls": ["ScriptedCalls"],
+        "fake_model_server": ["FAULTS", "FakeModelServer"],
     },
 )
 
