@@ -125,8 +125,6 @@ class ChatClient:
 
     def _least_busy(self) -> _Server:
         """Return the server with the fewest calls; avoid servers that just failed."""
-        if len(self._pool) == 1:
-            return self._pool[0]
         now = asyncio.get_running_loop().time()
         return min(self._pool, key=lambda server: (server.avoid_until > now, server.active))
 

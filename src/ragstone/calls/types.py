@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import operator
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from ragstone.core import limits
+from ragstone.core.environment import secret
 from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
 from ragstone.types import ChatMessage, brief
@@ -196,6 +196,7 @@ class WireFormat(Protocol):
 
     def headers(self, api_key: str) -> Mapping[str, str]:
         """Return the headers with the API key."""
+        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def body(self, model: str, request: Request) -> bytes:
         """Return the request body."""
@@ -302,15 +303,7 @@ class Endpoint:
 
     def api_key(self) -> str:
         """Return the API key from the environment; raise `ConfigError` if it is not set."""
-        if not self.api_key_env:
-            return ""
-        key = os.environ.get(self.api_key_env, "").strip()
-        if not key:
-            raise ConfigError(
-                f"the API key of {self.name} is read from the environment variable "
-                f"{self.api_key_env!r}, which is not set; run: export {self.api_key_env}=..."
-            )
-        return key
+        return secret(self.api_key_env, f"the API key of {self.name}")
 
 
 def shown_url(url: str) -> str:

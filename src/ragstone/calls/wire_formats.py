@@ -21,10 +21,6 @@ class OpenAIFormat(WireFormat):
         """Return the URL for POST requests; the base URL may end in `/v1` or not."""
         return join_url(base_url, "chat/completions")
 
-    def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers with the API key."""
-        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
-
     def body(self, model: str, request: Request) -> bytes:
         """Return the request body."""
         sampling = request.sampling

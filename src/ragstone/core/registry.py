@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+"""The folder of the experiment file that is being read."""
 
 
 def create(kind: str, written: object, *, where: str, folder: Path | None = None) -> Any:
@@ -48,7 +49,7 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
         UnknownComponent: no component has that name; the message has the nearest one.
         ConfigError: a parameter is unknown or has a wrong value; a caret shows its position.
     """
-    folder = folder or beside()
+    folder = folder or _beside.get()
     is_part = dataclasses.is_dataclass(written) or hasattr(written, protocol(kind).verb)
     if is_part and not isinstance(written, type):
         return _completed(kind, written, where)
@@ -67,17 +68,12 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
         _beside.reset(token)
 
 
-def beside() -> Path | None:
-    """Return the folder of the experiment file that is being read; None elsewhere."""
-    return _beside.get()
-
-
 def locate(path: Path) -> Path:
     """Return the path of a file beside the experiment file being read, if it exists there.
 
     Otherwise return the path unchanged. For a component's `__post_init__`.
     """
-    folder = beside()
+    folder = _beside.get()
     # An absolute path replaces the folder.
     return folder / path if folder is not None and (folder / path).exists() else path
 

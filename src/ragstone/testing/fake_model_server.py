@@ -240,7 +240,11 @@ class FakeModelServer:
     async def _reply(
         self, request: web.BaseRequest, fault: str, mark: str, asked: dict[str, Any]
     ) -> web.StreamResponse:
-        reply = self._content(request.path, asked)
+        if request.path.endswith("/embeddings"):
+            reply = _embeddings(asked, self.embed(asked["input"]))
+        else:
+            write = _anthropic if request.path.endswith("/messages") else _openai
+            reply = write(asked, self.answer(asked["messages"]))
         body = orjson.dumps(reply)
         if fault == "truncated-json":
             return _json(body[: len(body) // 2])
@@ -258,12 +262,6 @@ class FakeModelServer:
             return _close(request, begun)
         self.answered[mark] += 1
         return _json(body)
-
-    def _content(self, path: str, asked: dict[str, Any]) -> dict[str, Any]:
-        if path.endswith("/embeddings"):
-            return _embeddings(asked, self.embed(asked["input"]))
-        write = _anthropic if path.endswith("/messages") else _openai
-        return write(asked, self.answer(asked["messages"]))
 
 
 def _json(

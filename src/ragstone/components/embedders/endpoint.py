@@ -163,10 +163,6 @@ class EmbeddingsWire(WireFormat):
         """Return the address for requests."""
         return join_url(base_url, "embeddings")
 
-    def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers with the key."""
-        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
-
     def body(self, model: str, request: Request) -> bytes:
         """Return the body of a request."""
         texts = [text for _, text in request.messages]
