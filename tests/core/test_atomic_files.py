@@ -166,7 +166,7 @@ def test_an_error_in_the_block_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_an_existing_folder_is_replaced_only_if_obsolete(tmp_path: Path) -> None:
-    """A folder with content stays and is an error, unless the caller says it is obsolete."""
+    """An existing folder with content is an error, unless `is_obsolete` returns true."""
     folder = tmp_path / "step"
     folder.mkdir()
     (folder / "old").touch()

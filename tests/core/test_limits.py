@@ -1,4 +1,4 @@
-"""Limits: every one has a type, a reason and a use, and its message names the way out.
+"""Limits: every one has a type, a reason and a use, and its message has a remedy.
 
 Time-outs, deadlines, attempts and consecutive failures of calls are tested in
 `tests/calls/test_client.py`; the number of pages in a report in `tests/results/test_html.py`.
@@ -65,14 +65,14 @@ def test_every_limit_is_final_positive_and_explained() -> None:
 
 
 def test_every_limit_is_used() -> None:
-    """No limit is left that nothing reads."""
+    """Every limit is read by a module."""
     files = [path for path in SOURCE.rglob("*.py") if path.name != "limits.py"]
     words = {word for p in files for word in re.findall(r"[A-Z_]{4,}", p.read_text("utf-8"))}
     assert set(NAMES) - words == set()
 
 
 def test_no_other_module_defines_a_limit() -> None:
-    """A whole number called MAX, MOST, LARGEST, LONGEST or SHOWN belongs into `limits`."""
+    """Constants named MAX, MOST, LARGEST, LONGEST or SHOWN are defined in `limits`."""
     pattern = re.compile(
         r"^_?\w*(?:MAX|MOST|LARGEST|LONGEST|SHOWN)\w*(?:: Final)? = \d", re.MULTILINE
     )
@@ -82,7 +82,7 @@ def test_no_other_module_defines_a_limit() -> None:
 
 
 def nested(levels: int) -> str:
-    """Return lists within each other."""
+    """Return the JSON of nested lists."""
     return "[" * levels + "]" * levels
 
 
@@ -218,7 +218,7 @@ INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
 @pytest.mark.parametrize(
     ("limit", "read", "message"), INPUT, ids=[f"{case[0][0]}-{n}" for n, case in enumerate(INPUT)]
 )
-def test_input_beyond_a_limit_is_an_error_with_the_way_out(
+def test_input_beyond_a_limit_is_an_error_with_a_remedy(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     limit: tuple[str, int],
@@ -330,7 +330,7 @@ def test_a_long_error_of_a_server_is_cut(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_stalled_event_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says that replies are kept and how to resume."""
+    """The error mentions the stored replies and the command to resume."""
     monkeypatch.setattr(limits, "STALLED_LOOP_SECONDS", -1.0)
     with pytest.raises(CallError, match=r"no progress for 0 s; .* run the same command again"):
         Engine(RetryPolicy()).check_alive()
@@ -386,7 +386,7 @@ def test_low_disk_space_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_cut_lists_and_texts_name_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cut list ends with the number of the others, a cut text with three dots."""
+    """A shortened list ends with the number of other values, a shortened text with three dots."""
     monkeypatch.setattr(limits, "MAX_VALUE_CHARACTERS", 5)
     monkeypatch.setattr(limits, "SHOWN_LABEL_VALUES", 1)
     monkeypatch.setattr(limits, "SHOWN_DIFFERING_ANSWERS", 0)

@@ -1,4 +1,4 @@
-"""A fake of a writer of test queries: it cuts sentences out of passages, with faults on demand.
+"""A fake writer of test queries: it returns sentences of passages, with faults on demand.
 
 calls = ScriptedCalls(ScriptedWriter(faults={"facts": "refusal"}))
 writer = Writer(resolve_llm({"name": "chat", "model": "scripted"}), calls.services())
