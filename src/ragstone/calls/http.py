@@ -247,10 +247,8 @@ def _error_text(raw: bytes) -> tuple[str, str]:
     try:
         payload = parse_json(raw)
     except ValueError:
-        return _excerpt(raw), ""
-    if not isinstance(payload, dict):
-        return _excerpt(raw), ""
-    error = payload.get("error", payload)
+        payload = None
+    error = payload.get("error", payload) if isinstance(payload, dict) else _excerpt(raw)
     if isinstance(error, dict):
         text = error.get("message") or error.get("detail") or _excerpt(raw)
         return _one_line(text), str(error.get("code") or error.get("type") or "")

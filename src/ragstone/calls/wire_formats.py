@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, WireFormat
+from ragstone.calls.types import Endpoint, Reply, Request, Sampling, TokenLogprob, WireFormat
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -28,10 +28,7 @@ class OpenAIFormat(WireFormat):
             "model": model,
             "messages": [{"role": role, "content": text} for role, text in request.messages],
         }
-        for name in ("temperature", "max_tokens", "top_p", "seed"):
-            value = getattr(sampling, name)
-            if value is not None:
-                body[name] = value
+        body |= _given(sampling, "temperature", "max_tokens", "top_p", "seed")
         if sampling.stop:
             body["stop"] = sampling.stop
         if sampling.logprobs is not None:
@@ -51,9 +48,7 @@ class OpenAIFormat(WireFormat):
         if not choices:
             raise ValueError("the list of choices is empty")
         message = _get(choices[0], "message", dict)
-        text = message.get("content")
-        if text is None:
-            text = ""
+        text = "" if message.get("content") is None else message["content"]
         if not isinstance(text, str):
             raise ValueError(f"the content is of type {type(text).__name__}")  # noqa: TRY004 - see _get
         usage = payload.get("usage") or {}
@@ -102,9 +97,7 @@ class AnthropicFormat(WireFormat):
         system = "\n\n".join(text for role, text in request.messages if role == "system")
         if system:
             body["system"] = system
-        for name in ("temperature", "top_p"):
-            if getattr(sampling, name) is not None:
-                body[name] = getattr(sampling, name)
+        body |= _given(sampling, "temperature", "top_p")
         if sampling.stop:
             body["stop_sequences"] = sampling.stop
         return orjson.dumps(body | dict(sampling.extra))
@@ -150,6 +143,10 @@ def join_url(base_url: str, path: str) -> str:
     """
     address, mark, query = base_url.partition("?")
     return f"{address.rstrip('/')}/{path}{mark}{query}"
+
+
+def _given(sampling: Sampling, *names: str) -> dict[str, Any]:
+    return {name: getattr(sampling, name) for name in names if getattr(sampling, name) is not None}
 
 
 def _get(payload: Any, name: str, kind: type) -> Any:

@@ -30,6 +30,13 @@ from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_
 
 NOT_IN_CACHE_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
 """Metadata of a dataclass field that cannot change the component's output."""
+
+
+def in_cache_key(field: dataclasses.Field[Any]) -> bool:
+    """Return whether a field of a component is part of its cache key."""
+    return not NOT_IN_CACHE_KEY.items() <= field.metadata.items()
+
+
 SERVICES: Final = ("services", "calls", "store", "corpus", "qrels")
 """Parameters that a verb may have besides its items."""
 OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ragstone.core.builtins import FORMER_KINDS, name_of
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import in_cache_key
 from ragstone.core.environment import extras, installed
 from ragstone.core.registry import find, known
 from ragstone.core.spec import Spec
@@ -79,7 +79,7 @@ def _parameter(field: dataclasses.Field[Any], text: str) -> dict[str, Any]:
         "type": str(field.type),
         "default": None if default is dataclasses.MISSING else repr(default),
         "help": text,
-        "in_key": not any(field.metadata.get(mark) for mark in NOT_IN_CACHE_KEY),
+        "in_key": in_cache_key(field),
     }
 
 

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import name_of
-from ragstone.core.component import NOT_IN_CACHE_KEY, Component
+from ragstone.core.component import Component, in_cache_key
 from ragstone.core.user_code import class_name, is_ours, source_digest
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-_IN_KEY_MARK = next(iter(NOT_IN_CACHE_KEY))
 SMALL: Final = 1 << 28
 """Characters of a table that is hashed in one piece: 350,000 passages of 100 words."""
 _BLOCK: Final = 4096
@@ -68,7 +67,7 @@ def cache_key_parts(component: object) -> dict[str, Any]:
         "parameters": {
             f.name: _plain(getattr(component, f.name))
             for f in dataclasses.fields(component)
-            if not f.metadata.get(_IN_KEY_MARK)
+            if in_cache_key(f)
         },
     }
     if not is_ours(kind):
