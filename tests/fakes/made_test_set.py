@@ -59,7 +59,7 @@ def run(
 
     Args:
         strategy: see `ragstone.building.strategies`.
-        faults: see `ragstone.testing.fake_writer`.
+        faults: see `tests.fakes.scripted_writer`.
         passages: the corpus, if not the small one.
         script: returns the replies, if not the scripted writer with these faults.
         judged: whether the queries are labelled and rated.

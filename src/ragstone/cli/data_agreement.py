@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import json_option, print_json, text_table
-from ragstone.results.number_format import interval_text, number
+from ragstone.results.wording import interval_text, number
 
 if TYPE_CHECKING:
     from ragstone.statistics.agreement import Agreement
