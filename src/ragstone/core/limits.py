@@ -187,6 +187,12 @@ STORED_RANKS: Final = 5
 """Passages of a ranking whose texts are stored with the results, for reports."""
 STORED_PASSAGE_CHARACTERS: Final = 600
 """Such a text: a report contains thousands of them."""
+SHOWN_FAILURES: Final = 5
+"""Reasons of failures in the terminal, the most frequent first."""
+SHOWN_REASONS: Final = 20
+"""Reasons of failures in a step's manifest and in JSON, the most frequent first."""
+REASON_CHARACTERS: Final = 400
+"""Characters of such a reason in the terminal."""
 REPORT_LABEL_VALUES: Final = 24
 """Values of a label that a report breaks metrics down by; with more, groups are tiny."""
 SCAN_LABEL_VALUES: Final = 12

@@ -145,10 +145,11 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     except ComponentError as error:
         message = f"{step.owner}: {error}" if step.owner else str(error)
         raise error.with_message(message) from error.__cause__
+    reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
         sum(outcome.retry for outcome in outcomes),
-        Counter(outcome.reason for outcome in outcomes if outcome.reason),
+        dict(reasons.most_common(limits.SHOWN_REASONS)),
     )
 
 

@@ -279,6 +279,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         ],
         "usage": [asdict(row) for row in usage_rows(results)],
         "notes": [asdict(note) for note in results.notes],
+        "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }
 
 

@@ -91,7 +91,7 @@ class AdaptabilityRow:
 
 @dataclass(frozen=True, slots=True)
 class StepNote:
-    """A change that a step made to its input: how often, and which component made it."""
+    """A fact about several items of a step: a change to the input, or a reason of failures."""
 
     step: str
     component: str
@@ -142,13 +142,28 @@ class StoredResults:
 
         Equal notes of equal steps (the same metric in several trials) are added up.
         """
+        return _step_notes(self._facts("notes"))
+
+    @cached_property
+    def failures(self) -> list[StepNote]:
+        """The reasons of failed items and of fallbacks, the most frequent first."""
+        counts = self._facts("reasons")
+        for trial in self.trials:
+            for metric, scores in trial.scores.items():
+                if self.record.metric(metric).kind != "judge":
+                    reasons = _metric_failures(scores, trial.predictions)
+                    counts.update(("score-answer", metric, reason) for reason in reasons)
+        return _step_notes(counts)
+
+    def _facts(self, key: str) -> Counter[tuple[str, str, str]]:
+        """Return (step, component, text) -> count over the manifests of all steps."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for folder in self.record.steps:
             manifest = self._step(folder).manifest
-            for what, count in manifest.get("notes", {}).items():
+            for what, count in manifest.get(key, {}).items():
                 name = re.split("[/:]", manifest["made_by"]["component"])[-1]
                 counts[manifest["step"], name, what] += count
-        return [StepNote(*note, count) for note, count in counts.items()]
+        return counts
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -258,6 +273,19 @@ class StoredResults:
 
     def _step(self, folder: str) -> StoredTable:
         return StoredTable("", folder=self.store.root / "steps" / folder)
+
+
+def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:
+    return [StepNote(*note, count) for note, count in counts.most_common()]
+
+
+def _metric_failures(
+    scores: Mapping[str, Score], predictions: Mapping[str, Prediction]
+) -> Iterator[str]:
+    """Yield the reasons of failed scores, apart from those of missing answers."""
+    for query_id, score in scores.items():
+        if score.status == "failed" and predictions[query_id].answer is not None:
+            yield score.reason
 
 
 def _cells(measured: Iterable[Scored], clusters: Mapping[str, str]) -> list[Cell]:

@@ -42,6 +42,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _means("Retrieval", [retrieval] if retrieval else [], "* best"),
         _usage(results),
         _notes(results),
+        _failures(results),
     )
     yield from (table for table in tables if table is not None)
 
@@ -51,6 +52,17 @@ def _notes(results: StoredResults) -> str | None:
         f"  {n.count:,} {n.what} ({n.component}, {wording.TITLES[n.step]})" for n in results.notes
     ]
     return "\n".join(["Changes that steps made to their input", *lines]) if lines else None
+
+
+def _failures(results: StoredResults) -> str | None:
+    found, shown = results.failures, limits.SHOWN_FAILURES
+    lines = [
+        wording.shorten(f"  {n.count:,} x {n.component}: {n.what}", limits.REASON_CHARACTERS)
+        for n in found[:shown]
+    ]
+    if found[shown:]:
+        lines.append(f"  and {len(found) - shown:,} other reasons: `ragstone show --query ID`")
+    return "\n".join(["Failures and fallbacks", *lines]) if lines else None
 
 
 def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
