@@ -1,4 +1,4 @@
-"""The house's own rules, checked over the source: layers, circles, size, annotations, no print."""
+"""The rules of the source: layers, circular imports, sizes and forbidden calls."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def imports() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_run_down_the_layers(path: Path) -> None:
-    """No import runs upward, lazy ones and those for types included."""
+    """No import is from a higher layer, including lazy imports and those for types."""
     depth = {part: number for number, layer in enumerate(LAYERS) for part in layer}
     module = module_of(path)
     if module == "ragstone":
@@ -99,7 +99,7 @@ def test_there_is_no_circle_of_files_or_folders() -> None:
 
 
 def test_few_modules_are_loose() -> None:
-    """What is neither a folder nor in this list belongs into a folder."""
+    """Every other module is in a folder."""
     assert {path.name for path in SOURCE.glob("*.py")} == LOOSE
 
 
@@ -143,8 +143,8 @@ def test_importing_is_free() -> None:
     assert found.stdout.strip() == "[]"
 
 
-def test_what_is_public_is_listed_and_exists() -> None:
-    """`__all__` is sorted, and every name in it can be had."""
+def test_public_names_are_listed_and_exist() -> None:
+    """`__all__` is sorted, and every name in it is an attribute."""
     import ragstone
 
     assert list(ragstone.__all__) == sorted(ragstone.__all__)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from ragstone.cli.data import command
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 
 def _rating(messages: Any) -> str:

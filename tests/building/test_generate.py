@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.made_test_set import corpus, run, writer
+from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.compare_generated import comparison_chart, read_generated
 from ragstone.building.draft import Writer
@@ -22,10 +24,7 @@ from ragstone.components.llm import resolve_llm
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Services
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_model_server import FakeModelServer
-from ragstone.testing.fake_test_set import corpus, run, writer
-from ragstone.testing.fake_writer import ScriptedWriter
+from ragstone.testing import FakeModelServer, ScriptedCalls
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

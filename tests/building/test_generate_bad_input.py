@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.made_test_set import corpus, run, writer
+from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.generate import Plan, generate
 from ragstone.building.passages import is_table_or_code, usable
 from ragstone.cli.data import command
 from ragstone.data.corpus import Corpus
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_test_set import corpus, run, writer
-from ragstone.testing.fake_writer import ScriptedWriter
+from ragstone.testing import ScriptedCalls
 from ragstone.types import Passage
 
 _FROM_FACTS = ("summaries", "conclusions")

@@ -12,7 +12,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, chat
 from ragstone.cli.calls import command
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 
 @pytest.fixture

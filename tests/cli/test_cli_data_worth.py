@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from click.testing import CliRunner
+from tests.fakes.made_results import made_results
 
 from ragstone.cli.data import command
-from ragstone.testing.fake_results import made_results
 
 HEAD = "data: sample\nsystems: {a: {retriever: bm25, generator: gold}}\nsettings: [none]\n"
 

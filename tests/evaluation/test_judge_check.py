@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.scripted_verdicts import ScriptedVerdicts, chance
 
 from ragstone.calls.types import Failure
 from ragstone.cli.judge import command
@@ -21,8 +22,7 @@ from ragstone.evaluation.judge_check import JudgeCheck, check_judge
 from ragstone.evaluation.judge_check_text import check_document, check_text
 from ragstone.statistics.judge_quality import Columns, quality, uses
 from ragstone.statistics.prediction_powered import calibrated_mean
-from ragstone.testing.fake_judge import ScriptedCalls, ScriptedVerdicts, chance
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Query
 
 SharedData: TypeAlias = Callable[[str], Path]

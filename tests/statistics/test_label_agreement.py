@@ -25,8 +25,7 @@ from ragstone.statistics.label_agreement import (
     kappa_of,
     majority,
 )
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls
 
 PEOPLE = {
     "ann": {"1": "fact", "2": "fact", "3": "sum", "4": "sum", "5": "fact"},

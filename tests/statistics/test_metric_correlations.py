@@ -16,7 +16,7 @@ from ragstone.errors import ConfigError, DatasetError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.charts.heat_map import correlation_chart
 from ragstone.statistics.metric_correlations import correlations, inverse_frequency
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 SharedData: TypeAlias = Callable[[str], Path]
 
