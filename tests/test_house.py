@@ -83,19 +83,36 @@ def test_imports_run_down_the_layers(path: Path) -> None:
     assert [target for target in imports()[module] if depth[part_of(target)] > own] == []
 
 
+def folders() -> dict[str, set[str]]:
+    """Return folder or loose module -> those that it imports."""
+    found: dict[str, set[str]] = {}
+    for name, targets in imports().items():
+        if name != "ragstone":
+            others = {part_of(target) for target in targets} - {part_of(name)}
+            found.setdefault(part_of(name), set()).update(others)
+    return found
+
+
 def test_there_is_no_circle_of_files_or_folders() -> None:
     """Files can be sorted so that each imports only files before it; so can folders."""
     files = {name: targets for name, targets in imports().items() if name != "ragstone"}
-    folders: dict[str, set[str]] = {}
-    for name, targets in files.items():
-        others = {part_of(target) for target in targets} - {part_of(name)}
-        folders.setdefault(part_of(name), set()).update(others)
-
-    for graph in (files, folders):
+    for graph in (files, folders()):
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             pytest.fail(f"a circle of imports: {error.args[1]}")
+
+
+def test_the_plan_fits_on_a_page() -> None:
+    """The folders are few, the longest chain of imports is short, and few folders are joined."""
+    graph = folders()
+    floors: dict[str, int] = {}
+    for name in TopologicalSorter(graph).static_order():
+        floors[name] = 1 + max((floors[target] for target in graph[name]), default=0)
+
+    assert len(graph) <= 25
+    assert max(floors.values()) <= 11
+    assert sum(map(len, graph.values())) <= 130
 
 
 def test_few_modules_are_loose() -> None:
