@@ -44,9 +44,8 @@ def test_queries_below_a_threshold_are_left_out_with_the_reason(tmp_path: Path) 
     assert all("question_useful" not in row["ratings"] for row in rows)
     assert all("question_useful: " in row["notes"] for row in rows)
     assert len(load_dataset(str(kept)).queries) == 12 - len(rejected)
-    assert (
-        f"{12 - len(rejected)} of 12 queries kept; of 12 a rating could not be read" in done.output
-    )
+    kept_count = f"{12 - len(rejected)} of 12 queries kept"
+    assert f"{kept_count}; 12 have an unreadable rating" in done.output
 
 
 def test_an_unknown_critique_is_refused_before_any_call(tmp_path: Path) -> None:

@@ -201,7 +201,8 @@ def test_generators_are_compared(tmp_path: Path) -> None:
     figure = comparison_chart([read_generated(tmp_path / n) for n in ("statements", "single")])
     chart = ["--chart", str(tmp_path / "compared.svg")]
     told = CliRunner().invoke(
-        command, ["generated", str(tmp_path / "statements"), str(tmp_path / "single"), *chart]
+        command,
+        ["compare-generated", str(tmp_path / "statements"), str(tmp_path / "single"), *chart],
     )
 
     assert (tmp_path / "compared.svg").read_text().startswith("<svg")

@@ -63,7 +63,7 @@ def test_show_finds_a_call_by_the_start_of_its_key(store: Path) -> None:
 def test_prune_removes_what_is_named_and_nothing_else(store: Path) -> None:
     """Failures go without asking; replies only after a yes; nothing without a filter."""
     assert json.loads(run("prune", store, "--failures", "--json").output)["removed"] == 1
-    assert "say which calls" in str(run("prune", store).exception)
+    assert "choose the calls" in str(run("prune", store).exception)
     assert run("prune", store, "--all").exit_code == 1
     assert json.loads(run("prune", store, "--older-than", "1", "--json").output)["removed"] == 0
     assert json.loads(run("prune", store, "--all", "--yes", "--json").output)["removed"] == 3

@@ -27,7 +27,7 @@ from ragstone.building.prompts import load_prompts
 from ragstone.building.reply_parsing import Rejected, checked_question
 from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, RetryPolicy, chat
 from ragstone.calls.scheduler import Engine
-from ragstone.cli import diagnostics, score
+from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts
 from ragstone.cli.judge import read_judge
 from ragstone.core import limits
@@ -309,7 +309,7 @@ def test_a_long_question_is_rejected_with_the_number() -> None:
 def test_low_disk_space_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`ragstone doctor` names the free space and the remedy."""
     monkeypatch.setattr(limits, "LOW_DISK_BYTES", 2**80)
-    finding = diagnostics._disk(tmp_path)
+    finding = doctor._disk(tmp_path)
     assert finding.state == "warning"
     assert "give another folder: store=PATH" in finding.advice
 

@@ -66,7 +66,7 @@ def test_people_are_what_stored_metrics_are_held_against(
 ) -> None:
     """The win rate of mtRAG, balanced and by system, with the ceiling and a chart."""
     chart = tmp_path / "heat.json"
-    given = ["correlate", "--on", str(shared_data("mtrag")), "--rating", "win-rate"]
+    given = ["correlate", "--data", str(shared_data("mtrag")), "--rating", "win-rate"]
 
     plain = CliRunner().invoke(command, [*given, "--by", "system", "--chart", str(chart)])
     balanced = CliRunner().invoke(command, [*given, "--balance", "RB_llm", "--json"])

@@ -38,7 +38,7 @@ def read_label_sets(path: Path, key: str = "label") -> LabelSets:
         DatasetError: a row has no id, an id has two rows with other labels, or there is no label.
     """
     found: LabelSets = {}
-    for number, row in _label_rows(path):
+    for number, row in _file_rows(path):
         item_id, labels = _item_id(path, number, row), _labels(row.get(key))
         if not labels:
             continue
@@ -84,7 +84,7 @@ def label_fields(path: Path) -> dict[str, str]:
     The label in the field `label` has the name in the field `taxonomy`, or else "taxonomy".
     """
     found: dict[str, str] = {}
-    for _, row in _label_rows(path):
+    for _, row in _file_rows(path):
         for name in row.keys() - _NO_LABELS:
             if _labels(row[name]):
                 called = str(row.get("taxonomy") or "taxonomy") if name == "label" else name
@@ -124,7 +124,7 @@ def _item_id(path: Path, number: int, row: Mapping[str, Any]) -> str:
     return take_id({"_id": str(row[names[0]])})
 
 
-def _label_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
+def _file_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
     return _tabled(path) if path.name.endswith((".csv", ".tsv")) else json_rows(path)
 
 
@@ -139,7 +139,7 @@ def _tabled(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         ) from error
 
 
-def written(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:
+def label_rows(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file: one per item, with its label or list of labels per taxonomy.
 
     Args:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import json_option, print_result
 from ragstone.errors import ConfigError
 
-CORRECTIONS = ("holm", "benjamini-hochberg", "none")
+if TYPE_CHECKING:
+    from ragstone.statistics.paired import Correction
 
 
 @click.command(
@@ -25,28 +27,28 @@ Examples:
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE [NAME=]FILE...")
-@click.option("--metrics", help="Which metrics, with commas between; all that are shared.")
+@click.option("--metrics", help="Comma-separated metrics (default: those in every file).")
 @click.option(
     "--clusters",
-    help="Queries that belong together: a file (query id, tab, cluster), a label of --data, none.",
+    help="Queries that are not independent: a file (query id, tab, cluster), a label of --data, or "
+    "'none'.",
 )
 @click.option(
     "--data",
-    help="The data set of the queries; its conversations or documents are clusters by default.",
+    help="Data set of the queries; its conversations or documents are the default clusters.",
 )
-@click.option("--baseline", help="Compare the others with this one; every pair otherwise.")
+@click.option("--baseline", help="Compare this system with each other one (default: all pairs).")
 @click.option(
     "--correction",
-    type=click.Choice(CORRECTIONS),
+    type=click.Choice(["holm", "benjamini-hochberg", "none"]),
     default="holm",
-    show_default=True,
-    help="Of p for being many.",
+    help="Multiple-testing correction of the p-values.",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
-@click.option("--lower-is-better", help="Metrics such as latency, with commas between.")
+@click.option("--confidence", type=float, default=0.95, help="Confidence level of the intervals.")
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of the resampled leaderboards."
+    "--lower-is-better", help="Comma-separated metrics whose low values are good, such as latency."
 )
+@click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
 @json_option
 def command(
     *,
@@ -55,55 +57,46 @@ def command(
     clusters: str | None,
     data: str | None,
     baseline: str | None,
-    correction: str,
+    correction: Correction,
     confidence: float,
     lower_is_better: str | None,
     seed: int,
-    as_json: bool,
 ) -> None:
     """Compare systems on the queries that all of them have, metric by metric.
 
-    Each FILE holds one system's scores, one JSON object a line: query_id, metric, value.
+    Each FILE has the scores of one system: JSON lines with query_id, metric and value.
     """
-    from typing import cast
-
+    from ragstone.components.metrics.parse import split_names
     from ragstone.evaluation.compare import compare
-    from ragstone.statistics.paired import Correction
 
     names, paths = zip(*map(_named, files), strict=True)
     label, groups = _clusters(clusters, data)
     found = compare(
         *paths,
         names=names,
-        metrics=_split(metrics) or None,
+        metrics=split_names(metrics or "") or None,
         clusters=groups,
         baseline=baseline,
-        correction=cast("Correction", correction),
+        correction=correction,
         confidence=confidence,
-        lower_is_better=_split(lower_is_better),
+        lower_is_better=split_names(lower_is_better or ""),
         seed=seed,
     )
     found = replace(found, clusters=label or found.clusters)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(str(found))
+    print_result(found.to_dict, lambda: found)
 
 
 def _named(written: str) -> tuple[str, Path]:
-    """Return name and path of `NAME=FILE` or `FILE`; a file may have = in its name."""
+    """Return name and path of `NAME=FILE` or `FILE`; the name of a file may contain =."""
     name, equals, path = written.partition("=")
     if equals and name and "/" not in name and not Path(written).exists():
         return name, Path(path)
     return Path(written).name.split(".")[0] or written, Path(written)
 
 
-def _split(written: str | None) -> list[str]:
-    return [name.strip() for name in (written or "").split(",") if name.strip()]
-
-
 def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str] | None]:
-    """Return what the clusters are called, and query id -> cluster; None leaves it to the ids."""
+    """Return the label or file of the clusters, and query id -> cluster; None: read off the ids."""
+    from ragstone.data.load import load_dataset
     from ragstone.data.readers.scores import clusters_by_label, read_clusters
 
     if written == "none":
@@ -117,7 +110,5 @@ def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str
         )
     if not data:
         return "", None
-    from ragstone.data.load import load_dataset
-
     label, groups = clusters_by_label(load_dataset(data).queries, written or "")
     return label, groups or None

@@ -9,7 +9,7 @@ from ragstone.cli.options import print_json
 
 @click.group("config")
 def command() -> None:
-    """What may stand in an experiment file."""
+    """Describe experiment files for editors and other programs."""
 
 
 @command.command(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
+from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_result
 
 if TYPE_CHECKING:
     from ragstone.results.calibrate import CalibratedTrial
@@ -26,13 +26,11 @@ Example:
 @click.option(
     "--labels",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="File of JSON lines with query_id, system, setting and value (0 to 1).",
 )
 @json_option
-def command(
-    *, experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path, as_json: bool
-) -> None:
+def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path) -> None:
     """Show a judge's raw mean, and the mean calibrated by human labels with its interval.
 
     The labelled answers must be a random sample of all answers.
@@ -40,13 +38,14 @@ def command(
     from ragstone.results.calibrate import calibrate, read_labels
 
     trials = calibrate(load_results(experiment, overrides), metric, read_labels(labels))
-    if as_json:
-        print_json([asdict(trial) for trial in trials])
-        return
+    print_result(lambda: trials, lambda: _table(trials))
+
+
+def _table(trials: Sequence[CalibratedTrial]) -> str:
     from tabulate import tabulate
 
     headers = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
-    click.echo(tabulate([_row(trial) for trial in trials], headers=headers))
+    return tabulate([_row(trial) for trial in trials], headers=headers)
 
 
 def _row(trial: CalibratedTrial) -> list[str]:

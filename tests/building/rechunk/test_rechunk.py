@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragstone.building.rechunk.documents import Documents, Joined, Span
 from ragstone.building.rechunk.qrels_transfer import Carrier, shares
-from ragstone.building.rechunk.rechunk import Recut, recut
+from ragstone.building.rechunk.rechunk import Rechunked, rechunk
 from ragstone.components.chunkers.whole import Whole
 from ragstone.components.chunkers.words import Words
 from ragstone.core.schemas import queries_to_table
@@ -181,7 +181,7 @@ def test_a_threshold_that_is_no_share_is_refused(threshold: float) -> None:
 def test_a_passage_has_the_title_of_the_old_one_in_which_it_begins() -> None:
     """Sections of a document are often titled each for itself."""
     passages = [Passage("1", "a b c", "A", "d"), Passage("2", "d e f", "B", "d")]
-    made = recut(_dataset(passages, {}), Words(2))
+    made = rechunk(_dataset(passages, {}), Words(2))
 
     assert [(p.title, p.text.split()) for p in made.dataset.corpus] == [
         ("A", ["a", "b"]),
@@ -190,14 +190,14 @@ def test_a_passage_has_the_title_of_the_old_one_in_which_it_begins() -> None:
     ]
 
 
-def _cut_words(judged: Judged, **options: object) -> Recut:
+def _cut_words(judged: Judged, **options: object) -> Rechunked:
     passages = [
         Passage("p1", "one two three four ", "", "d", {"start": 0, "end": 19}),
         Passage("p2", "five six seven eight", "", "d", {"start": 19, "end": 39}),
         Passage("blank", " \n"),
         Passage("single", "word"),
     ]
-    return recut(_dataset(passages, judged), Words(2), **options)  # type: ignore[arg-type]
+    return rechunk(_dataset(passages, judged), Words(2), **options)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_carried_over_is_counted_with_its_reason() -> None:
@@ -234,7 +234,7 @@ def test_judged_passages_are_found_in_documents_that_come_from_elsewhere() -> No
         Passage("alone", "one two"),
     ]
     judged = {"q": {p.passage_id: 1 for p in passages}}
-    made = recut(_dataset(passages, judged), Words(2), documents=documents)
+    made = rechunk(_dataset(passages, judged), Words(2), documents=documents)
 
     assert made.dataset.qrels["q"] == {"e-0-8": 1, "d-0-9": 1, "d-9-20": 1}
     assert {n.passage_id: n.reason for n in made.not_carried} == {
@@ -270,12 +270,12 @@ class _Lost:
 def test_a_chunker_of_ones_own_is_held_to_the_contract(chunker: Chunker, said: str) -> None:
     """Ids of their own, and a place."""
     with pytest.raises(DatasetError, match=said):
-        recut(_dataset([Passage("a", "x"), Passage("b", "y")], {}), chunker)
+        rechunk(_dataset([Passage("a", "x"), Passage("b", "y")], {}), chunker)
 
 
 def test_documents_whose_passages_share_an_id_are_one_document() -> None:
     """Ids say what belongs together, wherever the passages stand in the corpus."""
-    made = recut(
+    made = rechunk(
         _dataset([Passage("1", "a b", "", "d"), Passage("2", "c"), Passage("3", "d", "", "d")], {}),
         Whole(),
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Recut:
+class Rechunked:
     """What came of cutting a data set's documents anew."""
 
     dataset: Dataset
@@ -59,13 +59,13 @@ class Recut:
         }
 
 
-def recut(
+def rechunk(
     dataset: Dataset,
     chunker: Chunker,
     *,
     documents: Corpus | None = None,
     threshold: float = THRESHOLD,
-) -> Recut:
+) -> Rechunked:
     """Cut the documents of a data set into new passages and carry its judgements over.
 
     Args:
@@ -98,7 +98,7 @@ def recut(
     if given:
         given.lose_the_rest()
     made = replace(dataset, corpus=Corpus(corpus.finish()), qrel_table=_qrels(carrier))
-    return Recut(
+    return Rechunked(
         made,
         count,
         tuple(empty),

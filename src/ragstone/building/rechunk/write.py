@@ -20,7 +20,7 @@ from ragstone.data.writers.folder import write_dataset, write_lines
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
-    from ragstone.building.rechunk.rechunk import Recut
+    from ragstone.building.rechunk.rechunk import Rechunked
 
 
 def check_target(folder: Path) -> None:
@@ -29,7 +29,7 @@ def check_target(folder: Path) -> None:
         raise DatasetError(f"{folder} is there already; choose another folder, or remove it")
 
 
-def write_recut(made: Recut, folder: Path, made_by: Mapping[str, Any]) -> list[Path]:
+def write_rechunked(made: Rechunked, folder: Path, made_by: Mapping[str, Any]) -> list[Path]:
     """Write a data set and what belongs to it into a new folder, all of it or nothing.
 
     Args:
@@ -52,7 +52,7 @@ def write_recut(made: Recut, folder: Path, made_by: Mapping[str, Any]) -> list[P
     return [folder / path.name for path in files]
 
 
-def _documents(made: Recut) -> Iterator[bytes]:
+def _documents(made: Rechunked) -> Iterator[bytes]:
     table = made.dataset.corpus.table
     for batch in table.select(["passage_id", "document_id"]).to_batches():
         pairs = zip(*(batch.column(n).to_pylist() for n in batch.schema.names), strict=True)
@@ -66,7 +66,7 @@ def _judgements(qrels: Mapping[str, Mapping[str, int]]) -> Iterator[bytes]:
             yield f"{query_id}\t{document_id}\t{relevance}\n".encode()
 
 
-def _facts(made: Recut, made_by: Mapping[str, Any]) -> bytes:
+def _facts(made: Rechunked, made_by: Mapping[str, Any]) -> bytes:
     facts = {
         **made_by,
         **made.summary(),

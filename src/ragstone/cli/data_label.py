@@ -1,4 +1,4 @@
-"""`ragstone data labels`, `label`, `worth`: the kinds of queries of a data set, and its worth."""
+"""`ragstone data label`, `label-stats` and `suitability`: labels of queries, advice on data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import (
-    calls_option,
+    FILE,
+    FORMER_CHART,
+    Command,
     chart_option,
     json_option,
     load_results,
-    print_json,
+    print_result,
+    query_options,
     text_table,
+    write_json_lines,
 )
 from ragstone.core import limits
 from ragstone.results.number_format import ABSENT, interval_text, mean_text
@@ -25,23 +29,21 @@ if TYPE_CHECKING:
     from ragstone.statistics.summary import Summary
 
 
-@click.command("labels")
+@click.command("label-stats", cls=Command, former=FORMER_CHART)
 @click.argument("sources", nargs=-1, required=True)
-@click.option("--label", default="taxonomy", show_default=True, help="Label to count.")
-@chart_option("Draw the shares into this file")
+@click.option("--label", default="taxonomy", help="Label to count.")
+@chart_option
 @json_option
-def labels_command(
-    sources: tuple[str, ...], label: str, chart: Path | None, *, as_json: bool
-) -> None:
+def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None) -> None:
     """Show the distribution of a label over the queries of data sets, side by side.
 
     A SOURCE is a data set, or a file of labels by `ragstone data label` or an annotator.
 
     \b
     Examples:
-      ragstone data labels sample
-      ragstone data labels sample my-set --label answerability --chart composition.svg
-      ragstone data labels my-set-labels.jsonl other-labels.jsonl
+      ragstone data label-stats sample
+      ragstone data label-stats sample my-set --label answerability --chart composition.svg
+      ragstone data label-stats my-set-labels.jsonl other-labels.jsonl
     """
     from ragstone.building.label_files import label_sets
     from ragstone.results.charts.render import write_chart
@@ -52,34 +54,31 @@ def labels_command(
     found = {source: composition(list(values.values())) for source, values in sets.items()}
     if chart:
         write_chart(composition_chart(label, found), chart)
-    if as_json:
-        print_json({s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()})
-        return
     names = sorted({name for rows in found.values() for name in rows})
     lines = [[name, *(_mean(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in sets.values())])
-    click.echo(text_table([label, *sources], lines))
-    if any(len(labels) > 1 for values in sets.values() for labels in values.values()):
-        click.echo("\nShares of the queries; a query may have several labels.")
+    several = any(len(labels) > 1 for values in sets.values() for labels in values.values())
+    note = "\n\nShares of the queries; a query may have several labels." if several else ""
+    print_result(
+        lambda: {s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()},
+        lambda: text_table([label, *sources], lines) + note,
+    )
 
 
 @click.command("label")
-@click.argument("source")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
+@query_options
 @click.option(
     "--taxonomy",
     "taxonomies",
     multiple=True,
     default=("know-your-rag",),
-    show_default=True,
     help="Taxonomy by name or as a YAML file; may be repeated.",
 )
-@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
-@click.option("--limit", type=int, help="Label a random sample of this many queries.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
-@click.option("--explain/--no-explain", default=True, help="Whether the model gives its reason.")
-@calls_option
-def label_command(  # noqa: PLR0917 - click passes every option
+@click.option(
+    "--explain/--no-explain", default=True, help="Let the model give a reason before the label."
+)
+def label_command(
+    *,
     source: str,
     output: Path,
     taxonomies: tuple[str, ...],
@@ -87,7 +86,6 @@ def label_command(  # noqa: PLR0917 - click passes every option
     limit: int | None,
     seed: int,
     calls: Path,
-    *,
     explain: bool,
 ) -> None:
     """Label the queries of a data set, with their gold passages, by a model and by taxonomies.
@@ -102,9 +100,7 @@ def label_command(  # noqa: PLR0917 - click passes every option
       ragstone data label my-set -o both.jsonl --taxonomy know-your-rag --taxonomy my-kinds.yaml
       ragstone data label my-set -o labels.jsonl --model "chat(model=my-model)"
     """
-    import orjson
-
-    from ragstone.building.label_files import written
+    from ragstone.building.label_files import label_rows
     from ragstone.building.labels import Labeller, gold_items
     from ragstone.calls.client import Calls
     from ragstone.data.load import load_dataset
@@ -124,7 +120,7 @@ def label_command(  # noqa: PLR0917 - click passes every option
     with Calls.at(calls) as opened:
         services = Services(calls=opened)
         found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}
-    output.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written(found)))
+    write_json_lines(output, label_rows(found))
     for name, verdicts in found.items():
         failed = sum(v.status == "failed" for v in verdicts)
         left_out = sum(v.status == "not_applicable" for v in verdicts)
@@ -134,31 +130,28 @@ def label_command(  # noqa: PLR0917 - click passes every option
         )
 
 
-@click.command("worth")
-@click.argument("experiments", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command("suitability")
+@click.argument("experiments", nargs=-1, required=True, type=FILE)
 @click.option("--metric", help="Metric to compare (default: the experiment's correctness metric).")
 @json_option
-def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json: bool) -> None:
-    """Report which data sets are worth using, from the results of experiments on them.
+def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> None:
+    """Report which data sets are suitable for RAG, from the results of experiments on them.
 
     Compares answers without context, with gold context and with retrieved context: the gain from
     context, and the model's knowledge without it. Each EXPERIMENT must have run the setting `none`.
 
     \b
     Example:
-      ragstone data worth nq.yaml mirage.yaml
+      ragstone data suitability nq.yaml mirage.yaml
     """
-    found = [row for path in experiments for row in _worth_rows(path, metric)]
-    if as_json:
-        print_json(found)
-        return
+    found = [row for path in experiments for row in _suitability(path, metric)]
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
-    click.echo(text_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
-    for row in found:
-        click.echo(f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.")
+    table = text_table([*head, "known", "advice"], [_line(row) for row in found])
+    reasons = [f"\n\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
+    print_result(lambda: found, lambda: "".join([table, *reasons]))
 
 
-def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
+def _suitability(path: Path, metric: str | None) -> list[Worth]:
     from ragstone.errors import ConfigError
     from ragstone.statistics.dataset_suitability import worth
 
@@ -178,7 +171,7 @@ def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
     ]
 
 
-def _worth_line(row: Worth) -> list[str]:
+def _line(row: Worth) -> list[str]:
     best = max(row.retrieved.items(), key=lambda pair: pair[1].mean or 0.0, default=None)
     found = ["-", "-"]
     if best is not None:
