@@ -48,7 +48,7 @@ def command() -> None:
 @_STORE
 @json_option
 def list_command(log: Path) -> None:
-    """List the models with their replies, failures, tokens and seconds.
+    """List models with replies, failures and tokens.
 
     \b
     Example:
@@ -77,7 +77,7 @@ def _table(models: list[log_queries.ModelCalls]) -> str:
 @click.argument("key")
 @json_option
 def show_command(log: Path, key: str) -> None:
-    """Show one call: its parameters, its prompt, and its reply or failure.
+    """Show a call with its prompt and its reply.
 
     KEY is a prediction's call_key, or the beginning of it.
 

@@ -69,7 +69,9 @@ for _more in (
 @click.argument("source")
 @json_option
 def show_command(source: str) -> None:
-    """Show the contents of a data set: counts, labels, lengths, missing parts, and a few rows.
+    """Show the contents of the data set SOURCE.
+
+    Prints counts, labels, lengths of texts, the number of missing parts, and a few rows.
 
     \b
     Examples:
@@ -102,10 +104,11 @@ def show_command(source: str) -> None:
 )
 @json_option
 def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...]) -> None:
-    """Write a data set into a folder in another layout. Existing files are not overwritten.
+    """Write the data set SOURCE in another layout.
 
-    The layout `ragstone` is Ragstone's own. `mtrag` has conversations, retrieval tasks in three
-    query forms with qrels, and corpora. `mtrageval` has the inputs of its tasks A, B and C.
+    Existing files are not overwritten. The layout `ragstone` is Ragstone's own. `mtrag` has
+    conversations, retrieval tasks in three query forms with qrels, and corpora. `mtrageval` has the
+    inputs of its tasks A, B and C.
 
     \b
     Examples:
@@ -136,7 +139,7 @@ def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...
 )
 @json_option
 def check_command(source: str, against: str | None, target: Path | None) -> None:
-    """Check a data set for errors, and optionally write a cleaned copy.
+    """Check the data set SOURCE for errors.
 
     The findings are errors (scores are wrong because of them), warnings (scores may be wrong) and
     notes (to be known when scores are read). The exit code is 1 if the original has an error, with

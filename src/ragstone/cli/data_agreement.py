@@ -32,12 +32,13 @@ Report = tuple[Mapping[str, Any], list[str], dict[str, Any]]
 def agreement_command(
     sources: tuple[str, ...], models: tuple[str, ...], field: str, output: Path | None
 ) -> None:
-    """Measure the agreement of annotators: each SOURCE is a file of one annotator's labels.
+    """Measure the agreement between annotators.
 
-    Each annotator and each model is compared with the majority of the other annotators by Fleiss'
-    kappa (Know Your RAG, section 4). Items without a majority are set aside. If an item has several
-    labels, each label is a yes or no of its own. A single source is the truth for the models; it
-    may be a data set with the label that --field names.
+    Each SOURCE is a file of one annotator's labels. Each annotator and each model is compared with
+    the majority of the other annotators by Fleiss' kappa (Know Your RAG, section 4). Items without
+    a majority are set aside. If an item has several labels, each label is a yes or no of its own. A
+    single source is the truth for the models; it may be a data set with the label that --field
+    names.
 
     \b
     Examples:

@@ -38,11 +38,12 @@ if TYPE_CHECKING:
 def chunk_command(
     source: str, target: Path, *, chunker: str, documents: Path | None, threshold: float
 ) -> None:
-    """Cut the documents of SOURCE into other passages, and transfer the qrels to them.
+    """Cut the documents of SOURCE into other passages.
 
-    The document and the place of a passage are read from its document id and its labels `start` and
-    `end`, or from an id of the form DOCUMENT-START-END. `cutting.json` lists the judgements that
-    could not be transferred. SOURCE may be a folder with corpus.jsonl alone.
+    The qrels are transferred to the new passages. The document and the place of a passage are read
+    from its document id and its labels `start` and `end`, or from an id of the form
+    DOCUMENT-START-END. `cutting.json` lists the judgements that could not be transferred. SOURCE
+    may be a folder with corpus.jsonl alone.
 
     \b
     Examples:

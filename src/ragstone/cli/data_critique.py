@@ -39,10 +39,11 @@ def critique_command(
     seed: int,
     calls: Path,
 ) -> None:
-    """Rate the queries of a data set, with gold answers and passages, by the eight critiques.
+    """Rate the queries of SOURCE by eight critiques.
 
-    FILE gets a line per query: ratings from 1 to 5, whether the query is kept, and why not. An
-    unreadable rating rejects nothing. If interrupted, run the same command again to resume.
+    A model reads each query with its gold answers and passages. FILE gets a line per query: ratings
+    from 1 to 5, whether the query is kept, and why not. An unreadable rating rejects nothing. If
+    interrupted, run the same command again to resume.
 
     \b
     Examples:

@@ -87,10 +87,11 @@ threshold_option: Final = click.option(
 @click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply.")
 @json_option
 def generate_command(source: str, target: Path, **options: Any) -> None:
-    """Make a test set from the passages of SOURCE: queries, answers, relevant passages.
+    """Make a test set from the passages of SOURCE.
 
-    `items.jsonl` in the folder has every item, kept or rejected, with its passage, statement,
-    prompts, replies and reason. If interrupted, run the same command again to resume.
+    It has queries, answers and relevant passages. `items.jsonl` in the folder has every item, kept
+    or rejected, with its passage, statement, prompts, replies and reason. If interrupted, run the
+    same command again to resume.
 
     \b
     Strategies:
@@ -213,7 +214,9 @@ def _rating(mean: float | None, count: int | None) -> str:
 @chart_option
 @json_option
 def compare_generated_command(folders: tuple[Path, ...], chart: Path | None) -> None:
-    """Compare generated test sets: kept items, labels, ratings, cost per kept item.
+    """Compare generated test sets.
+
+    Prints kept items, labels, ratings, and the cost per kept item of each FOLDER.
 
     \b
     Example:

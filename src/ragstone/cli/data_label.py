@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @chart_option
 @json_option
 def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None) -> None:
-    """Show the distribution of a label over the queries of data sets, side by side.
+    """Show the shares of a label in data sets.
 
     A SOURCE is a data set, or a file of labels by `ragstone data label` or an annotator.
 
@@ -88,10 +88,10 @@ def label_command(
     calls: Path,
     explain: bool,
 ) -> None:
-    """Label the queries of a data set, with their gold passages, by a model and by taxonomies.
+    """Label the queries of SOURCE by a model.
 
-    If interrupted, run the same command again to resume. A query has one label, or a list if the
-    taxonomy allows several.
+    The model reads each query with its gold passages, and a taxonomy. If interrupted, run the same
+    command again to resume. A query has one label, or a list if the taxonomy allows several.
 
     \b
     Examples:
@@ -135,10 +135,11 @@ def label_command(
 @click.option("--metric", help="Metric to compare (default: the experiment's correctness metric).")
 @json_option
 def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> None:
-    """Report which data sets are suitable for RAG, from the results of experiments on them.
+    """Report which data sets are suitable for RAG.
 
-    Compares answers without context, with gold context and with retrieved context: the gain from
-    context, and the model's knowledge without it. Each EXPERIMENT must have run the setting `none`.
+    Each of the EXPERIMENTS is an experiment file, and must have run the setting `none`. Answers
+    without context, with gold context and with retrieved context are compared: the gain from
+    context, and the model's knowledge without it.
 
     \b
     Example:

@@ -35,5 +35,9 @@ Examples:
 @click.option("-o", "--output", type=FILE, required=True, help="File or folder to write.")
 @json_option
 def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Path) -> None:
-    """Export the results of EXPERIMENT to another tool's format; nothing is run or overwritten."""
+    """Export the results of an experiment to another tool's format.
+
+    Nothing is run or overwritten. KEY=VALUE replaces a value of the experiment file; only `name`
+    and `store` matter.
+    """
     print_files(load_results(experiment, overrides).export(output, form), {})

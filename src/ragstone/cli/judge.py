@@ -92,9 +92,10 @@ def check(
     store: Path,
     **options: str | None,
 ) -> None:
-    """Compare the judge of CONFIG with people's grades, and report for which uses it is fit.
+    """Compare a judge with people's grades.
 
-    CONFIG is a YAML file with a judge, an experiment file with judges, or a judge's name.
+    Reports for which uses the judge of CONFIG is fit. CONFIG is a YAML file with a judge, an
+    experiment file with judges, or a judge's name.
     """
     from ragstone.calls.client import Calls
     from ragstone.cli.progress_bars import open_bar

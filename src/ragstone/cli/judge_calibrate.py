@@ -31,9 +31,10 @@ Example:
 )
 @json_option
 def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path) -> None:
-    """Show a judge's raw mean, and the mean calibrated by human labels with its interval.
+    """Calibrate a judge's means by human labels.
 
-    The labelled answers must be a random sample of all answers.
+    Prints each system's raw mean, and the calibrated mean with its interval. The labelled answers
+    must be a random sample of all answers.
     """
     from ragstone.results.calibrate import calibrate, read_labels
 

@@ -72,7 +72,10 @@ def command(
     balance: str | None,
     chart: Path | None,
 ) -> None:
-    """Correlate every metric with a judge of EXPERIMENT, or with people's grades."""
+    """Correlate metrics with a judge or with people.
+
+    Give an experiment file with --against, or answers graded by people with --data.
+    """
     from ragstone.results.charts.heat_map import correlation_chart
     from ragstone.results.charts.render import write_chart
     from ragstone.statistics import metric_correlations as statistics

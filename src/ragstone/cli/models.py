@@ -57,7 +57,9 @@ def _described(model: BundledModel) -> dict[str, Any]:
 @_NAMES
 @json_option
 def fetch_command(names: tuple[str, ...]) -> None:
-    """Fetch models, by default those that the default components need.
+    """Fetch models.
+
+    Without a name, the models that the default components need are fetched.
 
     A model that is already on this machine is not fetched again.
 
@@ -79,7 +81,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
 @_NAMES
 @json_option
 def check_command(names: tuple[str, ...]) -> None:
-    """Compare every byte of fetched files with the SHA-256 of the pinned files.
+    """Compare fetched files with their SHA-256.
 
     The exit code is 1 if a file is wrong. A model that is not fetched is not wrong.
 

@@ -44,9 +44,9 @@ Examples:
 def command(
     experiment: Path, overrides: tuple[str, ...], output: Path | None, queries: int | None
 ) -> None:
-    """Write the results of EXPERIMENT as one HTML file that needs no network.
+    """Write the results of an experiment as one HTML file that needs no network.
 
-    Only `name` and `store` of the key=value OVERRIDES have an effect.
+    KEY=VALUE replaces a value of the experiment file; only `name` and `store` matter.
     """
     from ragstone.results.html import write_report
 

@@ -61,9 +61,10 @@ def command(
     offline: bool,
     cached_only: bool,
 ) -> None:
-    """Run or resume EXPERIMENT, a YAML file, after key=value OVERRIDES.
+    """Run or resume the experiment of a YAML file.
 
-    Finished steps are not run again. If a run was interrupted, run the same command to resume it.
+    KEY=VALUE replaces a value of the file, such as sample.limit=20. Finished steps are not run
+    again. If a run was interrupted, run the same command to resume it.
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core.progress import shown_by

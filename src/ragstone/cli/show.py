@@ -38,9 +38,9 @@ def command(
     scan: bool,
     metric: str | None,
 ) -> None:
-    """Show the results of EXPERIMENT: answers, adaptability, retrieval, time and tokens.
+    """Show the results of an experiment: answers, adaptability, retrieval, time and tokens.
 
-    Nothing is run. Only `name` and `store` of the key=value OVERRIDES have an effect.
+    Nothing is run. KEY=VALUE replaces a value of the file; only `name` and `store` matter.
     """
     from ragstone.results.by_label import label_document, label_table
     from ragstone.results.query_page import query_document
