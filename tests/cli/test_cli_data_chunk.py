@@ -76,7 +76,7 @@ def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None
     assert _chunk("sample", tmp_path / "cut").exit_code == 0
     again = _chunk("sample", tmp_path / "cut")
 
-    assert "is there already" in str(again.exception)
+    assert "already exists" in str(again.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["cut"]
 
 
@@ -144,7 +144,7 @@ def test_judgements_that_are_all_lost_are_no_small_matter(tmp_path: Path, docume
     if document == "d":
         assert "WARNING: no judgement was carried over" in result.output
     else:
-        assert "passages are of 'd', the documents are 'elsewhere'" in str(result.exception)
+        assert "passages are from 'd', the documents are 'elsewhere'" in str(result.exception)
         assert not (tmp_path / "cut").exists()
 
 

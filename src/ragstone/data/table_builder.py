@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arro3.core import Table
@@ -92,3 +92,12 @@ def queries() -> TableBuilder:
 def qrels() -> TableBuilder:
     """Return a builder of judgements: (query_id, passage_id, relevance)."""
     return TableBuilder(QRELS)
+
+
+def qrels_table(judged: Mapping[str, Mapping[str, int]]) -> Table:
+    """Return the table of query id -> passage id -> relevance."""
+    builder = qrels()
+    for query_id, grades in judged.items():
+        for passage_id, relevance in grades.items():
+            builder.add((query_id, passage_id, relevance))
+    return builder.finish()
