@@ -40,14 +40,14 @@ def test_every_strategy_meets_its_mix(strategy: str) -> None:
         assert draft.question.endswith("?")
         assert draft.steps
         assert all(step.prompt and step.reply for step in draft.steps)
-        assert bool(draft.answer) == (draft.asked != "unanswerable")
+        assert bool(draft.answer) == (draft.asked_label != "unanswerable")
 
 
 def test_statement_extraction_answers_with_a_statement() -> None:
     """The answer is a fact, a summary or a conclusion made from the passage's facts."""
     made = run(count=3)
 
-    by_label = {draft.asked: draft for draft in made.kept}
+    by_label = {draft.asked_label: draft for draft in made.kept}
     assert by_label["fact_single"].answer in by_label["fact_single"].facts
     assert by_label["summary"].answer.startswith("Taken together")
     assert by_label["reasoning"].answer.startswith("It follows that")
@@ -65,7 +65,7 @@ def test_a_counterfactual_passage_says_the_new_answer_and_not_the_old() -> None:
     made = run("adversarial", mix={"counterfactual": 1.0}, count=2)
 
     for draft in made.kept:
-        (passage,) = draft.made
+        (passage,) = draft.made_passages
         assert draft.answer in passage.text
         assert draft.labels["true_answer"] not in passage.text
         assert passage.passage_id.startswith(draft.passages[0].passage_id + "~")
@@ -110,7 +110,7 @@ def test_examples_can_be_left_out_or_be_ones_own(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="example 'theme' has reply, text"):
         load_prompts(path)
     path.write_text("examples: {theme: [1]}\n")
-    with pytest.raises(ConfigError, match="expected names of prompts with variables"):
+    with pytest.raises(ConfigError, match="examples.theme: input should be a valid dict"):
         load_prompts(path)
 
 
@@ -140,7 +140,7 @@ def test_what_is_written_is_a_data_set(tmp_path: Path) -> None:
 
     dataset = load_dataset(tmp_path / "set")
     assert len(dataset.queries) == len(made.kept)
-    assert len(dataset.corpus) == 8 + sum(len(d.made) for d in made.kept)
+    assert len(dataset.corpus) == 8 + sum(len(d.made_passages) for d in made.kept)
     relevant = {q.query_id: set(dataset.qrels.get(q.query_id, {})) for q in dataset.queries}
     assert all(
         bool(relevant[q.query_id]) == (q.labels["answerability"] == "answerable")
@@ -213,7 +213,7 @@ def test_generators_are_compared(tmp_path: Path) -> None:
     assert sum(len(part["data"]["values"]) for part in figure["vconcat"]) > 16
     assert told.exit_code == 0
     assert re.search(r"single +single +scripted +4 +4 +1\.0", told.output)
-    with pytest.raises(DatasetError, match=r"holds no summary\.json"):
+    with pytest.raises(DatasetError, match=r"has no summary\.json"):
         read_generated(tmp_path)
 
 

@@ -53,7 +53,7 @@ def test_what_a_model_does_wrong_is_a_reason(
     concerned = [d for d in made.drafts if d.steps[-1].name == step]
     assert concerned
     assert all(draft.reason.startswith(reason) for draft in concerned)
-    labels = {draft.asked for draft in concerned}
+    labels = {draft.asked_label for draft in concerned}
     assert all(reason in made.shortfall[label] for label in labels)
 
 

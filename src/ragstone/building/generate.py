@@ -113,11 +113,11 @@ class Generated:
     def shortfall(self) -> dict[str, str]:
         """Label -> why it has too few queries; without the labels that have enough."""
         found = {}
-        kept = Counter(draft.obtained for draft in self.kept)
+        kept = Counter(draft.obtained_label for draft in self.kept)
         for label, wanted in self.plan.wanted.items():
             if kept[label] >= wanted:
                 continue
-            tried = [draft for draft in self.drafts if draft.asked == label]
+            tried = [draft for draft in self.drafts if draft.asked_label == label]
             why = Counter(filter(None, map(rejection, tried)))
             shown = why.most_common(limits.MAX_SHORTFALL_REASONS)
             most = ", ".join(f"{reason} ({n})" for reason, n in shown)
@@ -142,17 +142,17 @@ class Generated:
         steps = [step for draft in self.drafts for step in draft.steps]
         tokens = sum(step.tokens_in + step.tokens_out for step in steps)
         judging = sum((draft.judging for draft in self.drafts), Cost())
-        means, read = profile([(d.obtained or d.asked, d.ratings) for d in self.drafts])
+        means, read = profile([(d.obtained_label or d.asked_label, d.ratings) for d in self.drafts])
         in_all = tokens + judging.tokens_in + judging.tokens_out
         return {
             "strategy": self.plan.strategy,
             "model": self.model,
             "wanted": self.plan.wanted,
-            "kept": dict(Counter(draft.obtained for draft in kept)),
+            "kept": dict(Counter(draft.obtained_label for draft in kept)),
             "shortfall": self.shortfall,
             "tried": len(self.drafts),
             "rejected": dict(Counter(d.reason for d in self.drafts if d.reason).most_common()),
-            "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained]),
+            "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained_label]),
             "ratings": means,
             "ratings_read": read,
             "passages_refused": dict(self.passages.reasons.most_common()),
@@ -169,15 +169,15 @@ class Generated:
 
 def rejection(draft: Draft) -> str:
     """Return why a draft does not count for its label, or ""."""
-    if draft.reason or draft.obtained == draft.asked:
+    if draft.reason or draft.obtained_label == draft.asked_label:
         return draft.reason
-    return f"labelled {draft.obtained}"
+    return f"labelled {draft.obtained_label}"
 
 
 def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for draft in drafts:
-        found.setdefault(draft.asked, Counter())[draft.obtained] += 1
+        found.setdefault(draft.asked_label, Counter())[draft.obtained_label] += 1
     return {asked: dict(counts) for asked, counts in found.items()}
 
 
@@ -228,7 +228,7 @@ def _queue(strategy: Strategy, passages: Usable, plan: Plan) -> list[Unit]:
 
 def _next(made: Generated, queue: list[Unit]) -> list[Draft]:
     """Return a draft per missing query, as long as units are left."""
-    kept = Counter(draft.obtained for draft in made.kept)
+    kept = Counter(draft.obtained_label for draft in made.kept)
     batch: list[Draft] = []
     for label, wanted in made.plan.wanted.items():
         for _ in range(wanted - kept[label]):
@@ -256,25 +256,25 @@ def _reject_repeats(drafts: Sequence[Draft]) -> None:
 
 def _item(draft: Draft) -> Item:
     answers = (draft.answer,) if draft.answer else ()
-    texts = tuple(passage.full_text for passage in draft.made or draft.passages)
+    texts = tuple(passage.full_text for passage in draft.made_passages or draft.passages)
     return Item(Query(draft.item_id, draft.question, answers), draft.answer, texts)
 
 
 def _label(drafts: Sequence[Draft], labeller: VerdictJudge | None, services: Services) -> None:
     if labeller is None:
         for draft in drafts:
-            draft.obtained = draft.asked
+            draft.obtained_label = draft.asked_label
         return
     verdicts = labeller.verdicts([_item(draft) for draft in drafts], services)
     for draft, verdict in zip(drafts, verdicts, strict=True):
         draft.judging += verdict.cost
         if not verdict.label:
-            draft.obtained = draft.asked
+            draft.obtained_label = draft.asked_label
             draft.notes.append(f"not labelled: {verdict.reason}")
-        elif draft.asked in _OF_THEIR_OWN:
+        elif draft.asked_label in _OF_THEIR_OWN:
             _confirm(draft, verdict.label)
         else:
-            draft.obtained = verdict.label
+            draft.obtained_label = verdict.label
             if verdict.label == _UNANSWERABLE:
                 draft.reason = "label: the labeller calls it unanswerable"
 
@@ -284,9 +284,9 @@ _OF_THEIR_OWN: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
 
 
 def _confirm(draft: Draft, label: str) -> None:
-    draft.obtained = draft.asked
+    draft.obtained_label = draft.asked_label
     draft.labels["labeller"] = label
-    if (label == _UNANSWERABLE) != (draft.asked == _UNANSWERABLE):
+    if (label == _UNANSWERABLE) != (draft.asked_label == _UNANSWERABLE):
         draft.reason = f"label: the labeller calls it {label}"
 
 

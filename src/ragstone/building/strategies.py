@@ -14,7 +14,6 @@ from typing import ClassVar, Final
 
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.multi_hop_links import linked
-from ragstone.building.prompts import KINDS
 from ragstone.building.reply_parsing import (
     Rejected,
     check_grounded,
@@ -49,14 +48,14 @@ class Strategy:
         raise NotImplementedError
 
 
-def _text(draft: Draft) -> str:
-    return draft.passages[0].full_text
+def _asked_for(drafts: Sequence[Draft], label: str) -> list[Draft]:
+    return [draft for draft in drafts if draft.asked_label == label]
 
 
 def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
     draft.question, draft.answer = read_pair(reply, prompt)
     check_not_given(draft.question, draft.answer)
-    if draft.asked != "reasoning":
+    if draft.asked_label != "reasoning":
         check_grounded(draft.answer, [p.full_text for p in draft.passages], _GROUNDED)
 
 
@@ -68,13 +67,7 @@ class SinglePrompt(Strategy):
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write question and answer in one call."""
-        writer.step(
-            "single",
-            drafts,
-            lambda d: writer.prompts.render("single", passage=_text(d), kind=KINDS[d.asked]),
-            _take_pair,
-            lambda d: f"single/{d.asked}",
-        )
+        writer.step("single", drafts, _take_pair, lambda draft: draft.asked_label)
 
 
 @dataclass(frozen=True)
@@ -85,24 +78,11 @@ class Statements(Strategy):
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write in three calls, four for summaries and conclusions."""
-        show = writer.prompts.render
-        writer.step("theme", drafts, lambda d: show("theme", passage=_text(d)), _take_theme)
-        writer.step(
-            "facts", drafts, lambda d: show("facts", theme=d.theme, passage=_text(d)), _take_facts
-        )
-        for label, name in (("summary", "summaries"), ("reasoning", "conclusions")):
-            writer.step(
-                name,
-                [draft for draft in drafts if draft.asked == label],
-                lambda d, name=name: show(name, theme=d.theme, facts=_bullets(d.facts)),  # type: ignore[misc]
-                _take_combined,
-            )
-        writer.step(
-            "question",
-            drafts,
-            lambda d: show("question", theme=d.theme, statement=d.statement),
-            _take_question,
-        )
+        writer.step("theme", drafts, _take_theme)
+        writer.step("facts", drafts, _take_facts)
+        writer.step("summaries", _asked_for(drafts, "summary"), _take_combined)
+        writer.step("conclusions", _asked_for(drafts, "reasoning"), _take_combined)
+        writer.step("question", drafts, _take_question)
 
 
 def _take_theme(draft: Draft, reply: str, prompt: str) -> None:
@@ -116,7 +96,7 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
         if pieces(statement) == title:
             continue
         try:
-            check_grounded(statement, [_text(draft), draft.theme], _GROUNDED)
+            check_grounded(statement, [draft.passages[0].full_text, draft.theme], _GROUNDED)
         except Rejected as error:
             problem = str(error)
         else:
@@ -124,10 +104,10 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
     if not found:
         raise Rejected(f"no statement of the passage: {problem}")
     draft.facts = tuple(found)
-    if draft.asked == "fact_single":
+    if draft.asked_label == "fact_single":
         draft.statement = _chosen(draft, draft.facts)
     elif len(found) < 2:  # noqa: PLR2004 - a combination needs two
-        raise Rejected(f"one fact is not enough for a {draft.asked}")
+        raise Rejected(f"one fact is not enough for a {draft.asked_label}")
 
 
 def _take_combined(draft: Draft, reply: str, prompt: str) -> None:
@@ -144,12 +124,8 @@ def _take_question(draft: Draft, reply: str, prompt: str) -> None:
 
 def _chosen(draft: Draft, statements: Sequence[str]) -> str:
     """Choose one at random, always the same one for a passage and a label."""
-    seed = f"{draft.passages[0].passage_id}\n{draft.asked}"
+    seed = f"{draft.passages[0].passage_id}\n{draft.asked_label}"
     return statements[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(statements)]
-
-
-def _bullets(statements: Sequence[str]) -> str:
-    return "\n".join(f"- {statement}" for statement in statements)
 
 
 @dataclass(frozen=True)
@@ -164,26 +140,12 @@ class Evolution(Strategy):
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write in two calls."""
         _write_simple(drafts, writer)
-        for label, name in (("reasoning", "reasoning"), ("fact_single", "constraint")):
-            writer.step(
-                name,
-                [draft for draft in drafts if draft.asked == label],
-                lambda d, name=name: writer.prompts.render(  # type: ignore[misc]
-                    name, passage=_text(d), question=d.question, answer=d.answer
-                ),
-                _take_evolved,
-            )
+        writer.step("reasoning", _asked_for(drafts, "reasoning"), _take_evolved)
+        writer.step("constraint", _asked_for(drafts, "fact_single"), _take_evolved)
 
 
 def _write_simple(drafts: Sequence[Draft], writer: Writer) -> None:
-    kind = KINDS["fact_single"]
-    writer.step(
-        "single",
-        drafts,
-        lambda d: writer.prompts.render("single", passage=_text(d), kind=kind),
-        _take_pair,
-        lambda _: "single/fact_single",
-    )
+    writer.step("single", drafts, _take_pair, lambda _: "fact_single")
 
 
 def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
@@ -206,23 +168,12 @@ class Adversarial(Strategy):
 
     def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
         """Write near misses in one call, counterfactuals in two."""
-        near = [draft for draft in drafts if draft.asked == "unanswerable"]
-        writer.step(
-            "near_miss",
-            near,
-            lambda d: writer.prompts.render("near_miss", passage=_text(d)),
-            _take_near_miss,
-        )
-        other = [draft for draft in drafts if draft.asked == "counterfactual"]
+        writer.step("near_miss", _asked_for(drafts, "unanswerable"), _take_near_miss)
+        other = _asked_for(drafts, "counterfactual")
         _write_simple(other, writer)
         for draft in other:
             _keep_spans(draft)
-        writer.step(
-            "counterfactual",
-            other,
-            lambda d: writer.prompts.render("counterfactual", question=d.question, answer=d.answer),
-            _take_counterfactual,
-        )
+        writer.step("counterfactual", other, _take_counterfactual)
 
 
 def _take_near_miss(draft: Draft, reply: str, prompt: str) -> None:
@@ -247,7 +198,9 @@ def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
     if len(new.split()) > 2 * _SPAN_WORDS:
         raise Rejected(f"the other answer has more than {2 * _SPAN_WORDS} words")
     text = passage.text.replace(old, new)
-    draft.made = (replace(passage, passage_id=f"{passage.passage_id}~{draft.item_id}", text=text),)
+    draft.made_passages = (
+        replace(passage, passage_id=f"{passage.passage_id}~{draft.item_id}", text=text),
+    )
     draft.labels |= {"true_answer": old, "counterfactual_of": passage.passage_id}
     draft.statement, draft.answer = text, new
 
@@ -267,17 +220,7 @@ class MultiHop(Strategy):
         """Write in one call."""
         for draft in drafts:
             draft.labels["link"] = linked(draft.passages)[0].name
-        writer.step(
-            "multi_hop",
-            drafts,
-            lambda d: writer.prompts.render(
-                "multi_hop",
-                first=d.passages[0].full_text,
-                second=d.passages[1].full_text,
-                link=d.labels["link"],
-            ),
-            _take_multi_hop,
-        )
+        writer.step("multi_hop", drafts, _take_multi_hop)
 
 
 def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:

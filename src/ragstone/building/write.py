@@ -32,7 +32,7 @@ def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
     for draft in made.kept:
         for passage in draft.relevant:
             builder.add((draft.item_id, passage.passage_id, 1))
-    extra: Sequence[Passage] = [passage for draft in made.kept for passage in draft.made]
+    extra: Sequence[Passage] = [passage for draft in made.kept for passage in draft.made_passages]
     whole = Corpus.from_passages([*corpus, *extra]) if extra else corpus
     queries = queries_to_table([draft.query() for draft in made.kept])
     return Dataset(name, queries, whole, builder.finish())
