@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.building.critique_filter import below, profile, ratings_of
+from ragstone.building.critique_filter import below, check_thresholds, profile, ratings_of
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.passages import Usable, usable
 from ragstone.building.strategies import STRATEGIES, Strategy, Unit
@@ -25,13 +25,14 @@ from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Services
 from ragstone.text.normalise import pieces
-from ragstone.types import Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
 _SAME_QUESTION: Final = 0.9
 _UNANSWERABLE: Final = "unanswerable"
+_HOW_MADE: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
+"""Labels of how a query was made, which a labeller can only confirm or contradict."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Plan:
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a plan that no strategy can meet."""
+        """Raise `ConfigError` if no strategy can meet the plan."""
         if self.strategy not in STRATEGIES:
             raise ConfigError(
                 f"unknown strategy {self.strategy!r}{did_you_mean(self.strategy, STRATEGIES)}"
@@ -77,6 +78,7 @@ class Plan:
             raise ConfigError("count, rounds and per_passage start at 1")
         if self.mix and (min(self.mix.values()) < 0 or not sum(self.mix.values())):
             raise ConfigError(f"the shares of a mix are positive, found {dict(self.mix)}")
+        check_thresholds(self.thresholds)
 
     @property
     def wanted(self) -> dict[str, int]:
@@ -118,23 +120,23 @@ class Generated:
             if kept[label] >= wanted:
                 continue
             tried = [draft for draft in self.drafts if draft.asked_label == label]
-            why = Counter(filter(None, map(rejection, tried)))
+            why = Counter(filter(None, map(_rejection, tried)))
             shown = why.most_common(limits.MAX_SHORTFALL_REASONS)
-            most = ", ".join(f"{reason} ({n})" for reason, n in shown)
-            left = "" if self.passages.passages else "no passage is usable; "
-            found[label] = (
-                f"{kept[label]} of {wanted}: {left}{len(tried)} were tried"
-                + (f"; {most}" if most else "")
-                + self._used_up(tried)
-            )
+            facts = [
+                *([] if self.passages.passages else ["no passage is usable"]),
+                f"{len(tried)} were tried",
+                *([", ".join(f"{reason} ({n})" for reason, n in shown)] if shown else []),
+                self._used_up(tried),
+            ]
+            found[label] = f"{kept[label]} of {wanted}: {'; '.join(facts)}"
         return found
 
     def _used_up(self, tried: Sequence[Draft]) -> str:
         used = len({p.passage_id for draft in self.drafts for p in draft.passages})
         room = len(self.passages.passages) * self.plan.per_passage
         if len(self.drafts) >= room or (used and used == len(self.passages.passages)):
-            return f"; all {len(self.passages.passages)} usable passages were used"
-        return f"; {self.plan.rounds} rounds were made" if tried else "; no unit was left for it"
+            return f"all {len(self.passages.passages)} usable passages were used"
+        return f"{self.plan.rounds} rounds were made" if tried else "no unit was left for it"
 
     def summary(self) -> dict[str, Any]:
         """Return counts, reasons, cost, and ratings per label."""
@@ -142,8 +144,8 @@ class Generated:
         steps = [step for draft in self.drafts for step in draft.steps]
         tokens = sum(step.tokens_in + step.tokens_out for step in steps)
         judging = sum((draft.judging for draft in self.drafts), Cost())
+        judged = judging.tokens_in + judging.tokens_out
         means, read = profile([(d.obtained_label or d.asked_label, d.ratings) for d in self.drafts])
-        in_all = tokens + judging.tokens_in + judging.tokens_out
         return {
             "strategy": self.plan.strategy,
             "model": self.model,
@@ -160,14 +162,14 @@ class Generated:
             "calls": len(steps),
             "tokens": tokens,
             "calls_judging": judging.calls,
-            "tokens_judging": judging.tokens_in + judging.tokens_out,
+            "tokens_judging": judged,
             "calls_per_kept": len(steps) / len(kept) if kept else None,
             "tokens_per_kept": tokens / len(kept) if kept else None,
-            "tokens_per_kept_in_all": in_all / len(kept) if kept else None,
+            "tokens_per_kept_in_all": (tokens + judged) / len(kept) if kept else None,
         }
 
 
-def rejection(draft: Draft) -> str:
+def _rejection(draft: Draft) -> str:
     """Return why a draft does not count for its label, or ""."""
     if draft.reason or draft.obtained_label == draft.asked_label:
         return draft.reason
@@ -221,7 +223,7 @@ def generate(
 
 
 def _queue(strategy: Strategy, passages: Usable, plan: Plan) -> list[Unit]:
-    """Return the units in reverse order of use: all of them once, `per_passage` times."""
+    """Return the units in reverse order of use; after all of them comes the next repetition."""
     units = strategy.units(passages.passages, plan.seed)
     return [unit for _ in range(plan.per_passage) for unit in units][::-1]
 
@@ -255,39 +257,27 @@ def _reject_repeats(drafts: Sequence[Draft]) -> None:
 
 
 def _item(draft: Draft) -> Item:
-    answers = (draft.answer,) if draft.answer else ()
     texts = tuple(passage.full_text for passage in draft.made_passages or draft.passages)
-    return Item(Query(draft.item_id, draft.question, answers), draft.answer, texts)
+    return Item(draft.query(), draft.answer, texts)
 
 
 def _label(drafts: Sequence[Draft], labeller: VerdictJudge | None, services: Services) -> None:
+    for draft in drafts:
+        draft.obtained_label = draft.asked_label
     if labeller is None:
-        for draft in drafts:
-            draft.obtained_label = draft.asked_label
         return
     verdicts = labeller.verdicts([_item(draft) for draft in drafts], services)
     for draft, verdict in zip(drafts, verdicts, strict=True):
         draft.judging += verdict.cost
         if not verdict.label:
-            draft.obtained_label = draft.asked_label
             draft.notes.append(f"not labelled: {verdict.reason}")
-        elif draft.asked_label in _OF_THEIR_OWN:
-            _confirm(draft, verdict.label)
+            continue
+        if draft.asked_label in _HOW_MADE:
+            draft.labels["labeller"] = verdict.label
         else:
             draft.obtained_label = verdict.label
-            if verdict.label == _UNANSWERABLE:
-                draft.reason = "label: the labeller calls it unanswerable"
-
-
-_OF_THEIR_OWN: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
-"""Labels of how a query was made, which a labeller can only confirm or contradict."""
-
-
-def _confirm(draft: Draft, label: str) -> None:
-    draft.obtained_label = draft.asked_label
-    draft.labels["labeller"] = label
-    if (label == _UNANSWERABLE) != (draft.asked_label == _UNANSWERABLE):
-        draft.reason = f"label: the labeller calls it {label}"
+        if (verdict.label == _UNANSWERABLE) != (draft.asked_label == _UNANSWERABLE):
+            draft.reason = f"label: the labeller calls it {verdict.label}"
 
 
 def _rate(

@@ -1,4 +1,4 @@
-"""The passages of a corpus that are usable for a test set, and why the others are not."""
+"""The passages of a corpus that are usable for a test set, and the reasons against the others."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ _ANY: Final = "any"
 
 @dataclass(frozen=True)
 class Usable:
-    """Usable passages, and the ids of the others with the reason."""
+    """Usable passages, and the refused ones."""
 
     passages: list[Passage]
     refused: dict[str, str]
+    """Passage id -> reason."""
 
     @property
     def reasons(self) -> Counter[str]:
-        """Reason -> passages refused for it."""
+        """Reason -> number of refused passages."""
         return Counter(self.refused.values())
 
 
@@ -57,14 +58,12 @@ def usable(
     refused: dict[str, str] = {}
     seen: set[str] = set()
     for passage in corpus:
-        reasons = _reasons(passage, in_language, least_words, most_characters)
-        reason = next(reasons, "") or (
-            "its text is a duplicate" if squeezed(passage.text) in seen else ""
-        )
-        if reason:
-            refused[passage.passage_id] = reason
+        text = squeezed(passage.text)
+        reason = next(_reasons(passage, in_language, least_words, most_characters), "")
+        if reason or text in seen:
+            refused[passage.passage_id] = reason or "its text is a duplicate"
         else:
-            seen.add(squeezed(passage.text))
+            seen.add(text)
             kept.append(passage)
     return Usable(kept, refused)
 

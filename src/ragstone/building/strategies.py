@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import Final
 
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.multi_hop_links import linked
@@ -28,24 +28,29 @@ from ragstone.text.normalise import pieces
 from ragstone.types import Passage
 
 Unit = tuple[Passage, ...]
+"""The passages of one query."""
 _GROUNDED: Final = 0.5
 _SPAN_WORDS: Final = 8
 
 
+def _single_passages(passages: Sequence[Passage]) -> list[Unit]:
+    return [(passage,) for passage in passages]
+
+
+@dataclass(frozen=True)
 class Strategy:
     """A way of writing queries."""
 
-    labels: ClassVar[tuple[str, ...]]
+    labels: tuple[str, ...]
     """The labels of its queries, the usual one first."""
+    write: Callable[[Sequence[Draft], Writer], None]
+    """Writes the drafts' questions and answers, or the reasons why there are none."""
+    all_units: Callable[[Sequence[Passage]], list[Unit]] = _single_passages
 
     def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return the passages of each query, in order of use: by default one, in random order."""
-        order = random.Random(seed).sample(list(passages), len(passages))  # noqa: S311 - not a secret
-        return [(passage,) for passage in order]
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write the drafts' questions and answers, or the reasons why there are none."""
-        raise NotImplementedError
+        """Return the passages of each query, in random order."""
+        units = self.all_units(passages)
+        return random.Random(seed).sample(units, len(units))  # noqa: S311 - not a secret
 
 
 def _asked_for(drafts: Sequence[Draft], label: str) -> list[Draft]:
@@ -59,30 +64,18 @@ def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
         check_grounded(draft.answer, [p.full_text for p in draft.passages], _GROUNDED)
 
 
-@dataclass(frozen=True)
-class SinglePrompt(Strategy):
-    """One prompt for question and answer, as in cookbooks."""
-
-    labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write question and answer in one call."""
-        writer.step("single", drafts, _take_pair, lambda draft: draft.asked_label)
+def _write_pairs(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write question and answer by one prompt, as in cookbooks."""
+    writer.step("single", drafts, _take_pair, lambda draft: draft.asked_label)
 
 
-@dataclass(frozen=True)
-class Statements(Strategy):
-    """Theme, facts, summaries or conclusions; then the question to one of them."""
-
-    labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write in three calls, four for summaries and conclusions."""
-        writer.step("theme", drafts, _take_theme)
-        writer.step("facts", drafts, _take_facts)
-        writer.step("summaries", _asked_for(drafts, "summary"), _take_combined)
-        writer.step("conclusions", _asked_for(drafts, "reasoning"), _take_combined)
-        writer.step("question", drafts, _take_question)
+def _write_statements(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write theme, facts, summaries or conclusions; then the question to one of them."""
+    writer.step("theme", drafts, _take_theme)
+    writer.step("facts", drafts, _take_facts)
+    writer.step("summaries", _asked_for(drafts, "summary"), _take_combined)
+    writer.step("conclusions", _asked_for(drafts, "reasoning"), _take_combined)
+    writer.step("question", drafts, _take_question)
 
 
 def _take_theme(draft: Draft, reply: str, prompt: str) -> None:
@@ -128,20 +121,14 @@ def _chosen(draft: Draft, statements: Sequence[str]) -> str:
     return statements[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(statements)]
 
 
-@dataclass(frozen=True)
-class Evolution(Strategy):
-    """A simple question, then a harder one from it: with reasoning, or with one more condition.
+def _write_evolution(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write a simple question, then a harder one from it: with reasoning, or one more condition.
 
     After Evol-Instruct (Xu and others, 2023), for questions that one passage answers.
     """
-
-    labels: ClassVar[tuple[str, ...]] = ("reasoning", "fact_single")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write in two calls."""
-        _write_simple(drafts, writer)
-        writer.step("reasoning", _asked_for(drafts, "reasoning"), _take_evolved)
-        writer.step("constraint", _asked_for(drafts, "fact_single"), _take_evolved)
+    _write_simple(drafts, writer)
+    writer.step("reasoning", _asked_for(drafts, "reasoning"), _take_evolved)
+    writer.step("constraint", _asked_for(drafts, "fact_single"), _take_evolved)
 
 
 def _write_simple(drafts: Sequence[Draft], writer: Writer) -> None:
@@ -156,24 +143,18 @@ def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
         raise Rejected("the question is still the simple one")
 
 
-@dataclass(frozen=True)
-class Adversarial(Strategy):
-    """Questions that the passage only seems to answer, and passages with a changed fact.
+def _write_adversarial(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write questions that the passage only seems to answer, and passages with a changed fact.
 
     A counterfactual passage is the passage with the answer replaced by another one of its kind. The
     query's gold answer is the new one; its label `true_answer` is the old one.
     """
-
-    labels: ClassVar[tuple[str, ...]] = ("unanswerable", "counterfactual")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write near misses in one call, counterfactuals in two."""
-        writer.step("near_miss", _asked_for(drafts, "unanswerable"), _take_near_miss)
-        other = _asked_for(drafts, "counterfactual")
-        _write_simple(other, writer)
-        for draft in other:
-            _keep_spans(draft)
-        writer.step("counterfactual", other, _take_counterfactual)
+    writer.step("near_miss", _asked_for(drafts, "unanswerable"), _take_near_miss)
+    other = _asked_for(drafts, "counterfactual")
+    _write_simple(other, writer)
+    for draft in other:
+        _keep_spans(draft)
+    writer.step("counterfactual", other, _take_counterfactual)
 
 
 def _take_near_miss(draft: Draft, reply: str, prompt: str) -> None:
@@ -205,22 +186,15 @@ def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
     draft.statement, draft.answer = text, new
 
 
-@dataclass(frozen=True)
-class MultiHop(Strategy):
-    """One question that needs two passages with a rare name in common."""
+def _linked_pairs(passages: Sequence[Passage]) -> list[Unit]:
+    return [(one, other) for one, other, _ in linked(passages)]
 
-    labels: ClassVar[tuple[str, ...]] = ("multi_hop",)
 
-    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return pairs of linked passages of different documents, in random order."""
-        pairs = [(link.first, link.second) for link in linked(passages)]
-        return random.Random(seed).sample(pairs, len(pairs))  # noqa: S311 - not a secret
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write in one call."""
-        for draft in drafts:
-            draft.labels["link"] = linked(draft.passages)[0].name
-        writer.step("multi_hop", drafts, _take_multi_hop)
+def _write_multi_hop(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write one question that needs two passages with a rare name in common."""
+    for draft in drafts:
+        draft.labels["link"] = linked(draft.passages)[0][2]
+    writer.step("multi_hop", drafts, _take_multi_hop)
 
 
 def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
@@ -234,10 +208,11 @@ def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
             )
 
 
+_STATED: Final = ("fact_single", "summary", "reasoning")
 STRATEGIES: Final[Mapping[str, Strategy]] = {
-    "statements": Statements(),
-    "single": SinglePrompt(),
-    "evolution": Evolution(),
-    "adversarial": Adversarial(),
-    "multi-hop": MultiHop(),
+    "statements": Strategy(_STATED, _write_statements),
+    "single": Strategy(_STATED, _write_pairs),
+    "evolution": Strategy(("reasoning", "fact_single"), _write_evolution),
+    "adversarial": Strategy(("unanswerable", "counterfactual"), _write_adversarial),
+    "multi-hop": Strategy(("multi_hop",), _write_multi_hop, _linked_pairs),
 }

@@ -13,6 +13,7 @@ import orjson
 from ragstone.calls import log_queries
 from ragstone.calls.log_queries import Filter
 from ragstone.cli.options import FILE, json_option, print_result, together
+from ragstone.core.tables import TextTable
 from ragstone.errors import ConfigError
 
 
@@ -55,21 +56,15 @@ def list_command(log: Path) -> None:
       ragstone calls list store
     """
     models, size = log_queries.summary(log), log_queries.size(log)
-    print_result(
-        lambda: {"path": log, "bytes": size, "models": models},
-        lambda: f"{_table(models)}\n\n{log}: {size / 1e6:.1f} MB",
-    )
-
-
-def _table(models: list[log_queries.ModelCalls]) -> str:
-    from tabulate import tabulate
-
     columns = ("model", "replies", "failures", "tokens in", "tokens out", "seconds", "last call")
     rows = [
         (m.model, m.replies, m.failures, m.tokens_in, m.tokens_out, m.seconds, m.last)
         for m in models
     ]
-    return tabulate(rows, headers=columns)
+    print_result(
+        lambda: {"path": log, "bytes": size, "models": models},
+        lambda: TextTable(columns, rows, below=[f"\n{log}: {size / 1e6:.1f} MB"]),
+    )
 
 
 @command.command("show")

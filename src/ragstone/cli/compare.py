@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from ragstone.cli.options import json_option, print_result
 from ragstone.errors import ConfigError
-
-if TYPE_CHECKING:
-    from ragstone.statistics.paired import Correction
 
 
 @click.command(
@@ -33,10 +30,7 @@ Examples:
     help="Queries that are not independent: a file (query id, tab, cluster), a label of --data, or "
     "'none'.",
 )
-@click.option(
-    "--data",
-    help="Data set of the queries; its conversations or documents are the default clusters.",
-)
+@click.option("--data", help="Data set of the queries; its label gives the default clusters.")
 @click.option("--baseline", help="Compare this system with each other one (default: all pairs).")
 @click.option(
     "--correction",
@@ -45,9 +39,7 @@ Examples:
     help="Multiple-testing correction of the p-values.",
 )
 @click.option("--confidence", type=float, default=0.95, help="Confidence level of the intervals.")
-@click.option(
-    "--lower-is-better", help="Comma-separated metrics whose low values are good, such as latency."
-)
+@click.option("--lower-is-better", help="Comma-separated metrics whose low values are better.")
 @click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
 @json_option
 def command(
@@ -56,11 +48,8 @@ def command(
     metrics: str | None,
     clusters: str | None,
     data: str | None,
-    baseline: str | None,
-    correction: Correction,
-    confidence: float,
     lower_is_better: str | None,
-    seed: int,
+    **options: Any,
 ) -> None:
     """Compare systems on the queries that all of them have, metric by metric.
 
@@ -76,11 +65,8 @@ def command(
         names=names,
         metrics=split_names(metrics or "") or None,
         clusters=groups,
-        baseline=baseline,
-        correction=correction,
-        confidence=confidence,
         lower_is_better=split_names(lower_is_better or ""),
-        seed=seed,
+        **options,
     )
     found = replace(found, clusters=label or found.clusters)
     print_result(found.to_dict, lambda: found)

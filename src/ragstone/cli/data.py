@@ -127,9 +127,7 @@ def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...
 
 @command.command("check")
 @click.argument("source")
-@click.option(
-    "--against", metavar="SOURCE", help="Data set whose queries must not occur in this one."
-)
+@click.option("--against", metavar="SOURCE", help="Data set that must share no query with SOURCE.")
 @click.option(
     "--fix",
     "target",

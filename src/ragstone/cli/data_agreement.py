@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import FILE, json_option, print_result, text_table, write_json_lines
+from ragstone.cli.options import FILE, json_option, print_result, write_json_lines
+from ragstone.core.tables import TextTable
 from ragstone.results.number_format import interval_text, number
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ Report = tuple[Mapping[str, Any], list[str], dict[str, Any]]
 
 @click.command("agreement")
 @click.argument("sources", nargs=-1, required=True)
-@click.option(
-    "--model", "models", multiple=True, help="File of labels by a model; may be repeated."
-)
+@click.option("--model", "models", multiple=True, help="File of a model's labels; may be repeated.")
 @click.option("--field", default="label", help="Field with the label.")
 @click.option("-o", "--output", type=FILE, help="Write the majority's labels to this file.")
 @json_option
@@ -68,7 +67,7 @@ def _single(people: Sets, machines: Sets) -> Report:
     agreed, plain, table = _compare(one, others)
     matrices = {name: confusion(agreed.labels, held) for name, held in others.items()}
     head = f"{len(agreed.labels):,} items have a majority, {len(agreed.set_aside):,} have none\n"
-    lines = [line for name, matrix in matrices.items() for line in ("", *_matrix(name, matrix))]
+    lines = [_matrix(name, matrix) for name, matrix in matrices.items()]
     return agreed.labels, [head, table, *lines], plain | {"confusion": matrices}
 
 
@@ -120,7 +119,7 @@ def _compare(
         "set_aside": agreed.set_aside,
         "against_others": rows,
     }
-    return agreed, plain, text_table(head, [_row(row, machines) for row in rows])
+    return agreed, plain, str(TextTable(head, [_row(row, machines) for row in rows]))
 
 
 def _row(row: AgainstOthers, machines: Mapping[str, object]) -> list[str]:
@@ -132,13 +131,10 @@ def _row(row: AgainstOthers, machines: Mapping[str, object]) -> list[str]:
     return cells
 
 
-def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
-    accuracy = number(matrix.accuracy)
-    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {accuracy}"
-    yield text_table(
-        ["", *matrix.columns],
-        [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],
-    )
+def _matrix(name: str, matrix: Confusion) -> str:
+    title = f"\n{name}: rows are the majority's labels, columns the model's; accuracy "
+    rows = [[row, *counts] for row, counts in zip(matrix.rows, matrix.counts, strict=True)]
+    return str(TextTable(["", *matrix.columns], rows, title + number(matrix.accuracy)))
 
 
 def _kappa(agreement: Agreement) -> str:

@@ -17,9 +17,9 @@ from ragstone.cli.options import (
     model_option,
     print_result,
     seed_option,
-    text_table,
 )
 from ragstone.core import limits
+from ragstone.core.tables import TextTable
 
 if TYPE_CHECKING:
     from ragstone.building.compare_generated import GeneratedSet
@@ -73,9 +73,7 @@ threshold_option: Final = click.option(
 @threshold_option
 @click.option("--judge", help="Model that labels and rates (default: --model).")
 @click.option("--prompts", type=FILE, help="YAML file with your own prompts.")
-@click.option(
-    "--examples/--no-examples", default=True, help="Show the model an example of each step."
-)
+@click.option("--examples/--no-examples", default=True, help="Show the model an example per step.")
 @click.option("--sample", type=int, help="Use a random sample of this many passages.")
 @seed_option
 @click.option("--per-passage", default=1, help="Maximum queries per passage.")
@@ -125,7 +123,6 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
 def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[Generated, Corpus]:
     from dataclasses import fields, replace
 
-    from ragstone.building.critique_filter import check_thresholds
     from ragstone.building.draft import Writer
     from ragstone.building.generate import Plan, generate
     from ragstone.building.labels import Labeller
@@ -138,7 +135,6 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     from ragstone.protocols import Services
 
     plan = Plan(**{f.name: options[f.name] for f in fields(Plan) if f.name in options})
-    check_thresholds(plan.thresholds)
     prompts = load_prompts(options["prompts"])
     if not options["examples"]:
         prompts = replace(prompts, examples={})
@@ -177,8 +173,8 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     usable = f"{summary['passages_usable']:,} usable passages"
     yield f"{usable}; not usable: {refused}" if refused else usable
     names = dict.fromkeys([*wanted, *kept])
-    rows = [[name, str(wanted.get(name, 0)), str(kept.get(name, 0))] for name in names]
-    yield "\n" + text_table(["label", "wanted", "kept"], rows)
+    rows = [[name, wanted.get(name, 0), kept.get(name, 0)] for name in names]
+    yield f"\n{TextTable(['label', 'wanted', 'kept'], rows)}"
     yield from (f"short of {label}: {why}" for label, why in summary["shortfall"].items())
     if summary["rejected"]:
         yield "\nRejected"
@@ -200,13 +196,11 @@ def rating_table(summary: Mapping[str, Any]) -> str:
         [label, *(_rating(means.get(n), read.get(label, {}).get(n)) for n in names)]
         for label, means in ratings.items()
     ]
-    return text_table(["label", *names], rows)
+    return str(TextTable(["label", *names], rows))
 
 
 def _rating(mean: float | None, count: int | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{mean:.2f}" if count is None else f"{mean:.2f} ({count})"
+    return "-" if mean is None else f"{mean:.2f}" + ("" if count is None else f" ({count})")
 
 
 @click.command("compare-generated", cls=Command, former=FORMER_CHART)
@@ -230,19 +224,19 @@ def compare_generated_command(folders: tuple[Path, ...], chart: Path | None) -> 
         write_chart(comparison_chart(found), chart)
     head = ["test set", "strategy", "model", "tried", "kept", "calls per kept", "tokens per kept"]
     head.append("with labels and ratings")
-    costs = text_table(head, [_cost_line(one.name, one.summary) for one in found])
+    costs = TextTable(head, [_cost_line(one.name, one.summary) for one in found])
     print_result(
         lambda: [{"name": one.name, **one.summary} for one in found],
-        lambda: "\n".join([costs, *(line for one in found for line in _tables(one))]),
+        lambda: "\n".join([str(costs), *(text for one in found for text in _tables(one))]),
     )
 
 
 def _tables(one: GeneratedSet) -> Iterator[str]:
     crossed = one.summary["asked_against_obtained"]
     names = sorted({name for counts in crossed.values() for name in counts})
-    yield f"\n{one.name}: requested (rows) and obtained (columns) labels"
-    rows = [[asked, *(str(counts.get(n, 0)) for n in names)] for asked, counts in crossed.items()]
-    yield text_table(["requested", *names], rows)
+    title = f"\n{one.name}: requested (rows) and obtained (columns) labels"
+    rows = [[asked, *(counts.get(n, 0) for n in names)] for asked, counts in crossed.items()]
+    yield str(TextTable(["requested", *names], rows, title))
     if one.summary["ratings"]:
         yield f"\n{one.name}: mean ratings\n{rating_table(one.summary)}"
 

@@ -17,10 +17,10 @@ from ragstone.cli.options import (
     load_results,
     print_result,
     query_options,
-    text_table,
     write_json_lines,
 )
 from ragstone.core import limits
+from ragstone.core.tables import TextTable
 from ragstone.results.number_format import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None
     lines = [[name, *(_mean(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in sets.values())])
     several = any(len(labels) > 1 for values in sets.values() for labels in values.values())
-    note = "\n\nShares of the queries; a query may have several labels." if several else ""
+    note = ["\nShares of the queries; a query may have several labels."] if several else []
     print_result(
         lambda: {s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()},
-        lambda: text_table([label, *sources], lines) + note,
+        lambda: TextTable([label, *sources], lines, below=note),
     )
 
 
@@ -74,9 +74,7 @@ def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None
     default=("know-your-rag",),
     help="Taxonomy by name or as a YAML file; may be repeated.",
 )
-@click.option(
-    "--explain/--no-explain", default=True, help="Let the model give a reason before the label."
-)
+@click.option("--explain/--no-explain", default=True, help="Let the model give a reason first.")
 def label_command(
     *,
     source: str,
@@ -147,9 +145,9 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     """
     found = [row for path in experiments for row in _suitability(path, metric)]
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
-    table = text_table([*head, "known", "advice"], [_line(row) for row in found])
-    reasons = [f"\n\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
-    print_result(lambda: found, lambda: "".join([table, *reasons]))
+    rows = [_line(row) for row in found]
+    reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
+    print_result(lambda: found, lambda: TextTable([*head, "known", "advice"], rows, below=reasons))
 
 
 def _suitability(path: Path, metric: str | None) -> list[Worth]:

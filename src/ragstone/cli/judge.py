@@ -10,7 +10,7 @@ import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_correlate import command as correlate
-from ragstone.cli.options import FILE, Command, json_option, print_result
+from ragstone.cli.options import FILE, POSITIVE, Command, json_option, print_result
 
 if TYPE_CHECKING:
     from ragstone.protocols import Judge
@@ -55,13 +55,11 @@ Examples:
     help="Folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or mtrag.",
 )
 @click.option("--judge", "name", help="Name of the judge, if CONFIG has several.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="Use a random sample of this many answers."
-)
+@click.option("--limit", type=POSITIVE, help="Use a random sample of this many answers.")
 @click.option("--seed", default=0, help="Seed of the random sample and of the intervals.")
 @click.option(
     "--repeats",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     help="Number of repeats, to measure self-consistency (default: as in CONFIG).",
 )
 @click.option(

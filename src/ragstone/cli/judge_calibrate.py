@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_result
+from ragstone.core.tables import TextTable
 
 if TYPE_CHECKING:
     from ragstone.results.calibrate import CalibratedTrial
@@ -39,14 +39,8 @@ def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: P
     from ragstone.results.calibrate import calibrate, read_labels
 
     trials = calibrate(load_results(experiment, overrides), metric, read_labels(labels))
-    print_result(lambda: trials, lambda: _table(trials))
-
-
-def _table(trials: Sequence[CalibratedTrial]) -> str:
-    from tabulate import tabulate
-
-    headers = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
-    return tabulate([_row(trial) for trial in trials], headers=headers)
+    head = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
+    print_result(lambda: trials, lambda: TextTable(head, [_row(trial) for trial in trials]))
 
 
 def _row(trial: CalibratedTrial) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ragstone.cli.options import json_option, print_result, wants_json
+from ragstone.core.tables import TextTable
 from ragstone.errors import ModelFileError
 from ragstone.models.bundled import MODELS, BundledModel, cache_dir
 from ragstone.models.files import bundled, check_files, fetch
@@ -30,18 +31,15 @@ def command(context: click.Context) -> None:
     Files are kept in $RAGSTONE_MODELS, or else in the folder ragstone/models of the user's cache.
     """
     if context.invoked_subcommand is None:
-        print_result(lambda: [_described(model) for model in MODELS.values()], _table)
-
-
-def _table() -> str:
-    from tabulate import tabulate
-
-    rows = [
-        (m.name, m.purpose, f"{m.size / 1e6:.0f} MB", m.licence, "yes" if m.fetched else "no")
-        for m in MODELS.values()
-    ]
-    table = tabulate(rows, headers=["name", "purpose", "size", "licence", "fetched"])
-    return f"{table}\n\nKept in {cache_dir()}"
+        columns = ["name", "purpose", "size", "licence", "fetched"]
+        rows = [
+            (m.name, m.purpose, f"{m.size / 1e6:.0f} MB", m.licence, "yes" if m.fetched else "no")
+            for m in MODELS.values()
+        ]
+        print_result(
+            lambda: [_described(model) for model in MODELS.values()],
+            lambda: TextTable(columns, rows, below=[f"\nKept in {cache_dir()}"]),
+        )
 
 
 def _described(model: BundledModel) -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILE: Final = click.Path(path_type=Path)
+POSITIVE: Final = click.IntRange(min=1)
 _JSON: Final = "ragstone.json"
 
 
@@ -163,13 +164,6 @@ def write_json_lines(path: Path, rows: Iterable[object]) -> None:
             file.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     except OSError as error:
         raise DatasetError(f"cannot write {path}: {error.strerror}") from error
-
-
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table for the terminal."""
-    from ragstone.core.tables import TextTable
-
-    return str(TextTable(head, rows))
 
 
 def load_results(experiment: Path, overrides: Sequence[str]) -> Results:

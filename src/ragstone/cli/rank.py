@@ -37,9 +37,7 @@ Examples:
 )
 @click.option("--variant", default="corrected", help="Variant of the metrics: corrected or paper.")
 @click.option(
-    "--documents",
-    type=FILE,
-    help="Qrels are at document level; this file has lines of passage id, tab, document id.",
+    "--documents", type=FILE, help="Qrels judge documents; file of passage id, tab, document id."
 )
 @click.option(
     "--document-separator",

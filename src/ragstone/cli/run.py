@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import Command, experiment_arguments, json_option, print_result
+from ragstone.cli.options import (
+    POSITIVE,
+    Command,
+    experiment_arguments,
+    json_option,
+    print_result,
+)
 from ragstone.results.wording import TITLES
 
 
@@ -24,12 +30,8 @@ Examples:
 """,
 )
 @experiment_arguments
-@click.option(
-    "--plan", is_flag=True, help="Print the steps, their state and the cost, and run nothing."
-)
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="Use a random sample of this many queries."
-)
+@click.option("--plan", is_flag=True, help="Print the steps and the cost; run nothing.")
+@click.option("--limit", type=POSITIVE, help="Use a random sample of this many queries.")
 @click.option("--seed", type=int, help="Seed of the random sample.")
 @click.option(
     "--only",
@@ -39,7 +41,7 @@ Examples:
 )
 @click.option(
     "--sample-calls",
-    type=click.IntRange(min=1),
+    type=POSITIVE,
     help="With --plan: number of model calls to make, to estimate the cost of the others.",
 )
 @click.option(

@@ -22,12 +22,8 @@ Examples:
 @experiment_arguments
 @click.option("--query", "query_id", help="Show one query: every context, answer and score.")
 @click.option("--by", "label", help="Break a metric down by this label: turn, domain, ...")
-@click.option(
-    "--scan", is_flag=True, help="Compare systems that differ only in their parameter text_weight."
-)
-@click.option(
-    "--metric", help="Metric of --by (default: the correctness metric) or of --scan (default: R@5)."
-)
+@click.option("--scan", is_flag=True, help="Compare systems that differ only in text_weight.")
+@click.option("--metric", help="Metric of --by (default: correctness) or of --scan (default: R@5).")
 @json_option
 def command(
     *,
