@@ -110,7 +110,7 @@ def test_examples_can_be_left_out_or_be_ones_own(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="example 'theme' has reply, text"):
         load_prompts(path)
     path.write_text("examples: {theme: [1]}\n")
-    with pytest.raises(ConfigError, match="examples.theme: input should be a valid dict"):
+    with pytest.raises(ConfigError, match=r"examples\.theme: input should be a valid dict"):
         load_prompts(path)
 
 

@@ -12,6 +12,7 @@ from ragstone.building.passages import is_table_or_code, usable
 from ragstone.cli.data import command
 from ragstone.data.corpus import Corpus
 from ragstone.testing.fake_judge import ScriptedCalls
+from ragstone.testing.fake_model_server import FakeModelServer
 from ragstone.testing.fake_test_set import corpus, run, writer
 from ragstone.testing.fake_writer import ScriptedWriter
 from ragstone.types import Passage
@@ -231,13 +232,14 @@ def test_a_title_is_no_statement() -> None:
     assert again.drafts[0].reason == "facts: no statement of the passage: the passage's title alone"
 
 
-def test_a_sample_larger_than_the_corpus_is_told(tmp_path: Path) -> None:
-    """All of it is taken, and the first line says so."""
-    done = CliRunner().invoke(
-        command,
-        ["label", "sample", "-o", str(tmp_path / "l.jsonl"), "--limit", "9999", "--model",
-         "chat(model=x, base_url='http://localhost:1/v1')", "--calls",
-         str(tmp_path / "c.sqlite")],
-    )  # fmt: skip
+def test_a_sample_larger_than_the_data_set_is_noted(tmp_path: Path) -> None:
+    """All queries are labelled, and the first line reports it."""
+    with FakeModelServer(answer=lambda _: "Verdict: [[summary]]") as server:
+        arguments = [
+            *("label", "sample", "-o", str(tmp_path / "l.jsonl"), "--limit", "9999"),
+            *("--model", f"chat(model=x, base_url={server.url})"),
+            *("--calls", str(tmp_path / "c.sqlite")),
+        ]
+        done = CliRunner().invoke(command, arguments)
 
     assert "queries, fewer than 9,999: all are labelled" in done.output

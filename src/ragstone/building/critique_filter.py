@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.components.judges.critiques import CRITIQUES, Critiques
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.schemas import queries_to_table
-from ragstone.data.table_builder import qrels_table
+from ragstone.data.table_builder import judgements
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Services
 
@@ -105,9 +105,9 @@ def kept_dataset(dataset: Dataset, rated: Sequence[Rated]) -> Dataset:
     """Return the data set of the queries that are kept, with their judgements."""
     ids = {one.query_id for one in rated if not one.reason}
     queries = [query for query in dataset.queries if query.query_id in ids]
-    judged = {query_id: grades for query_id, grades in dataset.qrels.items() if query_id in ids}
+    judged = {(q, p): n for q, held in dataset.qrels.items() if q in ids for p, n in held.items()}
     table = queries_to_table(queries)
-    return replace(dataset, query_table=table, qrel_table=qrels_table(judged))
+    return replace(dataset, query_table=table, qrel_table=judgements(judged))
 
 
 def profile(

@@ -79,15 +79,12 @@ class Draft:
         """The variables of prompts."""
         first, *others = [passage.full_text for passage in self.passages]
         return {
+            **{name: getattr(self, name) for name in ("theme", "statement", "question", "answer")},
             "passage": first,
             "first": first,
             "second": "".join(others[:1]),
-            "link": self.labels.get("link", ""),
-            "theme": self.theme,
             "facts": "\n".join(f"- {fact}" for fact in self.facts),
-            "statement": self.statement,
-            "question": self.question,
-            "answer": self.answer,
+            "link": self.labels.get("link", ""),
         }
 
     @property

@@ -10,14 +10,15 @@ after an interruption the same command resumes, and a repetition has the same re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.critique_filter import below, check_thresholds, profile, ratings_of
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.passages import Usable, usable
-from ragstone.building.strategies import STRATEGIES, Strategy, Unit
+from ragstone.building.strategies import STRATEGIES, Unit
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
@@ -46,8 +47,6 @@ class Plan:
         seed: seed of the order in which passages are used.
         rounds: maximum number of rounds; each asks for the missing queries, with unused passages.
         per_passage: maximum number of queries per passage.
-        least_words: minimum length of a passage, in words.
-        most_characters: maximum length of a passage, in characters.
         thresholds: critique -> minimum rating (1 to 5) of a query that is kept.
     """
 
@@ -57,8 +56,6 @@ class Plan:
     seed: int = 0
     rounds: int = limits.GENERATION_ROUNDS
     per_passage: int = 1
-    least_words: int = limits.MIN_PASSAGE_WORDS
-    most_characters: int = limits.MAX_PASSAGE_CHARACTERS
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -157,7 +154,7 @@ class Generated:
             "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained_label]),
             "ratings": means,
             "ratings_read": read,
-            "passages_refused": dict(self.passages.reasons.most_common()),
+            "passages_refused": dict(Counter(self.passages.refused.values()).most_common()),
             "passages_usable": len(self.passages.passages),
             "calls": len(steps),
             "tokens": tokens,
@@ -202,14 +199,10 @@ def generate(
         critics: rates each query; see `Plan.thresholds`.
     """
     strategy = STRATEGIES[plan.strategy]
-    passages = usable(
-        corpus,
-        in_language=writer.prompts.language,
-        least_words=plan.least_words,
-        most_characters=plan.most_characters,
-    )
+    passages = usable(corpus, in_language=writer.prompts.language)
     made = Generated(plan, writer.model.endpoint.model, [], passages)
-    queue = _queue(strategy, passages, plan)
+    units = strategy.units(passages.passages, plan.seed)
+    queue = iter([unit for _ in range(plan.per_passage) for unit in units])
     for _ in range(plan.rounds):
         batch = _next(made, queue)
         if not batch:
@@ -222,22 +215,14 @@ def generate(
     return made
 
 
-def _queue(strategy: Strategy, passages: Usable, plan: Plan) -> list[Unit]:
-    """Return the units in reverse order of use; after all of them comes the next repetition."""
-    units = strategy.units(passages.passages, plan.seed)
-    return [unit for _ in range(plan.per_passage) for unit in units][::-1]
-
-
-def _next(made: Generated, queue: list[Unit]) -> list[Draft]:
-    """Return a draft per missing query, as long as units are left."""
+def _next(made: Generated, queue: Iterator[Unit]) -> list[Draft]:
+    """Return a draft per missing query, as long as there are units."""
     kept = Counter(draft.obtained_label for draft in made.kept)
-    batch: list[Draft] = []
-    for label, wanted in made.plan.wanted.items():
-        for _ in range(wanted - kept[label]):
-            if not queue:
-                return batch
-            batch.append(Draft(made.plan.strategy, label, queue.pop()))
-    return batch
+    return [
+        Draft(made.plan.strategy, label, unit)
+        for label, wanted in made.plan.wanted.items()
+        for unit in islice(queue, max(wanted - kept[label], 0))
+    ]
 
 
 def _reject_repeats(drafts: Sequence[Draft]) -> None:

@@ -7,7 +7,7 @@ writes the field `label`, and the taxonomy's name in `taxonomy`.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -129,11 +129,10 @@ def _item_id(path: Path, number: int, row: Mapping[str, Any]) -> str:
     raise DatasetError(f"{path}, line {number}: no id; looked for {', '.join(_IDS)}")
 
 
-def _file_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:
-    return _tabled(path) if path.name.endswith((".csv", ".tsv")) else json_rows(path)
-
-
-def _tabled(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _file_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if not path.name.endswith((".csv", ".tsv")):
+        yield from json_rows(path)
+        return
     text = read_bytes(path).decode("utf-8", "replace")
     rows = csv.DictReader(text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ",")
     try:

@@ -35,8 +35,7 @@ _OF_THE_PASSAGE: Final = re.compile(
 )
 _OBJECT: Final = re.compile(r"\{[^{}]*\}", re.DOTALL)
 _PAIR_LINES: Final = re.compile(
-    r"question\W*:\s*(.+?)\s*\n+\W*answer\W*:\s*(.+)",
-    re.IGNORECASE | re.DOTALL,
+    r"question\W*:\s*(.+?)\s*\n+\W*answer\W*:\s*(.+)", re.IGNORECASE | re.DOTALL
 )
 _TEXT: Final = r'"((?:[^"\\]|\\.)*)"'
 _LOOSE_PAIR: Final = re.compile(rf'"question"\s*:\s*{_TEXT}\s*,\s*"answer"\s*:\s*{_TEXT}')

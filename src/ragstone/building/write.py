@@ -12,7 +12,7 @@ from ragstone.core.atomic_files import atomic_files
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import qrels_table
+from ragstone.data.table_builder import judgements
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError
 
@@ -23,11 +23,11 @@ CALLS: Final = "calls.sqlite"
 
 def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
     """Return the data set of the kept queries, with the corpus and the passages made for them."""
-    judged = {draft.item_id: {p.passage_id: 1 for p in draft.relevant} for draft in made.kept}
+    judged = {(draft.item_id, p.passage_id): 1 for draft in made.kept for p in draft.relevant}
     extra = [passage for draft in made.kept for passage in draft.made_passages]
     whole = Corpus.from_passages([*corpus, *extra]) if extra else corpus
     queries = queries_to_table([draft.query() for draft in made.kept])
-    return Dataset(name, queries, whole, qrels_table(judged))
+    return Dataset(name, queries, whole, judgements(judged))
 
 
 def check_folder(folder: Path) -> None:

@@ -24,10 +24,7 @@ COMMANDS: Final = {
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),
     "models": ("ragstone.cli.models", "List bundled models; fetch and check their files."),
-    "components": (
-        "ragstone.cli.components",
-        "List components with their parameters.",
-    ),
+    "components": ("ragstone.cli.components", "List components with their parameters."),
     "doctor": ("ragstone.cli.doctor", "Report missing extras and models, and how to get them."),
     "config": ("ragstone.cli.config", "Print the JSON Schema of an experiment file."),
 }

@@ -12,17 +12,7 @@ from ragstone.cli.options import json_option, print_result
 from ragstone.errors import ConfigError
 
 
-@click.command(
-    "compare",
-    epilog="""\b
-Examples:
-  ragstone score old.jsonl --gold queries.jsonl --metrics EM,F1 --per-query old.scores.jsonl
-  ragstone score new.jsonl --gold queries.jsonl --metrics EM,F1 --per-query new.scores.jsonl
-  ragstone compare old.scores.jsonl new.scores.jsonl
-  ragstone compare old=a.jsonl new=b.jsonl tuned=c.jsonl --baseline old --metrics EM
-  ragstone compare a.jsonl b.jsonl --data my-data --clusters conversation --json
-""",
-)
+@click.command("compare")
 @click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE [NAME=]FILE...")
 @click.option("--metrics", help="Comma-separated metrics (default: those in every file).")
 @click.option(
@@ -54,6 +44,14 @@ def command(
     """Compare systems on the queries that all of them have, metric by metric.
 
     Each FILE has the scores of one system: JSON lines with query_id, metric and value.
+
+    \b
+    Examples:
+      ragstone score old.jsonl --gold queries.jsonl --metrics EM,F1 --per-query old.scores.jsonl
+      ragstone score new.jsonl --gold queries.jsonl --metrics EM,F1 --per-query new.scores.jsonl
+      ragstone compare old.scores.jsonl new.scores.jsonl
+      ragstone compare old=a.jsonl new=b.jsonl tuned=c.jsonl --baseline old --metrics EM
+      ragstone compare a.jsonl b.jsonl --data my-data --clusters conversation --json
     """
     from ragstone.components.metrics.parse import split_names
     from ragstone.evaluation.compare import compare

@@ -22,19 +22,18 @@ class _Kind(click.Choice[str]):
         return super().convert(FORMER_KINDS.get(plain, plain), param, ctx)
 
 
-@click.command(
-    "components",
-    epilog="""\b
-Examples:
-  ragstone components
-  ragstone components retrievers
-  ragstone components metrics --json
-""",
-)
+@click.command("components")
 @click.argument("kind", required=False, type=_Kind(list(BUILT_IN)))
 @json_option
 def command(kind: str | None) -> None:
-    """List the components of every KIND, or of one, with their parameters and defaults."""
+    """List the components of every KIND, or of one, with their parameters and defaults.
+
+    \b
+    Examples:
+      ragstone components
+      ragstone components retrievers
+      ragstone components metrics --json
+    """
     from ragstone.core.describe import describe_kind
 
     found = [entry for name in ([kind] if kind else BUILT_IN) for entry in describe_kind(name)]

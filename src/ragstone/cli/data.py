@@ -27,11 +27,17 @@ SEVERITY: Final = ("error", "warning", "note")
 
 @click.group(
     cls=Group,
-    former={
-        "labels": "label-stats",
-        "generated": "compare-generated",
-        "worth": "suitability",
-    },
+    former={"labels": "label-stats", "generated": "compare-generated", "worth": "suitability"},
+    commands=[
+        chunk_command,
+        label_command,
+        label_stats_command,
+        agreement_command,
+        suitability_command,
+        critique_command,
+        generate_command,
+        compare_generated_command,
+    ],
 )
 def command() -> None:
     """Show, check, convert, label and generate data sets.
@@ -50,19 +56,6 @@ def command() -> None:
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's format into Ragstone's own layout
       ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels
     """
-
-
-for _more in (
-    chunk_command,
-    label_command,
-    label_stats_command,
-    agreement_command,
-    suitability_command,
-    critique_command,
-    generate_command,
-    compare_generated_command,
-):
-    command.add_command(_more)
 
 
 @command.command("show")

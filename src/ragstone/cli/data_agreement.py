@@ -114,11 +114,7 @@ def _compare(
         kappas = {machine: kappa_of(held, truth) for machine, held in machines.items()}
         rows = [AgainstOthers(name, kappa_of(truth, {}), kappas)]
     head = ["annotator", "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
-    plain = {
-        "majority": len(agreed.labels),
-        "set_aside": agreed.set_aside,
-        "against_others": rows,
-    }
+    plain = {"majority": len(agreed.labels), "set_aside": agreed.set_aside, "against_others": rows}
     return agreed, plain, str(TextTable(head, [_row(row, machines) for row in rows]))
 
 

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.options import (
-    FILE,
-    FORMER_CHART,
-    Command,
-    chart_option,
-    json_option,
-    model_option,
-    print_result,
-    seed_option,
-)
+from ragstone.cli import options as cli
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 
@@ -50,9 +41,9 @@ threshold_option: Final = click.option(
 )
 
 
-@click.command("generate", cls=Command, former={"--mix": "--label-mix"})
+@click.command("generate", cls=cli.Command, former={"--mix": "--label-mix"})
 @click.argument("source")
-@click.argument("target", type=FILE, metavar="TARGET_FOLDER")
+@click.argument("target", type=cli.FILE, metavar="TARGET_FOLDER")
 @click.option("--strategy", default="statements", help="Name of a strategy.")
 @click.option("--count", default=30, help="Number of queries to keep.")
 @click.option(
@@ -62,7 +53,7 @@ threshold_option: Final = click.option(
     callback=_pairs,
     help="Shares of the labels: fact_single=2,summary=1 (default: equal shares).",
 )
-@model_option
+@cli.model_option
 @click.option("--label/--no-label", "labels", default=True, help="Let a model label each query.")
 @click.option(
     "--critique/--no-critique",
@@ -72,10 +63,10 @@ threshold_option: Final = click.option(
 )
 @threshold_option
 @click.option("--judge", help="Model that labels and rates (default: --model).")
-@click.option("--prompts", type=FILE, help="YAML file with your own prompts.")
+@click.option("--prompts", type=cli.FILE, help="YAML file with your own prompts.")
 @click.option("--examples/--no-examples", default=True, help="Show the model an example per step.")
 @click.option("--sample", type=int, help="Use a random sample of this many passages.")
-@seed_option
+@cli.seed_option
 @click.option("--per-passage", default=1, help="Maximum queries per passage.")
 @click.option(
     "--rounds",
@@ -83,7 +74,7 @@ threshold_option: Final = click.option(
     help="Maximum rounds; each replaces the rejected queries of the one before.",
 )
 @click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply.")
-@json_option
+@cli.json_option
 def generate_command(source: str, target: Path, **options: Any) -> None:
     """Make a test set from the passages of SOURCE.
 
@@ -114,7 +105,7 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
     note = f"the corpus has {found:,} passages, fewer than {size:,}: all are used"
     notes = [note] if size > found else []
     names = ", ".join(path.name for path in files)
-    print_result(
+    cli.print_result(
         lambda: {**summary, "files": files, "notes": notes},
         lambda: "\n".join([*notes, *_lines(summary), f"\n{names} in {target}"]),
     )
@@ -203,10 +194,10 @@ def _rating(mean: float | None, count: int | None) -> str:
     return "-" if mean is None else f"{mean:.2f}" + ("" if count is None else f" ({count})")
 
 
-@click.command("compare-generated", cls=Command, former=FORMER_CHART)
+@click.command("compare-generated", cls=cli.Command, former=cli.FORMER_CHART)
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@chart_option
-@json_option
+@cli.chart_option
+@cli.json_option
 def compare_generated_command(folders: tuple[Path, ...], chart: Path | None) -> None:
     """Compare generated test sets.
 
@@ -225,7 +216,7 @@ def compare_generated_command(folders: tuple[Path, ...], chart: Path | None) -> 
     head = ["test set", "strategy", "model", "tried", "kept", "calls per kept", "tokens per kept"]
     head.append("with labels and ratings")
     costs = TextTable(head, [_cost_line(one.name, one.summary) for one in found])
-    print_result(
+    cli.print_result(
         lambda: [{"name": one.name, **one.summary} for one in found],
         lambda: "\n".join([str(costs), *(text for one in found for text in _tables(one))]),
     )

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import (
-    FILE,
-    FORMER_CHART,
-    Command,
-    chart_option,
-    json_option,
-    load_results,
-    print_result,
-    query_options,
-    write_json_lines,
-)
+from ragstone.cli import options as cli
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results.number_format import ABSENT, interval_text, mean_text
@@ -29,11 +19,11 @@ if TYPE_CHECKING:
     from ragstone.statistics.summary import Summary
 
 
-@click.command("label-stats", cls=Command, former=FORMER_CHART)
+@click.command("label-stats", cls=cli.Command, former=cli.FORMER_CHART)
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--label", default="taxonomy", help="Label to count.")
-@chart_option
-@json_option
+@cli.chart_option
+@cli.json_option
 def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None) -> None:
     """Show the shares of a label in data sets.
 
@@ -59,14 +49,18 @@ def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None
     lines.append(["queries", *(f"{len(values):,}" for values in sets.values())])
     several = any(len(labels) > 1 for values in sets.values() for labels in values.values())
     note = ["\nShares of the queries; a query may have several labels."] if several else []
-    print_result(
-        lambda: {s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()},
+    shares = {
+        source: {k: {"share": v.mean, "n": v.n, "interval": v.interval} for k, v in rows.items()}
+        for source, rows in found.items()
+    }
+    cli.print_result(
+        lambda: shares,
         lambda: TextTable([label, *sources], lines, below=note),
     )
 
 
 @click.command("label")
-@query_options
+@cli.query_options
 @click.option(
     "--taxonomy",
     "taxonomies",
@@ -118,20 +112,19 @@ def label_command(
     with Calls.at(calls) as opened:
         services = Services(calls=opened)
         found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}
-    write_json_lines(output, label_rows(found))
+    cli.write_json_lines(output, label_rows(found))
     for name, verdicts in found.items():
-        failed = sum(v.status == "failed" for v in verdicts)
-        left_out = sum(v.status == "not_applicable" for v in verdicts)
+        counts = Counter(verdict.status for verdict in verdicts)
         click.echo(
-            f"{name}: {len(verdicts) - failed - left_out:,} queries labelled, {failed:,} failed, "
-            f"{left_out:,} without passage: {output}"
+            f"{name}: {counts['scored']:,} queries labelled, {counts['failed']:,} failed, "
+            f"{counts['not_applicable']:,} without passage: {output}"
         )
 
 
 @click.command("suitability")
-@click.argument("experiments", nargs=-1, required=True, type=FILE)
+@click.argument("experiments", nargs=-1, required=True, type=cli.FILE)
 @click.option("--metric", help="Metric to compare (default: the experiment's correctness metric).")
-@json_option
+@cli.json_option
 def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> None:
     """Report which data sets are suitable for RAG.
 
@@ -145,16 +138,19 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     """
     found = [row for path in experiments for row in _suitability(path, metric)]
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
+    head += ["known", "advice"]
     rows = [_line(row) for row in found]
     reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
-    print_result(lambda: found, lambda: TextTable([*head, "known", "advice"], rows, below=reasons))
+    cli.print_result(
+        lambda: found, lambda: TextTable(head, rows, below=reasons)
+    )
 
 
 def _suitability(path: Path, metric: str | None) -> list[Worth]:
     from ragstone.errors import ConfigError
     from ragstone.statistics.dataset_suitability import worth
 
-    results = load_results(path, ())
+    results = cli.load_results(path, ())
     name = metric or results.record.correctness_metric
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for trial in results.trials:
@@ -186,7 +182,3 @@ def _gain(gain: Difference | None) -> str:
 
 def _mean(summary: Summary | None) -> str:
     return ABSENT if summary is None else mean_text(summary)
-
-
-def _plain(summary: Summary) -> Mapping[str, Any]:
-    return {"share": summary.mean, "n": summary.n, "interval": summary.interval}

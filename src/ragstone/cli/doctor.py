@@ -35,18 +35,17 @@ class Finding:
     """The remedy if the state is not ok."""
 
 
-@click.command(
-    "doctor",
-    epilog="""\b
-Examples:
-  ragstone doctor
-  ragstone doctor --store /big/disk/ragstone --json
-""",
-)
+@click.command("doctor")
 @click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of the results.")
 @json_option
 def command(store: Path) -> None:
-    """Check Python, extras, models, disk and store; the exit code is 1 if something is missing."""
+    """Check Python, extras, models, disk and store; the exit code is 1 if something is missing.
+
+    \b
+    Examples:
+      ragstone doctor
+      ragstone doctor --store /big/disk/ragstone --json
+    """
     findings = [*_machine(), *_extras(), *_models(), _disk(store), _store(store)]
     print_result(lambda: findings, lambda: "\n".join(map(_line, findings)))
     if any(finding.state == "missing" for finding in findings):
@@ -81,11 +80,9 @@ def _extras() -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     for name, model in MODELS.items():
-        if model.fetched:
-            yield Finding(f"model {name}", "ok", "fetched")
-        else:
-            advice = f"ragstone models fetch {name}"
-            yield Finding(f"model {name}", "warning", "not fetched", advice)
+        advice = f"ragstone models fetch {name}"
+        unfetched = Finding(f"model {name}", "warning", "not fetched", advice)
+        yield Finding(f"model {name}", "ok", "fetched") if model.fetched else unfetched
 
 
 def _disk(store: Path) -> Finding:

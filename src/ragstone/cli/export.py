@@ -6,24 +6,10 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import (
-    FILE,
-    experiment_arguments,
-    json_option,
-    load_results,
-    print_files,
-)
+from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_files
 
 
-@click.command(
-    "export",
-    epilog="""\b
-Examples:
-  ragstone export examples/demo.yaml -o demo.inspector.json
-  ragstone export talk.yaml --to mtrageval -o talk-tasks
-  ragstone export examples/demo.yaml --to trec -o demo-runs
-""",
-)
+@click.command("export")
 @experiment_arguments
 @click.option(
     "--to",
@@ -39,5 +25,11 @@ def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Pat
 
     Nothing is run or overwritten. KEY=VALUE replaces a value of the experiment file; only `name`
     and `store` matter.
+
+    \b
+    Examples:
+      ragstone export examples/demo.yaml -o demo.inspector.json
+      ragstone export talk.yaml --to mtrageval -o talk-tasks
+      ragstone export examples/demo.yaml --to trec -o demo-runs
     """
     print_files(load_results(experiment, overrides).export(output, form), {})

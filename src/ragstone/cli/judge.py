@@ -25,7 +25,7 @@ FORMS: Final[dict[str, list[bool | None]]] = {
 TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
 
 
-@click.group("judge")
+@click.group("judge", commands=[correlate, calibrate])
 def command() -> None:
     """Check, calibrate and correlate judges: language models that grade.
 
@@ -37,17 +37,7 @@ def command() -> None:
     """
 
 
-@command.command(
-    "check",
-    cls=Command,
-    former={"--on": "--data", "--attack": "--prompt-injection"},
-    epilog="""\b
-Examples:
-  ragstone judge check judge.yaml --data ../truthfulqa
-  ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
-  ragstone judge check experiment.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
-""",
-)
+@command.command("check", cls=Command, former={"--on": "--data", "--attack": "--prompt-injection"})
 @click.argument("config", metavar="CONFIG")
 @click.option(
     "--data",
@@ -94,6 +84,12 @@ def check(
 
     Reports for which uses the judge of CONFIG is fit. CONFIG is a YAML file with a judge, an
     experiment file with judges, or a judge's name.
+
+    \b
+    Examples:
+      ragstone judge check judge.yaml --data ../truthfulqa
+      ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
+      ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
     """
     from ragstone.calls.client import Calls
     from ragstone.cli.progress_bars import open_bar
@@ -123,20 +119,19 @@ def check(
     print_result(lambda: documents, lambda: "\n".join(texts))
 
 
-command.add_command(correlate)
-command.add_command(calibrate)
-
-
 def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:
     """Return the judge of a file or by its name, with some fields replaced if it has them."""
+    from ragstone.core.parsing import read_yaml
     from ragstone.core.registry import create, find
     from ragstone.core.spec import parse_spec
     from ragstone.errors import ConfigError, did_you_mean
 
     path = Path(config)
     is_file = path.suffix in {".yaml", ".yml"} or path.is_file()
-    written = _written(path) if is_file else [config]
-    specs = [parse_spec(one, where=config) for one in written]
+    document = read_yaml(path, "judge") if is_file else config
+    written = document.get("judges", document) if isinstance(document, dict) else document
+    listed = written if isinstance(written, list) else [written]
+    specs = [parse_spec(one, where=config) for one in listed]
     chosen = [spec for spec in specs if not name or name == spec.name]
     if len(chosen) != 1:
         names = [spec.name for spec in specs]
@@ -152,11 +147,3 @@ def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:
     changed = {"name": spec.name, **spec.parameters, **more}
     judge: Judge = create("judges", changed, where=config, folder=folder)
     return judge
-
-
-def _written(path: Path) -> list[Any]:
-    from ragstone.core.parsing import read_yaml
-
-    document = read_yaml(path, "judge")
-    listed = document.get("judges", document) if isinstance(document, dict) else document
-    return listed if isinstance(listed, list) else [listed]

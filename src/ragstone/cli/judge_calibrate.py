@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from ragstone.results.calibrate import CalibratedTrial
 
 
-@click.command(
-    "calibrate",
-    epilog="""\b
-Example:
-  ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
-""",
-)
+@click.command("calibrate")
 @experiment_arguments
 @click.option("--metric", required=True, help="Judged metric that the labels are about.")
 @click.option(
@@ -35,6 +29,10 @@ def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: P
 
     Prints each system's raw mean, and the calibrated mean with its interval. The labelled answers
     must be a random sample of all answers.
+
+    \b
+    Example:
+      ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
     from ragstone.results.calibrate import calibrate, read_labels
 

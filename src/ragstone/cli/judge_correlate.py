@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ragstone.cli.options import (
-    FILE,
-    FORMER_CHART,
-    Command,
-    chart_option,
-    json_option,
-    load_results,
-    print_result,
-)
+from ragstone.cli import options as cli
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
@@ -35,19 +27,8 @@ class Columns(NamedTuple):
     raters: Sequence[Sequence[float]] = ()
 
 
-@click.command(
-    "correlate",
-    cls=Command,
-    former={"--on": "--data", **FORMER_CHART},
-    epilog="""\b
-Examples:
-  ragstone judge correlate experiment.yaml --against equivalence
-  ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
-  ragstone judge correlate --data ../mtrag --rating win-rate --by system
-  ragstone judge correlate --data ../mtrag --rating win-rate --balance RB_llm
-""",
-)
-@click.argument("experiment", required=False, type=FILE)
+@click.command("correlate", cls=cli.Command, former={"--on": "--data", **cli.FORMER_CHART})
+@click.argument("experiment", required=False, type=cli.FILE)
 @click.option("--data", help="Folder of answers graded by people, with stored metrics.")
 @click.option("--rating", help="Human rating of mtrag: faithfulness, win-rate, ...")
 @click.option("--against", help="Judge or metric with which the others are correlated.")
@@ -59,8 +40,8 @@ Examples:
     help="Correlation coefficient.",
 )
 @click.option("--balance", help="Metric whose values all get the same total weight.")
-@chart_option
-@json_option
+@cli.chart_option
+@cli.json_option
 def command(
     *,
     experiment: Path | None,
@@ -75,6 +56,13 @@ def command(
     """Correlate metrics with a judge or with people.
 
     Give an experiment file with --against, or answers graded by people with --data.
+
+    \b
+    Examples:
+      ragstone judge correlate experiment.yaml --against equivalence
+      ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
+      ragstone judge correlate --data ../mtrag --rating win-rate --by system
+      ragstone judge correlate --data ../mtrag --rating win-rate --balance RB_llm
     """
     from ragstone.results.charts.heat_map import correlation_chart
     from ragstone.results.charts.render import write_chart
@@ -106,7 +94,7 @@ def command(
         write_chart(correlation_chart(rows), chart)
     ceiling = rater_correlation(columns.raters) if columns.raters else None
     note = "" if ceiling is None else f"\none rater with the others: {ceiling:.2f}"
-    print_result(
+    cli.print_result(
         lambda: {"rows": rows, "ceiling": ceiling},
         lambda: f"{statistics.correlation_table(rows)}{note}",
     )
@@ -131,7 +119,7 @@ def _of_people(data: str, rating: str | None, by: str | None) -> Columns:
 
 
 def _of_run(experiment: Path, against: str, by: str | None) -> Columns:
-    results = load_results(experiment, ())
+    results = cli.load_results(experiment, ())
     names = dict.fromkeys(name for trial in results.trials for name in trial.scores)
     if against not in names:
         raise ConfigError(f"--against {against!r}{did_you_mean(against, names)}")

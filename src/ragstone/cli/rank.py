@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -13,18 +12,7 @@ from ragstone.cli.scores import print_notes, scores_options, write_scores
 from ragstone.errors import DatasetError
 
 
-@click.command(
-    "rank",
-    cls=Command,
-    former={"--document-mark": "--document-separator"},
-    epilog="""\b
-Examples:
-  ragstone rank run.trec qrels.tsv nDCG@10 R@5
-  ragstone rank run.trec.gz qrels.txt MRR@10 "MRR(rel=2)@10" judged@10 --json
-  ragstone rank run.trec pages.txt R@5 --document-separator _ --variant paper
-  ragstone rank a.trec a.tsv nDCG@5 --also b.trec b.tsv --also c.trec c.tsv
-""",
-)
+@click.command("rank", cls=Command, former={"--document-mark": "--document-separator"})
 @click.argument("run", type=FILE)
 @click.argument("qrels", type=FILE)
 @click.argument("metrics", nargs=-1, required=True, metavar="METRIC...")
@@ -60,6 +48,13 @@ def command(
 
     Passages are ranked in trec_eval's order: score descending, ties by id descending. A judged
     query that is not in the run scores 0.
+
+    \b
+    Examples:
+      ragstone rank run.trec qrels.tsv nDCG@10 R@5
+      ragstone rank run.trec.gz qrels.txt MRR@10 "MRR(rel=2)@10" judged@10 --json
+      ragstone rank run.trec pages.txt R@5 --document-separator _ --variant paper
+      ragstone rank a.trec a.tsv nDCG@5 --also b.trec b.tsv --also c.trec c.tsv
     """
     from ragstone.components.metrics.parse import check_variant, parse_metric, with_variant
     from ragstone.data.readers.trec import read_qrels, read_run
@@ -68,14 +63,13 @@ def command(
     check_variant(variant)
     wanted = {with_variant(name, variant): str(parse_metric(name)) for name in metrics}
     document_of = _document_of(documents, document_separator)
-    level: Literal["corrected", "paper"] = "corrected" if variant == "corrected" else "paper"
     found = {
         str(run_file): evaluate_run(
             read_qrels(qrels_file),
             read_run(run_file),
             list(wanted),
             document_of=document_of,
-            variant=level,
+            variant="corrected" if variant == "corrected" else "paper",
             clusters=clusters,
         )
         for run_file, qrels_file in [(run, qrels), *also]

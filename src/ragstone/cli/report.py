@@ -18,14 +18,7 @@ def _query_count(_context: click.Context, _option: click.Parameter, value: str) 
     return int(value)
 
 
-@click.command(
-    "report",
-    epilog="""\b
-Examples:
-  ragstone report examples/demo.yaml
-  ragstone report examples/demo.yaml -o demo.html --queries all
-""",
-)
+@click.command("report")
 @experiment_arguments
 @click.option(
     "-o",
@@ -47,6 +40,11 @@ def command(
     """Write the results of an experiment as one HTML file that needs no network.
 
     KEY=VALUE replaces a value of the experiment file; only `name` and `store` matter.
+
+    \b
+    Examples:
+      ragstone report examples/demo.yaml
+      ragstone report examples/demo.yaml -o demo.html --queries all
     """
     from ragstone.results.html import write_report
 

@@ -6,28 +6,12 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import (
-    POSITIVE,
-    Command,
-    experiment_arguments,
-    json_option,
-    print_result,
-)
+from ragstone.cli.options import POSITIVE, Command, experiment_arguments, json_option, print_result
 from ragstone.results.wording import TITLES
 
 
 @click.command(
-    "run",
-    cls=Command,
-    former={"--probe": "--sample-calls", "--replay": "--cached-only"},
-    epilog="""\b
-Examples:
-  ragstone run examples/demo.yaml
-  ragstone run examples/demo.yaml --limit 20 --seed 1
-  ragstone run examples/demo.yaml --plan
-  ragstone run examples/demo.yaml --only retrieve
-  ragstone run my.yaml data=../my-data systems.0.retriever.k1=0.9
-""",
+    "run", cls=Command, former={"--probe": "--sample-calls", "--replay": "--cached-only"}
 )
 @experiment_arguments
 @click.option("--plan", is_flag=True, help="Print the steps and the cost; run nothing.")
@@ -67,6 +51,14 @@ def command(
 
     KEY=VALUE replaces a value of the file, such as sample.limit=20. Finished steps are not run
     again. If a run was interrupted, run the same command to resume it.
+
+    \b
+    Examples:
+      ragstone run examples/demo.yaml
+      ragstone run examples/demo.yaml --limit 20 --seed 1
+      ragstone run examples/demo.yaml --plan
+      ragstone run examples/demo.yaml --only retrieve
+      ragstone run my.yaml data=../my-data systems.0.retriever.k1=0.9
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core.progress import shown_by

@@ -16,16 +16,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.variants_explained import Disagreement
 
 
-@click.command(
-    "score",
-    epilog="""\b
-Examples:
-  ragstone score answers.jsonl --gold queries.jsonl --metrics Match,EM,F1
-  ragstone score answers.jsonl --gold my-data --metrics ROUGE-L,refusal --json
-  ragstone score answers.jsonl --gold queries.jsonl --metrics F1 --variant paper
-  ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
-""",
-)
+@click.command("score")
 @click.argument("answers", type=FILE)
 @click.option(
     "--gold",
@@ -57,6 +48,13 @@ def command(
     """Score ANSWERS, JSON lines of query_id and answer, against gold answers. No model is needed.
 
     A query without an answer scores 0. An answer of null is a failure and is counted as one.
+
+    \b
+    Examples:
+      ragstone score answers.jsonl --gold queries.jsonl --metrics Match,EM,F1
+      ragstone score answers.jsonl --gold my-data --metrics ROUGE-L,refusal --json
+      ragstone score answers.jsonl --gold queries.jsonl --metrics F1 --variant paper
+      ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
     """
     from ragstone.components.metrics.parse import (
         check_variant,
@@ -75,11 +73,7 @@ def command(
     asked = list(dict.fromkeys(v for n in names for v in (variants_of(n) if explain else [n])))
     queries, given = read_gold(gold), read_answers(answers, setting or "")
     found = evaluate_answers(
-        list(given.predictions.values()),
-        queries,
-        asked,
-        contexts=given.contexts,
-        clusters=clusters,
+        list(given.predictions.values()), queries, asked, contexts=given.contexts, clusters=clusters
     )
     print_notes(found, "the answers", "the gold answers")
     write_scores(per_query, [found])

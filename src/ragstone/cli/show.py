@@ -9,16 +9,7 @@ import click
 from ragstone.cli.options import experiment_arguments, json_option, load_results, print_result
 
 
-@click.command(
-    "show",
-    epilog="""\b
-Examples:
-  ragstone show examples/demo.yaml
-  ragstone show examples/demo.yaml --query ID
-  ragstone show examples/demo.yaml --json
-  ragstone show sweep.yaml --scan --by domain
-""",
-)
+@click.command("show")
 @experiment_arguments
 @click.option("--query", "query_id", help="Show one query: every context, answer and score.")
 @click.option("--by", "label", help="Break a metric down by this label: turn, domain, ...")
@@ -37,6 +28,13 @@ def command(
     """Show the results of an experiment: answers, adaptability, retrieval, time and tokens.
 
     Nothing is run. KEY=VALUE replaces a value of the file; only `name` and `store` matter.
+
+    \b
+    Examples:
+      ragstone show examples/demo.yaml
+      ragstone show examples/demo.yaml --query ID
+      ragstone show examples/demo.yaml --json
+      ragstone show sweep.yaml --scan --by domain
     """
     from ragstone.results.by_label import label_document, label_table
     from ragstone.results.query_page import query_document

@@ -89,15 +89,14 @@ def queries() -> TableBuilder:
     return TableBuilder(QUERIES)
 
 
+def judgements(grades: Mapping[tuple[str, str], int]) -> Table:
+    """Return the QRELS table of (query id, passage id) -> relevance."""
+    builder = qrels()
+    for pair, grade in grades.items():
+        builder.add((*pair, grade))
+    return builder.finish()
+
+
 def qrels() -> TableBuilder:
     """Return a builder of judgements: (query_id, passage_id, relevance)."""
     return TableBuilder(QRELS)
-
-
-def qrels_table(judged: Mapping[str, Mapping[str, int]]) -> Table:
-    """Return the table of query id -> passage id -> relevance."""
-    builder = qrels()
-    for query_id, grades in judged.items():
-        for passage_id, relevance in grades.items():
-            builder.add((query_id, passage_id, relevance))
-    return builder.finish()

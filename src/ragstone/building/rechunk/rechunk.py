@@ -16,7 +16,7 @@ from ragstone.core.schemas import labels_to_json
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.document_level import judge_documents
-from ragstone.data.table_builder import passages, qrels_table
+from ragstone.data.table_builder import judgements, passages
 from ragstone.errors import DatasetError
 from ragstone.protocols import Chunker, Services
 
@@ -99,9 +99,9 @@ def rechunk(
             bar.advance(len(joined.spans))
     for passage in (passage for rest in judged.values() for passage in rest):
         carrier.lose(passage.passage_id, "its document is not there")
-    table = qrels_table(carrier.carried)
+    carried = {(q, p): n for q, grades in carrier.carried.items() for p, n in grades.items()}
     return Rechunked(
-        replace(dataset, corpus=Corpus(corpus.finish()), qrel_table=table),
+        replace(dataset, corpus=Corpus(corpus.finish()), qrel_table=judgements(carried)),
         count,
         tuple(empty),
         corpus.longest,
