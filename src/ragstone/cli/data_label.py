@@ -141,9 +141,7 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     head += ["known", "advice"]
     rows = [_line(row) for row in found]
     reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
-    cli.print_result(
-        lambda: found, lambda: TextTable(head, rows, below=reasons)
-    )
+    cli.print_result(lambda: found, lambda: TextTable(head, rows, below=reasons))
 
 
 def _suitability(path: Path, metric: str | None) -> list[Worth]:
