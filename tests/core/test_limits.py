@@ -30,6 +30,7 @@ from ragstone.calls.scheduler import Engine
 from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts
 from ragstone.cli.judge import read_judge
+from ragstone.components.metrics.variants_explained import Disagreement
 from ragstone.core import limits
 from ragstone.data.corpus import Corpus
 from ragstone.data.load import load_dataset
@@ -322,4 +323,5 @@ def test_cut_lists_and_texts_name_the_rest(monkeypatch: pytest.MonkeyPatch) -> N
     assert show("a long value") == "'a lo..."
     assert listed([str(n) for n in range(9)]) == "0, 1, 2, 3, 4 and 4 more"
     assert _counts({"law": 3, "art": 2}, values=2) == "law 3 and 1 more values"
-    assert score._explanation("F1", [{}, {}])[-1] == "  and 2 more; --json lists them all"
+    differing = Disagreement("q", "a", (), {})
+    assert score._explanation("F1", [differing] * 2)[-1] == "  and 2 more; --json lists them all"

@@ -12,15 +12,15 @@ import yaml
 from ragstone.errors import RagstoneError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.results.reader import StepNote
-from ragstone.results.terminal import leaderboard_text
 
 OWN = """
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.components.retrievers.bm25 import BM25
-from ragstone.types import Context, Processed, Ranking, Reranked
+from ragstone.types import Context, Ranking
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Both:
     top_k: int = 3
 
     @cached_property
-    def retrievers(self):
+    def parts(self):
         return BM25(top_k=4), BM25(top_k=4, k1=0.4)
 
     def fuse(self, rankings):
@@ -41,26 +41,22 @@ class Both:
 @dataclass(frozen=True)
 class Calling:
     top_k: int = 3
-    seen: str = ""
 
-    def with_calls(self, calls):
-        return replace(self, seen=str(calls.log.path))
-
-    def retrieve(self, searches, corpus):
-        assert self.seen.endswith("calls.sqlite")
+    def retrieve(self, searches, services):
+        assert str(services.calls.log.path).endswith("calls.sqlite")
         add_note("searches looked at", len(searches))
-        return BM25(top_k=3).retrieve(searches, corpus)
+        return BM25(top_k=3).retrieve(searches, services)
 
 
 @dataclass(frozen=True)
 class Backwards:
     top_k: int = 3
 
-    def ask(self, searches, rankings, corpus, calls):
+    def rerank(self, searches, rankings, calls):
         for ranking in rankings:
             turned = Ranking(ranking.passage_ids[::-1], ranking.scores)
             down = not Path("%s").exists()
-            yield Reranked(turned, "no server" if down else "", failed=down)
+            yield Outcome(None, "no server", retry=True) if down else Outcome(turned)
 
 
 @dataclass(frozen=True)
@@ -82,6 +78,18 @@ class NoNumbers:
     def retrieve(self, searches, corpus):
         ids = corpus.passage_ids[:3]
         return [Ranking(ids, [float("nan")] * 3) for _ in searches]
+"""
+
+
+FAILS = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Fails:
+    def generate(self, query, context):
+        if query.query_id[-1] in "13579":
+            raise ValueError("boom")
+        return "Lisbon"
 """
 
 
@@ -127,13 +135,13 @@ def test_the_parts_of_a_fusing_retriever_are_kept_one_by_one(make: Any, tmp_path
 
 
 def test_a_retriever_that_asks_a_server_is_given_the_way_to_it(make: Any, tmp_path: Path) -> None:
-    """`with_calls` is handed the experiment's calls; what it notes stands in the manifest."""
+    """A retriever may take the services; the notes that it adds are in the manifest."""
     results = make(retriever="own:Calling").run()
 
     (manifest,) = manifests(tmp_path, "retrieve")
     assert manifest["notes"] == {"searches looked at": 6}
     assert results.notes == [StepNote("retrieve", "Calling", "searches looked at", 6)]
-    assert "6 searches looked at (Calling, retrieve)" in leaderboard_text(results)
+    assert "6 searches looked at (Calling, retrieve)" in str(results)
 
 
 def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path) -> None:
@@ -145,7 +153,7 @@ def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path)
     make(retriever="bm25", reranker="own:Backwards").run()
 
     (after,) = manifests(tmp_path, "rerank")
-    assert (before["failed"], before["kept_order"]) == (6, {"no server": 6})
+    assert (before["failed"], before["reasons"]) == (6, {"no server": 6})
     assert after["failed"] == 0
 
 
@@ -153,7 +161,7 @@ def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path)
     ("parts", "told"),
     [
         ({"retriever": "own:NoNumbers"}, "a score that is a finite number"),
-        ({"retriever": "bm25", "processor": "own:Forgetful"}, "5 contexts for 6 tasks; it must"),
+        ({"retriever": "bm25", "processor": "own:Forgetful"}, "5 values for 6 items; it must"),
     ],
 )
 def test_a_component_that_breaks_its_contract_is_named(
@@ -177,3 +185,20 @@ def test_a_processor_stands_between_the_setting_and_the_prompt(make: Any, tmp_pa
     assert shown["contexts"].startswith("process-")
     (manifest,) = manifests(tmp_path, "process")
     assert manifest["rows"] == 6
+
+
+def test_failures_are_listed_with_their_reason(make: Any, tmp_path: Path) -> None:
+    """The terminal, the JSON and the report name the component, the line and the log file."""
+    experiment = make(retriever="bm25", generator="own:Fails")
+    (tmp_path / "own.py").write_text(FAILS)
+
+    results = experiment.run()
+
+    reason = results.failures[0].what
+    log = tmp_path / "store" / "errors.log"
+    assert reason.startswith("Fails raised ValueError: boom in own.py, line 8 (query")
+    assert reason.endswith(f"traceback: {log}")
+    assert "ValueError: boom" in log.read_text()
+    assert "Failures and fallbacks" in str(results)
+    assert results.to_dict()["failures"][0]["component"] == "Fails"
+    assert "ValueError: boom" in results.report(tmp_path / "report.html").read_text()

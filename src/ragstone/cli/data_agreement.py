@@ -10,11 +10,11 @@ import click
 
 from ragstone.cli.options import FILE, json_option, print_result, write_json_lines
 from ragstone.core.tables import TextTable
-from ragstone.results.number_format import interval_text, number
+from ragstone.results.wording import interval_text, number
 
 if TYPE_CHECKING:
-    from ragstone.statistics.agreement import Agreement
     from ragstone.statistics.label_agreement import AgainstOthers, Confusion, Labels, Majority
+    from ragstone.statistics.resampling import Coefficient
 
 Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Annotator -> item id -> labels."""
@@ -133,5 +133,5 @@ def _matrix(name: str, matrix: Confusion) -> str:
     return str(TextTable(["", *matrix.columns], rows, title + number(matrix.accuracy)))
 
 
-def _kappa(agreement: Agreement) -> str:
+def _kappa(agreement: Coefficient) -> str:
     return number(agreement.value) + interval_text(agreement.interval)

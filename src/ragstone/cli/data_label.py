@@ -11,7 +11,7 @@ import click
 from ragstone.cli import options as cli
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results.number_format import ABSENT, interval_text, mean_text
+from ragstone.results.wording import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
     from ragstone.statistics.dataset_suitability import Worth
@@ -36,8 +36,8 @@ def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None
       ragstone data label-stats my-set-labels.jsonl other-labels.jsonl
     """
     from ragstone.building.label_files import label_sets
+    from ragstone.results.charts.means import composition_chart
     from ragstone.results.charts.render import write_chart
-    from ragstone.results.charts.rows import composition_chart
     from ragstone.statistics.label_agreement import composition
 
     sets = {source: label_sets(source, label) for source in sources}

@@ -56,24 +56,24 @@ def command(
       ragstone score answers.jsonl --gold queries.jsonl --metrics F1 --variant paper
       ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
     """
-    from ragstone.components.metrics.parse import (
-        check_variant,
-        parse_metric,
-        split_names,
-        with_variant,
-    )
+    from ragstone.components.metrics import parse
     from ragstone.components.metrics.precomputed import read_answers, read_gold
-    from ragstone.components.metrics.variants_explained import disagreements, variants_of
+    from ragstone.components.metrics.variants_explained import disagreements
     from ragstone.evaluation.score_files import evaluate_answers
     from ragstone.types import Prediction
 
-    check_variant(variant)
-    wanted = {with_variant(name, variant): str(parse_metric(name)) for name in split_names(metrics)}
+    parse.check_variant(variant)
+    given_names = parse.split_names(metrics)
+    wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in given_names}
     names = list(wanted)
-    asked = list(dict.fromkeys(v for n in names for v in (variants_of(n) if explain else [n])))
+    variants = [v for name in names for v in (parse.variants_of(name) if explain else [name])]
     queries, given = read_gold(gold), read_answers(answers, setting or "")
     found = evaluate_answers(
-        list(given.predictions.values()), queries, asked, contexts=given.contexts, clusters=clusters
+        list(given.predictions.values()),
+        queries,
+        list(dict.fromkeys(variants)),
+        contexts=given.contexts,
+        clusters=clusters,
     )
     print_notes(found, "the answers", "the gold answers")
     write_scores(per_query, [found])

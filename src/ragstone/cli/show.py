@@ -39,11 +39,11 @@ def command(
     from ragstone.results.by_label import label_document, label_table
     from ragstone.results.query_page import query_document
     from ragstone.results.terminal import label_text, query_text, scan_text
-    from ragstone.results.weight_scan import asked_tables, scan_document
+    from ragstone.results.weight_scan import require_scan_tables, scan_document
 
     results = load_results(experiment, overrides)
     if scan:
-        tables = asked_tables(results, label, metric)
+        tables = require_scan_tables(results, label, metric)
         print_result(lambda: scan_document(tables), lambda: scan_text(tables))
     elif label is not None:
         table = label_table(results, label, metric or results.record.correctness_metric)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
     SEARCHES,
@@ -36,7 +37,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.store import Store, StoredTable
 from ragstone.errors import ComponentError
-from ragstone.types import Prediction, Ranking, Search, Task
+from ragstone.types import Prediction, Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -59,14 +60,22 @@ class Step:
     owner: str = ""
     """The system to name in errors."""
 
+    def __repr__(self) -> str:
+        """Return one line: the name, the component's class and the names of the inputs."""
+        inputs = (
+            f"{role}={given.name}" if isinstance(given, Step) else role
+            for role, given in self.inputs.items()
+        )
+        return brief(self, self.name, type(self.component).__name__, *inputs)
+
     @property
     def kind(self) -> StepKind:
-        """What steps of this name have in common."""
+        """The functions that all steps of this name share."""
         return KINDS[self.name]
 
 
 class StepKind(NamedTuple):
-    """What steps of one name have in common."""
+    """The functions that steps of one name share."""
 
     apply: Callable[..., Any]
     """Called with the component, the services and the inputs; returns one outcome per query."""
@@ -135,10 +144,11 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
         outcomes = list(step.kind.apply(step.component, services, **records))
     except ComponentError as error:
         raise error.within(step.owner) from error.__cause__
+    reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
         sum(outcome.retry for outcome in outcomes),
-        Counter(outcome.reason for outcome in outcomes if outcome.reason),
+        dict(reasons.most_common(limits.SHOWN_REASONS)),
     )
 
 
