@@ -120,3 +120,10 @@ class AnswerMetric(Metric):
     def scored(self, pairs: AnswerBatch) -> Scored:
         """Return the values, and the reasons of the pairs without one."""
         return Scored(self.values(pairs), self.inapplicable(pairs))
+
+
+@dataclass(frozen=True)
+class BinaryMetric(RankingMetric):
+    """A metric for which passages of grade `rel` and above are relevant."""
+
+    rel: int = 1

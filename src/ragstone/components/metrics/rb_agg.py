@@ -14,7 +14,7 @@ import numpy as np
 
 from ragstone.components.metrics.bert_encoder import DEFAULT, PLACES
 from ragstone.components.metrics.bert_score import BertKPrecision, BertMetric, BertScoreR
-from ragstone.components.metrics.rouge import RougeL
+from ragstone.components.metrics.rouge_l import RougeL
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch

@@ -1,4 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L: n-grams and longest sequences of pieces that two texts share."""
+"""The base of ROUGE-1, ROUGE-2 and ROUGE-L."""
 
 from __future__ import annotations
 
@@ -53,35 +53,6 @@ class Rouge(AnswerMetric):
 
     def _bergen(self, answer: str, gold: Sequence[str]) -> float:
         return max(pltrdy_rouge(answer, label, self.n) for label in gold)
-
-
-@dataclass(frozen=True)
-class Rouge1(Rouge):
-    """ROUGE-1: single pieces."""
-
-    name: ClassVar[str] = "ROUGE-1"
-    description: ClassVar[str] = "F-measure of the single words that answer and gold answer share."
-    n = 1
-
-
-@dataclass(frozen=True)
-class Rouge2(Rouge):
-    """ROUGE-2: pairs of neighbouring pieces; 0 if either text has a single piece."""
-
-    name: ClassVar[str] = "ROUGE-2"
-    description: ClassVar[str] = "F-measure of the word pairs that answer and gold answer share."
-    n = 2
-
-
-@dataclass(frozen=True)
-class RougeL(Rouge):
-    """ROUGE-L: the longest common subsequence of pieces."""
-
-    name: ClassVar[str] = "ROUGE-L"
-    description: ClassVar[str] = (
-        "F-measure of the longest common subsequence of words, gaps allowed."
-    )
-    n = 0
 
 
 def grams(tokens: list[str], n: int) -> list[str]:

@@ -51,7 +51,7 @@ def score_rankings(
         DatasetError: a query id is listed twice, or a score is not a finite number.
     """
     chosen_ids = list(qrels) if query_ids is None else list(query_ids)
-    _refuse_duplicates(chosen_ids)
+    refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
     ranks = rank_judged(qrels, rankings, chosen_ids)
@@ -178,11 +178,12 @@ def _check_aligned(
             )
 
 
-def _refuse_duplicates(query_ids: Sequence[str]) -> None:
-    if len(set(query_ids)) < len(query_ids):
-        twice = [i for i, times in Counter(query_ids).items() if times > 1]
+def refuse_duplicates(what: str, ids: Sequence[str]) -> None:
+    """Raise `DatasetError` if an id is listed more than once."""
+    if len(set(ids)) < len(ids):
+        twice = [i for i, times in Counter(ids).items() if times > 1]
         named = listed(list(map(repr, twice)))
-        raise DatasetError(f"{len(twice)} query ids are listed more than once: {named}")
+        raise DatasetError(f"{len(twice)} {what}s are listed more than once: {named}")
 
 
 def _parsed(
