@@ -28,12 +28,13 @@ from ragstone.building.prompts import load_prompts
 from ragstone.building.reply_parsing import Rejected, checked_question
 from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, Reply, RetryPolicy, chat
 from ragstone.calls.scheduler import Engine
-from ragstone.cli import diagnostics, score
+from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts
 from ragstone.cli.judge import read_judge
 from ragstone.components.generators.command import Command
 from ragstone.components.judges.reply_parsing import objects_in
 from ragstone.components.metrics.score import refuse_duplicates
+from ragstone.components.metrics.variants_explained import Disagreement
 from ragstone.components.query_formers import translation
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
@@ -380,7 +381,7 @@ def test_a_long_question_is_rejected_with_the_number() -> None:
 def test_low_disk_space_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`ragstone doctor` names the free space and the remedy."""
     monkeypatch.setattr(limits, "LOW_DISK_BYTES", 2**80)
-    finding = diagnostics._disk(tmp_path)
+    finding = doctor._disk(tmp_path)
     assert finding.state == "warning"
     assert "give another folder: store=PATH" in finding.advice
 
@@ -393,4 +394,5 @@ def test_cut_lists_and_texts_name_the_rest(monkeypatch: pytest.MonkeyPatch) -> N
     assert show("a long value") == "'a lo..."
     assert listed([str(n) for n in range(9)]) == "0, 1, 2, 3, 4 and 4 more"
     assert _counts({"law": 3, "art": 2}, values=2) == "law 3 and 1 more values"
-    assert score._explanation("F1", [{}, {}])[-1] == "  and 2 more; --json lists them all"
+    differing = Disagreement("q", "a", (), {})
+    assert score._explanation("F1", [differing] * 2)[-1] == "  and 2 more; --json lists them all"

@@ -205,7 +205,7 @@ def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path:
         file = tmp_path / "judge.yaml"
         model = f"{{name: chat, model: fake, base_url: '{server.url}'}}"
         file.write_text(f"name: equivalence\nmodel: {model}\n")
-        given = [str(file), "--on", str(shared_data("truthfulqa")), "--limit", "20"]
+        given = [str(file), "--data", str(shared_data("truthfulqa")), "--limit", "20"]
         store = ["--store", str(tmp_path / "store")]
 
         shown = CliRunner().invoke(command, ["check", *given, "--form", "both", *store])

@@ -189,7 +189,7 @@ def test_the_command_checks_a_judge_in_a_file(
     monkeypatch.chdir(folder)
 
     done = CliRunner().invoke(
-        command, ["check", "mine.py:Brief(words=2)", "--on", f"truthfulqa:{folder}", "--json"]
+        command, ["check", "mine.py:Brief(words=2)", "--data", f"truthfulqa:{folder}", "--json"]
     )
 
     assert done.exit_code == 0, done.output
