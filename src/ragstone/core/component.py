@@ -66,7 +66,7 @@ class Component:
     item_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of an item that the short form may take in place of the item."""
     requires_extra: ClassVar[str] = ""
-    """The extra of Ragstone that the component needs, such as "local"."""
+    """The extras of Ragstone that the component needs, such as "local" or "chunk,local"."""
     required: ClassVar[tuple[str, ...]] = ()
     """Fields that every component of the kind has."""
     uses: ClassVar[frozenset[str]] = frozenset()

@@ -55,6 +55,8 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
         summary = f"cannot be imported: {error}"
         return {**entry, "summary": summary, "requires": [], "installed": False}
     helps = parameter_helps(found)
+    needed = filter(None, found.requires_extra.split(","))
+    packages = [package for extra in needed for package in extras().get(extra, ())]
     # Fields of a shared base come last, so that the first one is the one without a name.
     fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: bool(f.kw_only))
     return {
@@ -62,7 +64,7 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
         "summary": (inspect.getdoc(found) or "").partition("\n")[0],
         "parameters": [_parameter(field, helps.get(field.name, "")) for field in fields],
         "requires": [f"ragstone[{found.requires_extra}]"] if found.requires_extra else [],
-        "installed": all(installed(package) for package in extras().get(found.requires_extra, ())),
+        "installed": all(installed(package) for package in packages),
     }
 
 

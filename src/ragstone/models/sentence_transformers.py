@@ -42,7 +42,7 @@ class StModel(Component):
 
     name: ClassVar[str]
     """The embedder's name in a spec."""
-    extra = "st"
+    requires_extra = "st"
     needs_model = True
 
     def __post_init__(self) -> None:
@@ -115,4 +115,4 @@ class StModel(Component):
         return find_model(self.place, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def _check_package(self) -> None:
-        require(f"the embedder {self.name!r}", self.extra, "sentence_transformers")
+        require(f"the embedder {self.name!r}", self.requires_extra, "sentence_transformers")

@@ -43,6 +43,7 @@ class Sentences(Chunker):
     overlap: int = 0
     language: str = "en"
     tokenizer: str = BUNDLED
+    requires_extra = "chunk,local"
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -29,6 +29,7 @@ class Tokens(Chunker):
     size: int = 512
     overlap: int = 100
     tokenizer: str = BUNDLED
+    requires_extra = "local"
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

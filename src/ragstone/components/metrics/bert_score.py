@@ -74,6 +74,7 @@ class BertScore(AnswerMetric):
     max_tokens: int = PLACES
 
     part: ClassVar[str]
+    requires_extra = "hf"
 
     def __post_init__(self) -> None:
         """Check the options, and let the name say where nothing is rescaled."""

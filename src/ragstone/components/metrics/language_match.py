@@ -28,6 +28,7 @@ class LanguageMatch(AnswerMetric):
     longer_than: int = 20
 
     name: ClassVar[str] = "language-match"
+    requires_extra = "lang"
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
 

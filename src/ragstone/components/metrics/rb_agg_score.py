@@ -43,6 +43,7 @@ class RbAgg(AnswerMetric):
     max_tokens: int = PLACES
 
     name: ClassVar[str] = "RB_agg"
+    requires_extra = "hf"
     requires: ClassVar[frozenset[str]] = frozenset({"gold_answers", "context"})
     synonyms: ClassVar[dict[str, str]] = {"paper": "mtrag"}
 

@@ -26,6 +26,7 @@ class SemanticSimilarity(AnswerMetric):
     model: str = "all-minilm-l6-v2"
 
     name: ClassVar[str] = "semantic-similarity"
+    requires_extra = "local"
 
     @property
     def content_revision(self) -> str:

@@ -34,6 +34,7 @@ class TokenKPrecision(AnswerMetric):
     model: str = "all-minilm-l6-v2"
 
     name: ClassVar[str] = "token-K-precision"
+    requires_extra = "local"
     requires: ClassVar[frozenset[str]] = frozenset({"context"})
 
     @property

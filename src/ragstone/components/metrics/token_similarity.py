@@ -35,6 +35,7 @@ class TokenSimilarity(AnswerMetric):
     model: str = "all-minilm-l6-v2"
 
     name: ClassVar[str] = "token-similarity"
+    requires_extra = "local"
 
     @property
     def content_revision(self) -> str:

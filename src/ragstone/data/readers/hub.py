@@ -43,6 +43,7 @@ class HubReader(Layout):
     """
 
     version: ClassVar[int] = 1
+    requires_extra = "hub"
 
     repo: str
     """Name of the data set: organisation/name."""
