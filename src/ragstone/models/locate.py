@@ -111,9 +111,13 @@ def weights_digest(name: str, hub_revision: str = "", kind: ModelKind = TRANSFOR
     path = find_model(name, hub_revision, kind)
     if path.is_file():
         return known_digest(path)
-    patterns = (*kind.settings, _weights(path, kind))
-    files = {file for pattern in patterns for file in path.glob(pattern)}
-    return fingerprint({file.name: known_digest(file) for file in files})
+    return files_digest(path, *kind.settings, _weights(path, kind))
+
+
+def files_digest(folder: Path, *patterns: str) -> str:
+    """Return the digest of the files of a folder that match a pattern, with their paths in it."""
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    return fingerprint({str(file.relative_to(folder)): known_digest(file) for file in files})
 
 
 def _weights(folder: Path, kind: ModelKind) -> str:

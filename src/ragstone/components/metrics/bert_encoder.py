@@ -8,9 +8,7 @@ adds (its `cls` and `sep` marks) may be paired with, but does not count itself, 
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,6 +21,7 @@ from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.transformers_lm import quiet
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.greedy_matching import Flags, Vectors
@@ -141,7 +140,7 @@ def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncode
 
     folder = find_model(model, kind=ENCODER)
     try:
-        with _quiet():
+        with quiet():
             config = AutoConfig.from_pretrained(folder, local_files_only=True)
             prefix = {"add_prefix_space": True} if config.model_type in _PREFIXED else {}
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **prefix)
@@ -304,19 +303,3 @@ def _positions(net: Any) -> int:
         return int(1e9)
     # RoBERTa numbers its places from the one after padding's.
     return int(table.num_embeddings) - (0 if table.padding_idx is None else table.padding_idx + 1)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Load without the bars and remarks of transformers."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(before)
