@@ -117,15 +117,13 @@ def _print(evaluation: Evaluation, wanted: Mapping[str, str], *, as_json: bool) 
 
 def _document_of(documents: Path | None, mark: str | None) -> Callable[[str], str] | None:
     from ragstone.data.document_level import before
-    from ragstone.data.readers.rows import lines, text_of
+    from ragstone.data.readers.rows import decoded, parsed
 
     if documents is None:
         return before(mark) if mark else None
     known: dict[str, str] = {}
-    for number, line in lines(documents):
-        passage_id, tab, document_id = (
-            text_of(documents, number, line).rstrip("\r\n").partition("\t")
-        )
+    for number, line in parsed(documents, decoded):
+        passage_id, tab, document_id = line.partition("\t")
         if not (passage_id and tab and document_id):
             raise DatasetError(
                 f"{documents}, line {number}: expected a passage id, a tab and a document id"

@@ -33,7 +33,7 @@ from ragstone.data.readers.parquet_columns import (
     texts,
 )
 from ragstone.data.readers.qrels import Judgement, Known, collect_qrels, read_qrels
-from ragstone.data.readers.record_rows import query_row
+from ragstone.data.readers.record_rows import query_rows
 from ragstone.data.readers.rows import FieldError, Ids, listed, show, take_labels
 from ragstone.data.table_builder import Pieces, qrels, queries
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
@@ -286,7 +286,7 @@ def _read_queries(files: Iterable[Opened], layout: Layout) -> tuple[Table, Ids]:
         written = str(query_id) if type(query_id) is int else query_id
         try:
             check_labels(row)
-            made = query_row({**row, "_id": written, "answers": answers})
+            (made,) = query_rows({**row, "_id": written, "answers": answers})
             seen.add(made[0], f"{name}, row {number}")
         except FieldError as error:
             raise DatasetError(f"{name}, row {number}: {error}") from error

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.data.readers.rows import (
     FieldError,
+    Ids,
     as_object,
+    row_error,
     show,
     take_id,
     take_labels,
@@ -19,26 +22,54 @@ from ragstone.data.readers.rows import (
     within,
 )
 
+if TYPE_CHECKING:
+    from ragstone.data.table_builder import TableBuilder
+
 _ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
 _Row = tuple[str, str, list[str], str, str, str]
+RowsOf: TypeAlias = Callable[[Mapping[str, Any]], Iterable[tuple[Any, ...]]]
+"""Returns the rows of a record, with the id in front; raises `FieldError`."""
 
 
-def query_row(row: Mapping[str, Any]) -> _Row:
-    """Return a query as a row of its table; raise `FieldError` if a field is wrong."""
+def add_rows(
+    builder: TableBuilder,
+    ids: Ids,
+    source: Path | str,
+    records: Iterable[tuple[int, Mapping[str, Any]]],
+    rows_of: RowsOf,
+    *,
+    unit: str = "line",
+) -> None:
+    """Add the rows of numbered records to a table.
+
+    Raises `DatasetError` with source and number if a record is malformed, or an id occurs twice.
+    """
+    for number, record in records:
+        place = f"{unit} {number}"
+        try:
+            for row in rows_of(record):
+                ids.add(row[0], f"{Path(source).name}, {place}")
+                builder.add(row)
+        except FieldError as error:
+            raise row_error(source, place, error, number) from error
+
+
+def query_rows(row: Mapping[str, Any]) -> list[_Row]:
+    """Return a query as the only row of a list."""
     row = _named(row, query_id="_id", gold_answers="answers")
     query_id, text = take_id(row), take_question(row, "text")
     answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
     history = [_message(message) for message in take_list(row, "history", optional=True)]
-    return query_id, text, answers, _history(history), rewrite, take_labels(row)
+    return [(query_id, text, answers, _history(history), rewrite, take_labels(row))]
 
 
-def passage_row(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    """Return a passage as a row of its table; raise `FieldError` if a field is wrong."""
+def passage_rows(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
+    """Return a passage as the only row of a list."""
     row = _named(row, passage_id="_id", document_id="document")
     passage_id = take_id(row)
     text, title = take_text(row, "text"), take_text(row, "title", optional=True)
     document_id = take_text(row, "document", optional=True)
-    return passage_id, text, title, document_id, take_labels(row)
+    return [(passage_id, text, title, document_id, take_labels(row))]
 
 
 def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn, TypeVar
 
 import orjson
 
@@ -18,6 +18,8 @@ from ragstone.core import limits
 from ragstone.core.parsing import LimitError, parse_json
 from ragstone.core.schemas import labels_to_json
 from ragstone.errors import DatasetError
+
+T = TypeVar("T")
 
 _BOM: Final = b"\xef\xbb\xbf"
 BREAKS: Final = frozenset("\t\r\n")
@@ -107,51 +109,62 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         _unreadable(path, error)
 
 
-def text_of(path: Path, number: int, line: bytes) -> str:
-    """Return a line as text; raise `DatasetError` with the position if it is not UTF-8."""
+def parsed(path: Path, parse: Callable[[bytes], T]) -> Iterator[tuple[int, T]]:
+    """Yield line number and `parse(line)` of each line; its `FieldError` gets file and line."""
+    for number, line in lines(path):
+        try:
+            found = parse(line)
+        except FieldError as error:
+            raise row_error(path, number, error) from error
+        yield number, found
+
+
+def decoded(line: bytes) -> str:
+    """Return a line as text without its line break; raise `FieldError` if it is not UTF-8."""
     try:
-        return line.decode()
+        return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise DatasetError(
-            f"{path}, line {number}: not UTF-8 at byte {error.start + 1} of the line "
-            f"(0x{line[error.start]:02x}, {error.reason}); save the file as UTF-8, "
-            f"for example with iconv -f LATIN1 -t UTF-8"
+        raise FieldError(
+            f"not UTF-8 at byte {error.start + 1} of the line (0x{line[error.start]:02x}, "
+            f"{error.reason}); save the file as UTF-8, for example with iconv -f LATIN1 -t UTF-8"
         ) from error
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    """Return the JSON object in a line; raise `FieldError` if there is none."""
+    try:
+        row = parse_json(line)
+    except LimitError as error:
+        raise FieldError(str(error)) from error
+    except orjson.JSONDecodeError as error:
+        raise FieldError(
+            f"not valid JSON ({error.msg} at column {error.colno}), found "
+            f"{show(decoded(line).strip())}; each line must be one JSON object"
+        ) from error
+    if type(row) is not dict:
+        raise FieldError(
+            f"expected a JSON object, found {show(row)}; "
+            f'each line must be one object such as {{"_id": "1", "text": "..."}}'
+        )
+    return row
 
 
 def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the object of each line of a JSON lines file."""
-    for number, line in lines(path):
-        try:
-            row = parse_json(line)
-        except LimitError as error:
-            raise DatasetError(f"{path}, line {number}: {error}") from error
-        except orjson.JSONDecodeError as error:
-            text = text_of(path, number, line).strip()
-            raise DatasetError(
-                f"{path}, line {number}: not valid JSON ({error.msg} at column {error.colno}), "
-                f"found {show(text)}; each line must be one JSON object"
-            ) from error
-        if type(row) is not dict:
-            raise DatasetError(
-                f"{path}, line {number}: expected a JSON object, found {show(row)}; "
-                f'each line must be one object such as {{"_id": "1", "text": "..."}}'
-            )
-        yield number, row
+    return parsed(path, json_object)
 
 
 def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the fields of each line: a JSON object, or id and text of a `.tsv`."""
-    if not path.name.removesuffix(".gz").endswith(".tsv"):
-        yield from json_rows(path)
-        return
-    for number, line in lines(path):
-        row_id, tab, text = text_of(path, number, line).rstrip("\r\n").partition("\t")
-        if not tab:
-            raise DatasetError(
-                f"{path}, line {number}: expected an id, a tab and a text, found {show(row_id)}"
-            )
-        yield number, {"_id": row_id, "text": text}
+    is_tsv = path.name.removesuffix(".gz").endswith(".tsv")
+    return parsed(path, _id_and_text if is_tsv else json_object)
+
+
+def _id_and_text(line: bytes) -> dict[str, Any]:
+    row_id, tab, text = decoded(line).partition("\t")
+    if not tab:
+        raise FieldError(f"expected an id, a tab and a text, found {show(row_id)}")
+    return {"_id": row_id, "text": text}
 
 
 def json_document(path: Path) -> Any:
@@ -163,7 +176,8 @@ def json_document(path: Path) -> Any:
         raise DatasetError(f"{path}: {error}") from error
     except orjson.JSONDecodeError as error:
         for number, line in enumerate(content.split(b"\n"), start=1):
-            text_of(path, number, line)
+            with reading(path, number):
+                decoded(line)
         raise DatasetError(
             f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}); "
             f"correct the file or get it again"
@@ -265,10 +279,14 @@ def _label(value: Any) -> Any:
     return value
 
 
-def row_error(path: Path, place: int | str, error: FieldError) -> DatasetError:
+def row_error(
+    source: Path | str, place: int | str, error: FieldError, line: int | None = None
+) -> DatasetError:
     """Return the error of a row, with the file and the line or another place."""
-    line = f"line {place}" if isinstance(place, int) else place
-    return DatasetError(f"{path}, {line}: {error}")
+    number = place if isinstance(place, int) else line
+    named = f"line {place}" if isinstance(place, int) else place
+    path = source if isinstance(source, Path) else None
+    return DatasetError(f"{source}, {named}: {error}", path=path, line=number)
 
 
 @contextmanager
