@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 from arro3.core import Array, ChunkedArray, DataType, Field, Schema, Table, list_array
 
+from ragstone.core import limits
 from ragstone.types import (
     Context,
     ContextPassage,
@@ -129,10 +130,11 @@ def columns(table: Table) -> dict[str, list[Any]]:
 
 
 def rows(table: Table) -> Iterable[dict[str, Any]]:
-    """Yield the table's rows as dictionaries."""
-    lists = columns(table)
-    for values in zip(*lists.values(), strict=True):
-        yield dict(zip(lists, values, strict=True))
+    """Yield the table's rows as dictionaries, built batch by batch to save memory."""
+    for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
+        lists = columns(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
+        for values in zip(*lists.values(), strict=True):
+            yield dict(zip(lists, values, strict=True))
 
 
 def labels_to_json(labels: Mapping[str, Label]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragstone.core import limits
-from ragstone.core.schemas import columns, labels_from_json
+from ragstone.core.schemas import columns, labels_from_json, rows
 from ragstone.data.dataset import Dataset
 from ragstone.types import Label, Passage, Query
 
@@ -90,7 +90,7 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
         with_history=sum(map(bool, dataset.query_table.column("history").to_pylist())),
         with_rewrite=sum(map(bool, query_columns["rewrite"])),
         query_labels=counted,
-        passage_labels=_count_labels(_passage_labels(dataset)),
+        passage_labels=_count_labels(map(labels_from_json, _column(dataset, "labels"))),
         words=_words(dataset, query_columns["text"], query_columns["gold_answers"]),
         example_passages=[dataset.corpus.at(i) for i in range(min(examples, len(dataset.corpus)))],
         example_queries=dataset.select(range(min(examples, len(labels)))).queries,
@@ -103,9 +103,9 @@ def _answerability(labels: Mapping[str, LabelCounts]) -> Mapping[str, int]:
     return {names.get(value, value): n for value, n in found.counts.items()} if found else {}
 
 
-def _count_labels(rows: Iterable[Mapping[str, Label]]) -> dict[str, LabelCounts]:
+def _count_labels(listed: Iterable[Mapping[str, Label]]) -> dict[str, LabelCounts]:
     found: dict[str, Counter[str]] = {}
-    for labels in rows:
+    for labels in listed:
         for name, value in labels.items():
             counter = found.setdefault(name, Counter())
             for item in value if isinstance(value, tuple) else (value,):
@@ -122,22 +122,15 @@ def _shown(value: str | float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _batches(dataset: Dataset, column: str) -> Iterator[list[str]]:
-    """Yield a column of the corpus in parts: as objects, a large corpus may not fit into memory."""
-    for start in range(0, len(dataset.corpus), limits.TABLE_BATCH_ROWS):
-        length = min(limits.TABLE_BATCH_ROWS, len(dataset.corpus) - start)
-        yield list(dataset.corpus.table.slice(start, length).column(column).to_pylist())
-
-
-def _passage_labels(dataset: Dataset) -> Iterator[Mapping[str, Label]]:
-    return (labels_from_json(text) for batch in _batches(dataset, "labels") for text in batch)
+def _column(dataset: Dataset, name: str) -> Iterator[str]:
+    return (row[name] for row in rows(dataset.corpus.table.select([name])))
 
 
 def _words(
     dataset: Dataset, queries: Sequence[str], answers: Sequence[Sequence[str]]
 ) -> dict[str, Lengths]:
     counted = {
-        "passage": [len(text.split()) for batch in _batches(dataset, "text") for text in batch],
+        "passage": [len(text.split()) for text in _column(dataset, "text")],
         "query": [len(text.split()) for text in queries],
         "answer": [len(text.split()) for listed in answers for text in listed],
     }

@@ -12,6 +12,7 @@ from ragstone.core.component import component_error
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 
 SAMPLE: Final = Path(__file__).parent / "sample"
@@ -151,7 +152,7 @@ def layout(path: Path) -> str:
     names = {entry.name.removesuffix(".gz") for entry in entries}
     if names & {"queries.jsonl", "queries.tsv", "conversations.jsonl", "corpus.jsonl"}:
         return "ragstone"
-    if holds_parquet_tables(path):
+    if any(any(path.glob(pattern.format("queries"))) for pattern in USUAL_FILES):
         return "parquet"
     if "dataset.json" in names or any(path.rglob("*.parquet")):
         return "mirage"
@@ -169,12 +170,6 @@ def layout(path: Path) -> str:
     raise DatasetError(
         f"{path} contains no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
     )
-
-
-def holds_parquet_tables(folder: Path) -> bool:
-    """Return whether a folder contains queries in Parquet files with the usual names."""
-    patterns = ("queries.parquet", "queries-*.parquet", "queries/*.parquet")
-    return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def _layout_of_file(path: Path) -> str:

@@ -68,8 +68,8 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
     Raises:
         DatasetError: the folder contains the data set itself, or another one.
     """
-    here = Path(source) if source else None
-    if here is not None and here.exists() and target.resolve() in (here.resolve(), *_parents(here)):
+    here = Path(source).resolve()
+    if source and here.exists() and target.resolve() == (here.parent if here.is_file() else here):
         raise DatasetError(
             f"the cleaned copy cannot be written into {target}, the folder of the data set; "
             f"choose another folder"
@@ -81,10 +81,6 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
     write_dataset(dataset, target)
     write_lines({log: (orjson.dumps(asdict(c)) + b"\n" for c in changes)})
     return Counter(f"{change.action} {change.kind}" for change in changes)
-
-
-def _parents(path: Path) -> list[Path]:
-    return [path.resolve().parent] if path.is_file() else []
 
 
 def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:

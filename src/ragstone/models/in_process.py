@@ -68,11 +68,7 @@ def in_process(
 ) -> InProcessClient:
     """Return the client of a model; the model is loaded first, so that its errors are raised now.
 
-    Args:
-        endpoint: the endpoint of the model.
-        pace: limits the calls at once.
-        load: returns the model, from memory if it is there.
-        batch_size: maximum requests that are answered together.
+    `load` returns the model, from memory if it is there.
     """
     load()
     return InProcessClient(endpoint, pace, load, batch_size)
@@ -96,10 +92,7 @@ def refuse_unsupported(
 ) -> None:
     """Raise `ConfigError` for a schema, grammar or extra parameter that a model does not support.
 
-    Args:
-        sampling: the sampling parameters of a request.
-        name: the name of the model.
-        supported: names among `json_schema`, `grammar` and `extra`.
+    `supported` contains names among `json_schema`, `grammar` and `extra`.
     """
     for parameter in ("json_schema", "grammar", "extra"):
         if getattr(sampling, parameter) and parameter not in supported:

@@ -70,11 +70,6 @@ ENCODER: Final = ModelKind(
 def find_model(name: str, hub_revision: str = "", kind: ModelKind = TRANSFORMERS_LM) -> Path:
     """Return the folder of a model, or its GGUF file.
 
-    Args:
-        name: a bundled model's name, a path, or a name on the hub.
-        hub_revision: a commit, tag or branch of the hub.
-        kind: the kind of model.
-
     Raises:
         ConfigError: the name is neither that of a bundled model nor a path nor one of the hub.
         MissingDependency: a package is missing that downloads or runs a model of the hub.

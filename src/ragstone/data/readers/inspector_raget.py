@@ -17,12 +17,12 @@ import orjson
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.readers.mtrag_turns import Turn, task_turn, without_title
+from ragstone.data.readers.mtrag_turns import Turn, passage_of, task_turn
 from ragstone.data.readers.rows import FieldError, as_object, json_document, show, take_text, within
 from ragstone.data.table_builder import qrels
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import DatasetError
-from ragstone.types import Context, ContextPassage, Passage, Prediction, Query, Score, Status
+from ragstone.types import Context, ContextPassage, Prediction, Score, Status
 
 _PARTS: Final = ("models", "metrics", "tasks", "evaluations")
 
@@ -68,23 +68,20 @@ class Inspection:
     def dataset(self) -> Dataset:
         """The tasks as queries, the documents as corpus, the tasks' contexts as gold passages."""
         turns = [_turn(task) for task in self.document["tasks"]]
-        made = [
-            Query(t.query_id, t.text, t.gold_answers, t.history, t.rewrite, t.labels) for t in turns
-        ]
-        passages = [_document(row) for row in self.document.get("documents") or ()]
+        passages = [passage_of(row) for row in self.document.get("documents") or ()]
         known, judged = {passage.passage_id for passage in passages}, qrels()
         for turn, task in zip(turns, self.document["tasks"], strict=True):
             absent = [passage_id for passage_id in turn.gold if passage_id not in known]
             if absent:
                 raise DatasetError(
-                    f"{self.name}: task {turn.query_id!r} names the passage {absent[0]!r}, "
+                    f"{self.name}: task {turn.query.query_id!r} names the passage {absent[0]!r}, "
                     f"which is not among the documents; add it there"
                 )
             grades = task.get("grades") or dict.fromkeys(turn.gold, 1)
             for passage_id, grade in grades.items():
                 if passage_id in known:
-                    judged.add((turn.query_id, passage_id, grade))
-        table = queries_to_table(made)
+                    judged.add((turn.query.query_id, passage_id, grade))
+        table = queries_to_table([turn.query for turn in turns])
         return Dataset(self.name, table, Corpus.from_passages(passages), judged.finish())
 
     @cached_property
@@ -193,13 +190,6 @@ def _turn(task: dict[str, Any]) -> Turn:
         raise DatasetError(f"task {show(task.get('task_id'))}: {error}") from error
 
 
-def _document(row: dict[str, Any]) -> Passage:
-    fields = dict(row)
-    title = take_text(fields, "title", optional=True)
-    text = without_title(take_text(fields, "text", optional=True), title)
-    return Passage(take_text(fields, "document_id"), text, title)
-
-
 def _number(value: Any) -> float | None:
     try:
         return float(value)
@@ -211,9 +201,7 @@ def _score(row: Mapping[str, Any], metric: str, values: list[float]) -> Score:
     query_id = row["task_id"]
     if values:
         return Score(query_id, metric, sum(values) / len(values))
-    status, reason = (row.get("unscored") or {}).get(metric) or (
-        "failed",
-        "the file contains no value",
-    )
+    unknown = ("failed", "the file contains no value")
+    status, reason = (row.get("unscored") or {}).get(metric) or unknown
     kind: Status = "not_applicable" if status == "not_applicable" else "failed"
     return Score(query_id, metric, None, kind, str(reason))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Literal
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.parquet_columns import ParquetFile, batches
 from ragstone.data.readers.qrels import report_dangling
 from ragstone.data.readers.rows import (
     FieldError,
@@ -23,7 +24,6 @@ from ragstone.data.readers.rows import (
     json_document,
     json_rows,
     listed,
-    read_bytes,
     reading,
     show,
     take_id,
@@ -36,7 +36,6 @@ from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
 
 _POOL_FIELDS: Final = ("mapped_id", "doc_name", "doc_chunk", "support")
-_PARQUET_MARK: Final = b"PAR1"
 _HUB_ENDS: Final = (".parquet", ".jsonl", ".jsonl.gz")
 
 
@@ -101,9 +100,6 @@ class _Tables:
         labels = take_labels({"mapped_id": mapped_id, **row})
         self.passages.add((passage_id, text, title, title, labels))
 
-    def add_oracle(self, query_id: str, row: dict[str, Any]) -> None:
-        self.oracles[query_id] = take_text(row, "doc_chunk")
-
     def finish(self, name: str, path: Path, dangling: Literal["error", "drop"]) -> Dataset:
         known, judgements, stray = self.query_ids.all(), qrels(), []
         for query_id, pool in self.judged.items():
@@ -141,17 +137,12 @@ def _read_folder(folder: Path, tables: _Tables) -> None:
     for place, row in _items(dataset):
         with reading(dataset, place):
             tables.add_query(as_object(row), f"{dataset.name}, {place}")
-    pool, oracle = find_file(folder, "doc_pool.json"), find_file(folder, "oracle.json")
-    if pool is None:
-        return
-    for place, row in _items(pool):
-        with reading(pool, place):
-            tables.add_pool_row(as_object(row))
-    if oracle is None:
-        return
-    for query_id, row in _oracles(oracle):
-        with reading(oracle, f"query {query_id!r}"):
-            tables.add_oracle(query_id, as_object(row))
+    if pool := find_file(folder, "doc_pool.json"):
+        for place, row in _items(pool):
+            with reading(pool, place):
+                tables.add_pool_row(as_object(row))
+        if oracle := find_file(folder, "oracle.json"):
+            tables.oracles = _oracles(oracle)
 
 
 def _items(path: Path) -> Iterator[tuple[str, Any]]:
@@ -162,15 +153,19 @@ def _items(path: Path) -> Iterator[tuple[str, Any]]:
     return ((f"row {number}", row) for number, row in enumerate(content, start=1))
 
 
-def _oracles(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield query id and row of `oracle.json`, an object of rows."""
+def _oracles(path: Path) -> dict[str, str]:
+    """Return query id -> text of `oracle.json`, an object of rows."""
     content = json_document(path)
     if type(content) is not dict:
         raise DatasetError(
             f"{path}: expected a JSON object from query id to a row of the pool, "
             f"found {show(content)}"
         )
-    return iter(content.items())
+    found = {}
+    for query_id, row in content.items():
+        with reading(path, f"query {query_id!r}"):
+            found[query_id] = take_text(as_object(row), "doc_chunk")
+    return found
 
 
 def _hub_files(path: Path) -> list[Path]:
@@ -194,19 +189,12 @@ def _read_hub(files: list[Path], tables: _Tables) -> None:
                         {**member, "mapped_id": member.get("mapped_id") or query_id}
                     )
                 if oracle is not None:
-                    tables.add_oracle(query_id, as_object(oracle))
+                    tables.oracles[query_id] = take_text(as_object(oracle), "doc_chunk")
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    from arro3.io import read_parquet
-
-    content = read_bytes(path)
-    if not (content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)):
-        # Checked before reading: the reader aborts on a truncated file.
-        raise DatasetError(f"{path} is not a complete Parquet file; get the file again")
-    batches = read_parquet(str(path))
-    rows = (row for batch in batches for row in batch.to_struct_array().to_pylist())
-    yield from enumerate(rows, start=1)
+    for first, batch in batches(ParquetFile(str(path), lambda: path.open("rb"))):
+        yield from enumerate(batch.to_struct_array().to_pylist(), start=first)
 
 
 def _pool_rows(pool: Any) -> list[dict[str, Any]]:

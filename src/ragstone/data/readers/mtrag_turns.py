@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.readers.rows import (
@@ -23,7 +22,7 @@ from ragstone.data.readers.rows import (
     take_texts,
     within,
 )
-from ragstone.types import Label, Message, Passage, Role
+from ragstone.types import Label, Message, Passage, Query, Role
 
 Irregular: TypeAlias = Literal["error", "keep"]
 """Whether a conversation that does not alternate user and agent is an error or kept."""
@@ -55,23 +54,19 @@ _OWN: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One turn of a conversation: query, history, gold answers, gold passages and labels."""
+class Turn(NamedTuple):
+    """One turn of a conversation, with what its row contains of passages."""
 
-    query_id: str
-    conversation: str
-    number: int
-    """Number in the conversation, from 1."""
-    text: str
-    history: tuple[Message, ...]
-    gold_answers: tuple[str, ...]
-    labels: Mapping[str, Label]
+    query: Query
     gold: tuple[str, ...]
     """Ids of the passages that the annotators judged relevant."""
     passages: tuple[Passage, ...]
     """Passages whose texts are in the row."""
-    rewrite: str = ""
+
+    @property
+    def domain(self) -> str:
+        """The label `domain`, or ""."""
+        return str(self.query.labels.get("domain", ""))
 
 
 def domain_of(collection: str) -> str:
@@ -120,25 +115,25 @@ def conversation_turns(
         with within(f"conversation {conversation!r}, turn {number}"):
             source = rows[place + 1] if answered else {}
             shown = [as_object(context) for context in source.get("contexts") or ()]
-            found = [_passage(context) for context in shown]
+            found = [passage_of(context) for context in shown]
             labels = {**shared, **_dimensions(rows[place]), **_rest(rows[place]), "turn": number}
-        yield Turn(
+            if isinstance(original := source.get("original_text"), str):
+                labels["original_response"] = original
+        query = Query(
             str(rows[place].get("task_id") or f"{conversation}{SEPARATOR}{number}"),
-            conversation,
-            number,
             message.text,
-            tuple(spoken[:place]),
             _answers(answer, source) if answer is not None and answered else (),
-            _with_original(labels, source),
-            # Synthetic conversations have no votes; their relevant passages are those of the agent.
-            tuple(
-                passage.passage_id
-                for passage, context in zip(found, shown, strict=True)
-                if not voted or _is_relevant(context)
-            ),
-            tuple(passage for passage in found if passage.text),
+            tuple(spoken[:place]),
             take_text(dict(rows[place]), "rewrite", optional=True),
+            labels,
         )
+        # Synthetic conversations have no votes; their relevant passages are those of the agent.
+        gold = [
+            passage.passage_id
+            for passage, context in zip(found, shown, strict=True)
+            if not voted or _is_relevant(context)
+        ]
+        yield Turn(query, tuple(gold), tuple(passage for passage in found if passage.text))
 
 
 def _answers(message: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -163,22 +158,20 @@ def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
         spoken = list(_spoken([as_object(m) for m in take_list(dict(row), "input")], irregular))
         if not spoken or spoken[-1].role != "user":
             raise FieldError("the field 'input' must end with a message of the user")
-        passages = [_passage(as_object(context)) for context in row.get("contexts") or ()]
+        passages = [passage_of(as_object(context)) for context in row.get("contexts") or ()]
         listed = row.get("qrels")
         labels = {**_shared_labels(row, conversation), **_dimensions(row), "turn": number}
         kept = {k: v for k, v in labels.items() if placed or k not in ("conversation", "turn")}
-        return Turn(
+        query = Query(
             task_id,
-            conversation,
-            number,
             spoken[-1].text,
-            tuple(spoken[:-1]),
             tuple(take_text(as_object(dict(t)), "text") for t in row.get("targets") or ()),
-            {**kept, **_rest(row)},
-            tuple(listed if listed is not None else [p.passage_id for p in passages]),
-            tuple(passage for passage in passages if passage.text),
+            tuple(spoken[:-1]),
             take_text(dict(row), "rewrite", optional=True),
+            {**kept, **_rest(row)},
         )
+        gold = listed if listed is not None else [p.passage_id for p in passages]
+        return Turn(query, tuple(gold), tuple(p for p in passages if p.text))
 
 
 def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Message]:
@@ -197,18 +190,13 @@ def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Me
             if not text.strip():
                 raise FieldError(f"the {role}'s message is empty; fill it or remove the turn")
             if irregular == "error" and (role == before or (role == "agent" and not turn)):
+                problem = "twice in a row" if before else "before the user"
                 raise FieldError(
-                    f"{_irregularity(role, turn)}; correct the conversation, or read it as it is "
+                    f"the {role} speaks {problem}; correct the conversation, or read it as it is "
                     f"with irregular: keep"
                 )
         before = role
         yield Message(role, text)
-
-
-def _irregularity(role: str, turn: int) -> str:
-    if role == "agent" and not turn:
-        return "the agent speaks before the user"
-    return f"the {role} speaks twice in a row"
 
 
 def _check_place(row: Mapping[str, Any], conversation: str, number: int) -> None:
@@ -272,12 +260,8 @@ def _rest(row: Mapping[str, Any]) -> dict[str, Label]:
     return plain | labels_from_json(take_labels(dict(as_object(given))))
 
 
-def _with_original(labels: dict[str, Label], agent: Mapping[str, Any]) -> dict[str, Label]:
-    original = agent.get("original_text")
-    return {**labels, "original_response": original} if isinstance(original, str) else labels
-
-
-def _passage(context: Mapping[str, Any]) -> Passage:
+def passage_of(context: Mapping[str, Any]) -> Passage:
+    """Return the passage in a row of `contexts` or `documents`."""
     fields = dict(context)
     title = take_text(fields, "title", optional=True)
     text = without_title(take_text(fields, "text", optional=True), title)

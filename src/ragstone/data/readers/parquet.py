@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from arro3.core import Schema, Table
 
 _LOG: Final = logging.getLogger(__name__)
-_USUAL: Final = ("{}.parquet", "{}-*.parquet", "{}/*.parquet")
+USUAL_FILES: Final = ("{}.parquet", "{}-*.parquet", "{}/*.parquet")
 _SPLIT: Final = ("qrels/{}.parquet", "qrels/{}-*.parquet", "qrels/{}.tsv")
 
 
@@ -139,7 +139,7 @@ def read_layout(files: FolderFiles, layout: Layout) -> Dataset:
     if not query_names:
         raise DatasetError(
             f"{files.title} has no Parquet file of queries: looked for "
-            f"{', '.join(p.format('queries') for p in _USUAL)}; found "
+            f"{', '.join(p.format('queries') for p in USUAL_FILES)}; found "
             f"{listed(names, limits.MAX_LISTED_FILES) or 'nothing'}; name them with "
             f"queries: PATTERN"
         )
@@ -161,7 +161,7 @@ def _find(names: Sequence[str], table: str, pattern: str) -> list[str]:
                 f"no file matches {table}: {pattern!r}{did_you_mean(pattern, names)}"
             )
         return found
-    for usual in _USUAL:
+    for usual in USUAL_FILES:
         found = [name for name in names if fnmatch(name, usual.format(table))]
         if found:
             return found

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 import orjson
 
@@ -26,7 +26,6 @@ BREAKS: Final = frozenset("\t\r\n")
 """Characters that an id must not contain: they separate the lines and columns of qrels and runs."""
 _PART_BYTES: Final = 1 << 18
 """Bytes per read; larger parts are not faster."""
-_UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
 class FieldError(ValueError):
@@ -57,56 +56,47 @@ def find_file(folder: Path, *names: str) -> Path | None:
     return found[0] if found else None
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Open a plain or `.gz` file for reading bytes."""
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Yield a plain or `.gz` file for reading bytes; raise `DatasetError` if it is unreadable."""
+    is_gzip = path.suffix == ".gz"
     try:
-        if path.suffix == ".gz":
-            return io.BufferedReader(gzip.open(path), _PART_BYTES)
-        return path.open("rb", _PART_BYTES)
-    except OSError as error:
-        _unreadable(path, error)
-
-
-def _unreadable(path: Path, error: BaseException) -> NoReturn:
-    if isinstance(error, FileNotFoundError):
+        with path.open("rb", _PART_BYTES) as file:
+            yield io.BufferedReader(gzip.open(file), _PART_BYTES) if is_gzip else file  # noqa: SIM115
+    except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file") from error
-    problem = "is not a complete gzip file" if path.suffix == ".gz" else "cannot be read"
-    raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
+    except (OSError, EOFError, zlib.error) as error:
+        problem = "is not a complete gzip file" if is_gzip else "cannot be read"
+        raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
 
 
 def read_bytes(path: Path) -> bytes:
     """Return all bytes of a plain or `.gz` file, without a byte order mark."""
     parts, size = [], 0
-    try:
-        with open_bytes(path) as file:
-            while part := file.read(_PART_BYTES):
-                parts.append(part)
-                size += len(part)
-                if size > limits.MAX_DOCUMENT_BYTES:
-                    raise DatasetError(
-                        f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
-                        f"a file that is read as a whole; split it, or convert it to JSON lines"
-                    )
-    except _UNREADABLE as error:
-        _unreadable(path, error)
+    with _opened(path) as file:
+        while part := file.read(_PART_BYTES):
+            parts.append(part)
+            size += len(part)
+            if size > limits.MAX_DOCUMENT_BYTES:
+                raise DatasetError(
+                    f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
+                    f"a file that is read as a whole; split it, or convert it to JSON lines"
+                )
     return b"".join(parts).removeprefix(_BOM)
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield line number (from 1) and bytes of each line that is not blank."""
     maximum = limits.MAX_LINE_BYTES
-    try:
-        with open_bytes(path) as file:
-            for number, line in enumerate(iter(partial(file.readline, maximum + 1), b""), start=1):
-                if len(line) > maximum:
-                    raise DatasetError(
-                        f"{path}, line {number}: longer than {maximum:,} bytes, the maximum of a "
-                        f"line; write one row per line, and cut long documents into passages"
-                    )
-                if not line.isspace():
-                    yield number, line.removeprefix(_BOM) if number == 1 else line
-    except _UNREADABLE as error:
-        _unreadable(path, error)
+    with _opened(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, maximum + 1), b""), start=1):
+            if len(line) > maximum:
+                raise DatasetError(
+                    f"{path}, line {number}: longer than {maximum:,} bytes, the maximum of a "
+                    f"line; write one row per line, and cut long documents into passages"
+                )
+            if not line.isspace():
+                yield number, line.removeprefix(_BOM) if number == 1 else line
 
 
 def parsed(path: Path, parse: Callable[[bytes], T]) -> Iterator[tuple[int, T]]:
@@ -194,11 +184,8 @@ def take_text(row: dict[str, Any], name: str, *, optional: bool = False) -> str:
     if value is None:
         others = ", ".join(map(repr, row)) or "none"
         raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
-    raise FieldError(f"the field {name!r} must be text, found {show(value)}{_quoted(value)}")
-
-
-def _quoted(value: object) -> str:
-    return f'; write it as "{value}"' if type(value) in (int, float) else ""
+    quoted = f'; write it as "{value}"' if type(value) in (int, float) else ""
+    raise FieldError(f"the field {name!r} must be text, found {show(value)}{quoted}")
 
 
 def take_id(row: dict[str, Any], name: str = "_id") -> str:
