@@ -19,7 +19,7 @@ from ragstone.data.load import SAMPLE, layout, load_dataset
 from ragstone.data.readers.qrels import JudgementParser, Known
 from ragstone.data.readers.record_rows import RowsOf, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import FieldError, find_file, json_object, lines
-from ragstone.data.table_builder import TableBuilder, passages, qrels, queries
+from ragstone.data.table_builder import TableBuilder, judgements, passages, queries
 from ragstone.data_quality.checked_dataset import Dangling, Fault, Subject
 from ragstone.errors import DatasetError
 
@@ -177,13 +177,10 @@ def _qrels(
     folder: Path, reading: _Reading, known: Known
 ) -> tuple[Table, dict[str, frozenset[str]]]:
     """Return the judgements of all files, each pair once, and the query ids of each file."""
-    builder, grades = qrels(), dict[tuple[str, str], int]()
-    splits = {}
+    grades, splits = dict[tuple[str, str], int](), {}
     plain = find_file(folder, "qrels.tsv")
     for path in [*([plain] if plain else []), *sorted((folder / "qrels").glob("*.tsv*"))]:
         found = dict(reading.judgements(path, known))
         splits[path.name.partition(".")[0]] = frozenset(query_id for query_id, _ in found)
         grades = {**found, **grades}
-    for pair, grade in grades.items():
-        builder.add((*pair, grade))
-    return builder.finish(), splits
+    return judgements(grades), splits

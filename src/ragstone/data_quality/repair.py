@@ -17,7 +17,7 @@ import orjson
 from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import qrels
+from ragstone.data.table_builder import judgements
 from ragstone.data.writers.folder import write_dataset, write_lines
 from ragstone.data_quality.duplicates import expects, groups, squeezed, text_with_history
 from ragstone.data_quality.texts import CONTROLS, repaired
@@ -165,7 +165,4 @@ def _judgements(
         if new != passage_id:
             cleaning.note("repair", "judgement", query_id, "merged passage", passage_id, new)
         grades[query_id, new] = max(row["relevance"], grades.get((query_id, new), 0))
-    builder = qrels()
-    for (query_id, passage_id), grade in grades.items():
-        builder.add((query_id, passage_id, grade))
-    return builder.finish()
+    return judgements(grades)

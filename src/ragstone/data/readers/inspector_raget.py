@@ -17,12 +17,13 @@ import orjson
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag_answers import context_of
 from ragstone.data.readers.mtrag_turns import Turn, passage_of, task_turn
 from ragstone.data.readers.rows import FieldError, as_object, json_document, show, take_text, within
 from ragstone.data.table_builder import qrels
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import DatasetError
-from ragstone.types import Context, ContextPassage, Prediction, Score, Status
+from ragstone.types import Context, Prediction, Score, Status
 
 _PARTS: Final = ("models", "metrics", "tasks", "evaluations")
 
@@ -100,12 +101,8 @@ class Inspection:
         found: dict[str, dict[str, Context]] = {system: {} for system in self.systems}
         for row in self.document["evaluations"]:
             if "contexts" in row:
-                shown = [
-                    ContextPassage(c["document_id"], c["text"], c.get("origin", "retrieved"))
-                    for c in row["contexts"]
-                ]
                 setting = str(row.get("setting") or "recorded")
-                context = Context(row["task_id"], setting, tuple(shown))
+                context = context_of(row["task_id"], row["contexts"], setting)
                 found[row["model_id"]][row["task_id"]] = context
         return found
 

@@ -49,7 +49,7 @@ from ragstone.data.readers.rows import (
     take_question,
     take_text,
 )
-from ragstone.data.table_builder import passages, qrels
+from ragstone.data.table_builder import judgements, passages
 from ragstone.errors import DatasetError
 from ragstone.types import Label, Query
 
@@ -178,17 +178,13 @@ class MtragReader(Reader):
         if files:
             tables = (read_qrels(path, known, dangling=self.dangling_qrels) for path in files)
             return joined(tables, QRELS)
-        builder, stray = qrels(), []
-        for turn in turns:
-            for passage_id in dict.fromkeys(turn.gold):
-                if passage_ids is None or passage_id in passage_ids:
-                    builder.add((turn.query.query_id, passage_id, 1))
-                else:
-                    stray.append(f"{passage_id!r} (task {turn.query.query_id})")
+        gold = dict.fromkeys((turn.query.query_id, p) for turn in turns for p in turn.gold)
+        stray = [pair for pair in gold if any(known.unknown(*pair))]
         if stray:
             problem = f"{self.path}: {len(stray):,} relevant passages are not in the corpus"
-            report_dangling(f"{problem}: {listed(stray)}", self.dangling_qrels)
-        return builder.finish()
+            named = listed([f"{passage_id!r} (task {query_id})" for query_id, passage_id in stray])
+            report_dangling(f"{problem}: {named}", self.dangling_qrels)
+        return judgements({pair: 1 for pair in gold if not any(known.unknown(*pair))})
 
 
 def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

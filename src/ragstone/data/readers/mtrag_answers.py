@@ -32,7 +32,7 @@ def read_submission(path: Path) -> Submission:
             if found:
                 rankings[query_id] = found
             if shown and all(isinstance(context.get("text"), str) for context in shown):
-                contexts[query_id] = _context(query_id, shown)
+                contexts[query_id] = context_of(query_id, shown)
             if row.get("predictions"):
                 predictions[query_id] = _prediction(query_id, row["predictions"])
     if not (rankings or contexts or predictions):
@@ -53,11 +53,12 @@ def _ranking(shown: list[dict[str, Any]]) -> Ranking | None:
     return Ranking([passage_id for _, passage_id in ordered], [score for score, _ in ordered])
 
 
-def _context(query_id: str, shown: list[dict[str, Any]]) -> Context:
+def context_of(query_id: str, shown: list[dict[str, Any]], setting: str = "recorded") -> Context:
+    """Return the passages shown for a query."""
     passages = [
         ContextPassage(take_text(dict(c), "document_id"), c["text"], _origin(c)) for c in shown
     ]
-    return Context(query_id, "recorded", tuple(passages))
+    return Context(query_id, setting, tuple(passages))
 
 
 def _origin(context: Mapping[str, Any]) -> Origin:

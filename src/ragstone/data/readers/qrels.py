@@ -26,15 +26,15 @@ Judgement: TypeAlias = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Known:
-    """The ids that qrels may name; `passage_ids` is None for a data set without a corpus."""
+    """The ids that qrels may name; None allows every id, if there are no queries or no corpus."""
 
-    query_ids: AbstractSet[str]
+    query_ids: AbstractSet[str] | None
     passage_ids: AbstractSet[str] | None
 
     def unknown(self, query_id: str, passage_id: str) -> tuple[bool, bool]:
         """Return whether the query, and whether the passage, is unknown."""
-        no_passage = self.passage_ids is not None and passage_id not in self.passage_ids
-        return query_id not in self.query_ids, no_passage
+        no_query = self.query_ids is not None and query_id not in self.query_ids
+        return no_query, self.passage_ids is not None and passage_id not in self.passage_ids
 
 
 def read_qrels(path: Path, known: Known, *, dangling: Literal["error", "drop"]) -> Table:

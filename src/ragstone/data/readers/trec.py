@@ -19,15 +19,6 @@ from ragstone.types import Ranking
 _RUN_COLUMNS: Final = 6
 
 
-class _AnyId(frozenset[str]):
-    """Contains every id: a qrels file alone has no queries to check it against."""
-
-    __slots__ = ()
-
-    def __contains__(self, _query_id: object) -> bool:
-        return True
-
-
 def read_run(path: Path) -> dict[str, Ranking]:
     """Return query id -> ranking of a run file: query id, Q0, passage id, rank, score, tag.
 
@@ -73,7 +64,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     The file has TREC's four columns (query id, iteration, passage id, relevance) or BEIR's three;
     the header line is optional.
     """
-    table = read_qrel_table(path, Known(_AnyId(), None), dangling="error")
+    table = read_qrel_table(path, Known(None, None), dangling="error")
     return {query_id: dict(grades) for query_id, grades in table_to_relevance(table).items()}
 
 
