@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -45,8 +45,6 @@ class FolderReader(Reader):
     Queries are required (`queries.jsonl`, `conversations.jsonl` or both); a corpus and qrels are
     optional. Each file may be gzipped (`.gz`).
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
     split: str = "test"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ragstone.core import limits
 from ragstone.core.offline import network_forbidden
@@ -42,7 +42,6 @@ class HubReader(Layout):
     or the token of the hub's own login command, gives access to private repositories.
     """
 
-    version: ClassVar[int] = 1
     requires_extra = "hub"
 
     repo: str

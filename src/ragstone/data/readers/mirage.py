@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -48,8 +48,6 @@ class MirageReader(Reader):
     with support 1 have 1; rows with support 0 have 0, that is judged and not relevant. Without
     `doc_pool` the data set has queries alone.
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
     dangling_qrels: Literal["error", "drop"] = "error"

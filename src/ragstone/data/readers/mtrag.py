@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.core.parsing import check_collections, parse_json
 from ragstone.core.schemas import QRELS, joined, queries_to_table, rows
@@ -88,8 +88,6 @@ class MtragReader(Reader):
         dangling_qrels: whether qrels that name an unknown turn or passage are an error or are left
             out.
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
     domains: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 from arro3.core import Array, DataType, RecordBatch
 
@@ -25,7 +25,6 @@ from ragstone.data.readers.parquet_columns import (
     ParquetFile,
     RowError,
     batches,
-    check_columns,
     check_ids,
     check_labels,
     find_columns,
@@ -103,9 +102,14 @@ class Layout(Reader):
 
     def __post_init__(self) -> None:
         """Check names and ranges."""
-        check_columns(self.corpus_columns, CORPUS_FIELDS, "corpus_columns")
-        check_columns(self.query_columns, QUERY_FIELDS, "query_columns")
-        check_columns(self.qrel_columns, QREL_FIELDS, "qrel_columns")
+        for key, fields in (
+            ("corpus_columns", CORPUS_FIELDS),
+            ("query_columns", QUERY_FIELDS),
+            ("qrel_columns", QREL_FIELDS),
+        ):
+            for name in getattr(self, key):
+                if name not in fields:
+                    raise ConfigError(f"{key}: unknown field {name!r}{did_you_mean(name, fields)}")
         if self.limit < 0:
             raise ConfigError(f"limit must be 0 (all passages) or more, found {self.limit}")
 
@@ -118,8 +122,6 @@ class ParquetReader(Layout):
     queries and qrels; qrels may also be `qrels/<split>*.parquet` or `qrels/<split>.tsv`. Queries
     are required. Further columns of queries become labels.
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
 

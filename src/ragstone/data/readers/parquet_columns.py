@@ -11,7 +11,7 @@ from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
 from ragstone.data.readers.rows import BREAKS, FieldError, show
-from ragstone.errors import ConfigError, DatasetError, did_you_mean
+from ragstone.errors import DatasetError, did_you_mean
 
 if TYPE_CHECKING:
     from arro3.core import Schema
@@ -49,13 +49,6 @@ class ParquetFile(NamedTuple):
 
     name: str
     open: Callable[[], BinaryIO]
-
-
-def check_columns(mapping: Mapping[str, str], fields: Fields, key: str) -> None:
-    """Raise `ConfigError` if a mapping contains an unknown field."""
-    for field in mapping:
-        if field not in fields:
-            raise ConfigError(f"{key}: unknown field {field!r}{did_you_mean(field, fields)}")
 
 
 def batches(file: ParquetFile) -> Iterator[tuple[int, RecordBatch]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ragstone.core import limits
 from ragstone.data.corpus import Corpus
@@ -37,8 +37,6 @@ class SquadReader(Reader):
     set have the same ids. Paragraphs with the same text are one passage. The paragraph of a
     question has relevance 1, that of an impossible question (v2) has 0.
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
 
