@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.core.schemas import queries_to_table
-from ragstone.data.readers.rows import json_rows, read_bytes, take_id
+from ragstone.data.readers.rows import Row, json_rows, read_bytes
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _item_id(path: Path, number: int, row: Mapping[str, Any]) -> str:
     names = [name for name in _IDS if row.get(name)]
     if not names:
         raise DatasetError(f"{path}, line {number}: no id; looked for {', '.join(_IDS)}")
-    return take_id({"_id": str(row[names[0]])})
+    return Row({"_id": str(row[names[0]])}).take_id()
 
 
 def _label_rows(path: Path) -> Iterable[tuple[int, Mapping[str, Any]]]:

@@ -19,7 +19,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.mtrag_answers import context_of
 from ragstone.data.readers.mtrag_turns import Turn, passage_of, task_turn
-from ragstone.data.readers.rows import FieldError, as_object, json_document, show, take_text, within
+from ragstone.data.readers.rows import FieldError, Row, json_document, show, within
 from ragstone.data.table_builder import qrels
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import DatasetError
@@ -158,17 +158,17 @@ def write_inspection(inspection: Inspection, path: Path) -> Path:
 
 
 def _check(document: Mapping[str, Any]) -> None:
-    systems = {model.get("model_id") for model in map(as_object, document["models"])}
-    for metric in map(as_object, document["metrics"]):
+    systems = {model.get("model_id") for model in map(Row.of, document["models"])}
+    for metric in map(Row.of, document["metrics"]):
         if not {"name", "author"} <= metric.keys():
             raise FieldError(f"a metric needs 'name' and 'author', found {show(metric)}")
-    tasks = {task.get("task_id") for task in map(as_object, document["tasks"])}
+    tasks = {task.get("task_id") for task in map(Row.of, document["tasks"])}
     seen = set()
-    for number, row in enumerate(map(as_object, document["evaluations"]), start=1):
+    for number, row in enumerate(map(Row.of, document["evaluations"]), start=1):
         with within(f"evaluation {number}"):
-            place = (take_text(dict(row), "task_id"), take_text(dict(row), "model_id"))
-            take_text(dict(row), "model_response")
-            as_object(row.get("annotations"))
+            place = (Row(row).take_text("task_id"), Row(row).take_text("model_id"))
+            Row(row).take_text("model_response")
+            Row.of(row.get("annotations"))
             if place[0] not in tasks:
                 raise FieldError(f"there is no task {place[0]!r}")
             if place[1] not in systems:

@@ -38,16 +38,12 @@ from ragstone.data.readers.qrels import Known, read_qrels, report_dangling
 from ragstone.data.readers.rows import (
     FieldError,
     Ids,
-    as_object,
+    Row,
     json_rows,
     listed,
     parsed,
     read_bytes,
     reading,
-    take_id,
-    take_labels,
-    take_question,
-    take_text,
 )
 from ragstone.data.table_builder import judgements, passages
 from ragstone.errors import DatasetError
@@ -137,9 +133,7 @@ class MtragReader(Reader):
         if not ids:
             raise DatasetError(f"{paths[0]} contains no turn; a data set needs queries")
 
-    def _row_turns(
-        self, row: dict[str, Any], place: str, names: dict[tuple[str, str], str]
-    ) -> Iterable[Turn]:
+    def _row_turns(self, row: Row, place: str, names: dict[tuple[str, str], str]) -> Iterable[Turn]:
         if "messages" not in row:
             return [task_turn(row, self.irregular)]
         given = row.get("conversation_id") or row.get("id")
@@ -185,7 +179,7 @@ class MtragReader(Reader):
         return judgements({pair: 1 for pair in gold if not any(known.unknown(*pair))})
 
 
-def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def document_rows(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield place and object of JSON lines, or of a JSON list; NaN is read as null."""
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         found = ((f"line {number}", row) for number, row in parsed(path, _loads))
@@ -197,7 +191,7 @@ def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         found = ((f"row {number}", row) for number, row in enumerate(content, start=1))
     for place, row in found:
         with reading(path, place):
-            checked = as_object(row)
+            checked = Row.of(row)
         yield place, checked
 
 
@@ -242,8 +236,8 @@ def _rewrites(folder: Path) -> dict[str, str]:
         if "rewrite" in path.name:
             for number, row in json_rows(path):
                 with reading(path, number):
-                    query_id = take_id(row)
-                    found[query_id] = without_tags(take_question(row, "text"))
+                    query_id = row.take_id()
+                    found[query_id] = without_tags(row.take_question("text"))
     return found
 
 
@@ -288,14 +282,14 @@ def _corpus(folder: Path | None, wanted: frozenset[str] | None) -> Corpus | None
         domain = path.name.split(".")[0]
         for number, row in json_rows(path):
             with reading(path, number):
-                passage_id, title = take_id(row), take_text(row, "title", optional=True)
+                passage_id, title = row.take_id(), row.take_text("title", optional=True)
                 if passage_id in seen:
                     raise FieldError(f"the _id {passage_id!r} occurs twice")
                 seen.add(passage_id)
-                text = without_title(take_text(row, "text"), title)
+                text = without_title(row.take_text("text"), title)
                 row.pop("from", None)
-                document_id = take_text(row, "document", optional=True)
-                labels = take_labels({"domain": domain, **row})
+                document_id = row.take_text("document", optional=True)
+                labels = Row({"domain": domain, **row}).take_labels()
                 builder.add((passage_id, text, title, document_id, labels))
     return Corpus(builder.finish())
 

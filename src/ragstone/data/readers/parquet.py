@@ -33,7 +33,7 @@ from ragstone.data.readers.parquet_columns import (
 )
 from ragstone.data.readers.qrels import Judgement, Known, collect_qrels, read_qrels
 from ragstone.data.readers.record_rows import add_rows, query_rows
-from ragstone.data.readers.rows import FieldError, Ids, listed, show, take_labels
+from ragstone.data.readers.rows import FieldError, Ids, listed, show
 from ragstone.data.table_builder import Pieces, qrels, queries
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
@@ -241,7 +241,7 @@ def _labels(batch: RecordBatch, names: Sequence[str]) -> Array:
     if not names:
         return _optional(batch, None)
     values = batch.select(list(names)).to_struct_array().to_pylist()
-    return Array([take_labels(check_labels(row)) for row in values], type=DataType.string())
+    return Array([check_labels(row).take_labels() for row in values], type=DataType.string())
 
 
 def _read_queries(files: Iterable[ParquetFile], layout: Layout) -> tuple[Table, Ids]:
@@ -255,7 +255,7 @@ def _read_queries(files: Iterable[ParquetFile], layout: Layout) -> tuple[Table, 
 
 
 def _query_rows(row: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    fields = check_labels(dict(row))
+    fields = check_labels(row)
     query_id, answers = fields.pop("query_id"), fields.pop("gold_answers", None)
     written = str(query_id) if type(query_id) is int else query_id
     return [*query_rows({**fields, "_id": written, "answers": answers})]

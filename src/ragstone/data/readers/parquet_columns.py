@@ -10,7 +10,7 @@ import orjson
 from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
-from ragstone.data.readers.rows import BREAKS, FieldError, show
+from ragstone.data.readers.rows import BREAKS, FieldError, Row, show
 from ragstone.errors import DatasetError, did_you_mean
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def check_ids(values: Sequence[str], column: str) -> None:
             )
 
 
-def check_labels(row: dict[str, Any]) -> dict[str, Any]:
+def check_labels(row: Mapping[str, Any]) -> Row:
     """Return the row; raise `FieldError` if a value has no JSON form, such as an image."""
     for column, value in row.items():
         try:
@@ -167,7 +167,7 @@ def check_labels(row: dict[str, Any]) -> dict[str, Any]:
                 f"the column {column!r} ({type(value).__name__}) cannot become a label; "
                 f"write the file without it"
             ) from error
-    return row
+    return Row(row)
 
 
 def rows(

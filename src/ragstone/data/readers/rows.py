@@ -120,7 +120,7 @@ def decoded(line: bytes) -> str:
         ) from error
 
 
-def json_object(line: bytes) -> dict[str, Any]:
+def json_object(line: bytes) -> Row:
     """Return the JSON object in a line; raise `FieldError` if there is none."""
     try:
         row = parse_json(line)
@@ -136,25 +136,25 @@ def json_object(line: bytes) -> dict[str, Any]:
             f"expected a JSON object, found {show(row)}; "
             f'each line must be one object such as {{"_id": "1", "text": "..."}}'
         )
-    return row
+    return Row(row)
 
 
-def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the number and the object of each line of a JSON lines file."""
     return parsed(path, json_object)
 
 
-def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def table_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the number and the fields of each line: a JSON object, or id and text of a `.tsv`."""
     is_tsv = path.name.removesuffix(".gz").endswith(".tsv")
     return parsed(path, _id_and_text if is_tsv else json_object)
 
 
-def _id_and_text(line: bytes) -> dict[str, Any]:
+def _id_and_text(line: bytes) -> Row:
     row_id, tab, text = decoded(line).partition("\t")
     if not tab:
         raise FieldError(f"expected an id, a tab and a text, found {show(row_id)}")
-    return {"_id": row_id, "text": text}
+    return Row(_id=row_id, text=text)
 
 
 def json_document(path: Path) -> Any:
@@ -174,88 +174,84 @@ def json_document(path: Path) -> Any:
         ) from error
 
 
-def take_text(row: dict[str, Any], name: str, *, optional: bool = False) -> str:
-    """Remove a text field from a row and return it, or "" if it is optional and absent or null."""
-    value = row.pop(name, None)
-    if type(value) is str:
+class Row(dict[str, Any]):
+    """The fields of one row; a `take` method removes a field and returns its checked value."""
+
+    @classmethod
+    def of(cls, value: object) -> Row:
+        """Return a JSON object as a row; raise `FieldError` if the value is another one."""
+        if not isinstance(value, dict):
+            raise FieldError(f"expected a JSON object, found {show(value)}")
+        return cls(value)
+
+    def take_text(self, name: str, *, optional: bool = False) -> str:
+        """Return a text field, or "" if it is optional and absent or null."""
+        value = self.pop(name, None)
+        if type(value) is str:
+            return value
+        if value is None and optional:
+            return ""
+        if value is None:
+            others = ", ".join(map(repr, self)) or "none"
+            raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
+        quoted = f'; write it as "{value}"' if type(value) in (int, float) else ""
+        raise FieldError(f"the field {name!r} must be text, found {show(value)}{quoted}")
+
+    def take_id(self, name: str = "_id") -> str:
+        """Return an id: not empty, without tabs and line breaks."""
+        value = self.take_text(name)
+        if not value.strip() or BREAKS.intersection(value):
+            raise FieldError(
+                f"the field {name!r} must be text on one line, without tabs and not empty, "
+                f"found {show(value)}"
+            )
         return value
-    if value is None and optional:
-        return ""
-    if value is None:
-        others = ", ".join(map(repr, row)) or "none"
-        raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
-    quoted = f'; write it as "{value}"' if type(value) in (int, float) else ""
-    raise FieldError(f"the field {name!r} must be text, found {show(value)}{quoted}")
 
+    def take_question(self, name: str) -> str:
+        """Return the text of a query; raise `FieldError` if it is empty."""
+        text = self.take_text(name)
+        if not text.strip():
+            raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
+        return text
 
-def take_id(row: dict[str, Any], name: str = "_id") -> str:
-    """Remove an id from a row and return it: not empty, without tabs and line breaks."""
-    value = take_text(row, name)
-    if not value.strip() or BREAKS.intersection(value):
-        raise FieldError(
-            f"the field {name!r} must be text on one line, without tabs and not empty, "
-            f"found {show(value)}"
-        )
-    return value
-
-
-def take_texts(row: dict[str, Any], name: str) -> list[str] | None:
-    """Remove a list of texts, or one text, from a row; None if it is absent or null."""
-    value = row.pop(name, None)
-    if value is None:
-        return None
-    if type(value) is str:
-        return [value]
-    if type(value) is not list:
-        raise FieldError(f"the field {name!r} must be a list of texts, found {show(value)}")
-    for item in value:
-        if type(item) is not str:
-            raise FieldError(f"the field {name!r} must contain texts only, found {show(item)}")
-    return value
-
-
-def take_list(row: dict[str, Any], name: str, *, optional: bool = False) -> list[Any]:
-    """Remove a list from a row and return it, or [] if it is optional and absent or null."""
-    value = row.pop(name, None)
-    if type(value) is list:
+    def take_texts(self, name: str) -> list[str] | None:
+        """Return a list of texts, or one text as a list; None if it is absent or null."""
+        value = self.pop(name, None)
+        if value is None or type(value) is str:
+            return value if value is None else [value]
+        if type(value) is not list:
+            raise FieldError(f"the field {name!r} must be a list of texts, found {show(value)}")
+        for item in value:
+            if type(item) is not str:
+                raise FieldError(f"the field {name!r} must contain texts only, found {show(item)}")
         return value
-    if value is None and optional:
-        return []
-    raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
 
+    def take_list(self, name: str, *, optional: bool = False) -> list[Any]:
+        """Return a list, or [] if it is optional and absent or null."""
+        value = self.pop(name, None)
+        if type(value) is list:
+            return value
+        if value is None and optional:
+            return []
+        raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
 
-def as_object(value: Any) -> dict[str, Any]:
-    """Return the value; raise `FieldError` if it is not a JSON object."""
-    if type(value) is not dict:
-        raise FieldError(f"expected a JSON object, found {show(value)}")
-    return value
+    def take_labels(self) -> str:
+        r"""Return the remaining fields as labels in JSON.
 
+        Values of the types in `ragstone.types.Label` stay as they are. An object `metadata`
+        (BEIR's) is flattened, a null is left out, and any other value becomes its JSON as text.
 
-def take_question(row: dict[str, Any], name: str) -> str:
-    """Remove the text of a query from a row and return it; raise `FieldError` if it is empty."""
-    text = take_text(row, name)
-    if not text.strip():
-        raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
-    return text
-
-
-def take_labels(row: dict[str, Any]) -> str:
-    r"""Return the remaining fields of a row as labels in JSON.
-
-    Values of the types in `ragstone.types.Label` stay as they are. An object `metadata` (BEIR's) is
-    flattened, a null is left out, and any other value becomes its JSON as text.
-
-    >>> take_labels({"domain": "law", "metadata": {"year": 1999, "ref": {"a": 1}}, "note": None})
-    '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
-    """
-    if not row:
-        return ""
-    inner = row.pop("metadata", None)
-    if type(inner) is dict:
-        row = {**{(f"metadata.{k}" if k in row else k): v for k, v in inner.items()}, **row}
-    elif inner is not None:
-        row["metadata"] = inner
-    return labels_to_json({name: _label(v) for name, v in row.items() if v is not None})
+        >>> row = Row(domain="law", metadata={"year": 1999, "ref": {"a": 1}}, note=None)
+        >>> row.take_labels()
+        '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
+        """
+        inner = self.pop("metadata", None)
+        if type(inner) is dict:
+            inner = {(f"metadata.{k}" if k in self else k): v for k, v in inner.items()}
+        elif inner is not None:
+            inner = {"metadata": inner}
+        labels = {**(inner or {}), **self}
+        return labels_to_json({name: _label(v) for name, v in labels.items() if v is not None})
 
 
 def _label(value: Any) -> Any:

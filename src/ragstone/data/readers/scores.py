@@ -10,14 +10,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final, cast, get_args
 
-from ragstone.data.readers.rows import (
-    FieldError,
-    decoded,
-    json_object,
-    parsed,
-    take_id,
-    take_text,
-)
+from ragstone.data.readers.rows import FieldError, decoded, json_object, parsed
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Query, Score, Status
 
@@ -49,7 +42,7 @@ def read_scores(path: Path) -> list[Score]:
 
 def _score(line: bytes) -> Score:
     row = json_object(line)
-    query_id, metric = take_id(row, "query_id"), take_text(row, "metric")
+    query_id, metric = row.take_id("query_id"), row.take_text("metric")
     if "value" not in row:
         raise FieldError("the field 'value' is missing; write null if there is no value")
     value = row.pop("value")
@@ -61,7 +54,7 @@ def _score(line: bytes) -> Score:
             f"status {status!r} with value {value!r}: 'scored' has a value, 'failed' and "
             "'not_applicable' have none"
         )
-    reason = take_text(row, "reason", optional=True)
+    reason = row.take_text("reason", optional=True)
     number = None if value is None else float(value)
     return Score(query_id, metric, number, cast("Status", status), reason)
 
@@ -87,7 +80,7 @@ def read_clusters(path: Path) -> dict[str, str]:
 
 def _json_cluster(line: bytes) -> tuple[str, str]:
     row = json_object(line)
-    return take_id(row, "query_id"), take_text(row, "cluster")
+    return row.take_id("query_id"), row.take_text("cluster")
 
 
 def _tab_cluster(line: bytes) -> tuple[str, str]:
