@@ -76,7 +76,7 @@ class Dataset(Shown):
         ):
             add_rows(builder, ids, kind, enumerate(records, start=1), rows_of, unit="record")
         judged = ((f"row {n}", *row) for n, row in enumerate(qrels, start=1))
-        known = Known(query_ids.all(), passage_ids.all())
+        known = Known(query_ids.keys(), passage_ids.keys())
         table = collect_qrels(judged, "qrels", known, dangling="error")
         return cls(name, query_table.finish(), Corpus(corpus.finish()), table)
 

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -137,7 +137,7 @@ def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[by
     )
     # `_wait_ready` reports a worker that has died already, with its messages.
     with suppress(BrokenPipeError):
-        _pipe(process.stdin).write(settings.to_line())
+        _pipe(process.stdin).write(json.dumps(asdict(settings)).encode() + b"\n")
         _pipe(process.stdin).flush()
     return process
 

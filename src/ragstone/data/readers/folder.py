@@ -151,4 +151,4 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
         raise DatasetError(
             f"{folder} contains no query: {queries_file or conversations_file} is empty"
         )
-    return builder.finish(), ids.all()
+    return builder.finish(), ids.keys()

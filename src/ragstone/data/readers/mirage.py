@@ -95,7 +95,7 @@ class _Tables:
         self.passages.add((passage_id, text, title, title, labels))
 
     def finish(self, name: str, path: Path, dangling: Literal["error", "drop"]) -> Dataset:
-        known, judgements, stray = self.query_ids.all(), qrels(), []
+        known, judgements, stray = self.query_ids.keys(), qrels(), []
         for query_id, pool in self.judged.items():
             if query_id not in known:
                 stray.append(f"pool of query {query_id!r} (no such query)")

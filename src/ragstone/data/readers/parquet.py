@@ -147,7 +147,7 @@ def read_layout(files: FolderFiles, layout: Layout) -> Dataset:
         )
     corpus, passage_ids, is_cut = _read_corpus(_parquet_files(files, corpus_names), layout)
     asked, query_ids = _read_queries(_parquet_files(files, query_names), layout)
-    known = Known(query_ids.all(), passage_ids if corpus_names else None)
+    known = Known(query_ids.keys(), passage_ids if corpus_names else None)
     judged, is_split = _read_qrels(files, names, layout, known, is_cut=is_cut)
     name = f"{files.title}, first {layout.limit:,} passages" if is_cut else files.title
     dataset = Dataset(name, asked, Corpus(corpus), judged)

@@ -6,7 +6,6 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -290,29 +289,21 @@ def within(place: str) -> Iterator[None]:
         raise FieldError(f"{place}: {error}") from error
 
 
-class Ids:
-    """Ids with their places, so that an error about a repeated id names the first place."""
+class Ids(dict[str, str]):
+    """Id -> its place, so that an error about a repeated id names the first place."""
 
     def __init__(self, noun: str = "query") -> None:
-        self._places: dict[str, str] = {}
-        self._noun = noun
-
-    def __len__(self) -> int:
-        """Return the number of ids."""
-        return len(self._places)
+        super().__init__()
+        self.noun = noun
 
     def add(self, row_id: str, place: str) -> None:
         """Add an id; raise `FieldError` if it was added before."""
-        if row_id in self._places:
+        if row_id in self:
             raise FieldError(
-                f"the {self._noun} id {row_id!r} occurs in {self._places[row_id]} already; "
-                f"give each {self._noun} its own id"
+                f"the {self.noun} id {row_id!r} occurs in {self[row_id]} already; "
+                f"give each {self.noun} its own id"
             )
-        self._places[row_id] = place
-
-    def all(self) -> AbstractSet[str]:
-        """Return the ids."""
-        return self._places.keys()
+        self[row_id] = place
 
 
 def listed(values: Sequence[str], limit: int = limits.MAX_LISTED_VALUES) -> str:
