@@ -84,7 +84,11 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
 
 def _named(row: Mapping[str, Any], **names: str) -> Row:
     """Return a record with the field names of files, such as `_id` for `query_id`."""
-    return Row({names[k] if k in names and names[k] not in row else k: v for k, v in row.items()})
+    found = Row(row)
+    for name, written in names.items():
+        if name in found and written not in found:
+            found[written] = found.pop(name)
+    return found
 
 
 def _placed(extras: Row, conversation: str, turn: int) -> Row:
