@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ragstone.core.schemas import queries_to_table
-from ragstone.data.readers.rows import json_rows, read_bytes, reading, take_id
+from ragstone.data.readers.rows import Row, json_rows, read_bytes, reading
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -122,11 +122,11 @@ def _labels(value: Any) -> tuple[str, ...]:
 
 
 def _item_id(path: Path, number: int, row: Mapping[str, Any]) -> str:
-    for name in _IDS:
-        if row.get(name):
-            with reading(path, number):
-                return take_id({name: str(row[name])}, name)
-    raise DatasetError(f"{path}, line {number}: no id; looked for {', '.join(_IDS)}")
+    found = next((row[name] for name in _IDS if row.get(name)), None)
+    if found is None:
+        raise DatasetError(f"{path}, line {number}: no id; looked for {', '.join(_IDS)}")
+    with reading(path, number):
+        return Row({"_id": str(found)}).take_id()
 
 
 def _file_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -94,21 +94,16 @@ def command(
 
 def _document_of(documents: Path | None, separator: str | None) -> Callable[[str], str] | None:
     from ragstone.data.document_level import before
+    from ragstone.data.readers.rows import decoded, parsed
 
     if documents is None:
         return before(separator) if separator else None
-    known = dict(_document_lines(documents))
-    return lambda passage_id: known.get(passage_id, passage_id)
-
-
-def _document_lines(documents: Path) -> Iterator[tuple[str, str]]:
-    from ragstone.data.readers.rows import lines, text_of
-
-    for number, line in lines(documents):
-        text = text_of(documents, number, line).rstrip("\r\n")
-        passage_id, _, document_id = text.partition("\t")
+    known: dict[str, str] = {}
+    for number, line in parsed(documents, decoded):
+        passage_id, _, document_id = line.partition("\t")
         if not (passage_id and document_id):
             raise DatasetError(
                 f"{documents}, line {number}: expected a passage id, a tab and a document id"
             )
-        yield passage_id, document_id
+        known[passage_id] = document_id
+    return lambda passage_id: known.get(passage_id, passage_id)

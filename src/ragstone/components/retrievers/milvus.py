@@ -81,7 +81,7 @@ class Milvus(Retriever):
     depth: int = 100
     token_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     timeout: float = field(default=60.0, metadata=NOT_IN_CACHE_KEY)
-    extra = "milvus"
+    requires_extra = "milvus"
     needs_model = True
 
     def __post_init__(self) -> None:
