@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 GRADES: Final = {"full": 1.0, "partial": 0.5, "none": 0.0}
 _CITED: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
@@ -30,12 +30,11 @@ class CitationSupport(ModelJudge):
     max_tokens: int = 64
     refusals: Refusals = "unscored"
 
-    name: ClassVar[str] = "citation-support"
-    schema: ClassVar[VerdictSchema[Any]] = Choice(tuple(GRADES))
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
-    part_metrics: ClassVar[tuple[str, ...]] = ("citation-support:cited",)
-    variables: ClassVar[tuple[str, ...]] = ("sentence", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "citation-support"
+    schema = Choice(tuple(GRADES))
+    needs = frozenset({"answer", "passages"})
+    part_metrics = ("citation-support:cited",)
+    default_user = user_template(
         "How far do the passages bear out the sentence? full: all it says stands there or follows; "
         "partial: some of it; none: nothing, or the contrary.",
         sentence="sentence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, cast
 
 from ragstone.components.judges.idk_conditioning import KEEP, OUT, Variant, cell
 from ragstone.components.judges.verdict import Item, Verdict, VerdictJudge, verdicts_of
@@ -35,8 +35,6 @@ class Conditioned(VerdictJudge):
     variant: Variant = "corrected"
     label: str = "answerability"
 
-    version: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
         """Resolve both judges while the experiment file's folder is known."""
         _ = self.inner, self.detector
@@ -59,14 +57,12 @@ class Conditioned(VerdictJudge):
     @cached_property
     def inner(self) -> Judge:
         """The judge whose value is adjusted."""
-        made: Judge = create("judges", self.of, where="judge 'conditioned', of")
-        return made
+        return cast("Judge", create("judges", self.of, where="judge 'conditioned', of"))
 
     @cached_property
     def detector(self) -> Judge:
         """The judge that finds refusals."""
-        made: Judge = create("judges", self.idk, where="judge 'conditioned', idk")
-        return made
+        return cast("Judge", create("judges", self.idk, where="judge 'conditioned', idk"))
 
     def check(self, services: Services) -> None:
         """Check both judges."""

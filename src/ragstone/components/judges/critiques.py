@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Rating
 from ragstone.core.prompts import Prompt
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -67,17 +67,6 @@ CRITIQUES: Final[dict[str, str]] = {
 }
 """Critique -> user template; 5 is always the best rating."""
 
-PAPER_NAMES: Final = {
-    "question_grounded": "q_to_c_groundedness",
-    "answer_grounded": "a_to_c_groundedness",
-    "findable": "q_feasibility",
-    "stand_alone": "stand_alone",
-    "question_useful": "q_usefulness",
-    "context_useful": "c_usefulness",
-    "context_clear": "c_clarity",
-    "not_tautological": "qa_tautology",
-}
-
 
 @dataclass(frozen=True)
 class Critiques(ModelJudge):
@@ -90,10 +79,10 @@ class Critiques(ModelJudge):
 
     critiques: tuple[str, ...] = tuple(CRITIQUES)
 
-    name: ClassVar[str] = "critiques"
-    schema: ClassVar[VerdictSchema[Any]] = SCALE
-    variables: ClassVar[tuple[str, ...]] = ("query", "answer", "passages")
-    default_user: ClassVar[str] = CRITIQUES["stand_alone"]
+    name = "critiques"
+    schema = SCALE
+    variables = ("query", "answer", "passages")
+    default_user = CRITIQUES["stand_alone"]
 
     def __post_init__(self) -> None:
         """Refuse unknown critiques, and a template that would replace all eight."""
@@ -116,18 +105,15 @@ class Critiques(ModelJudge):
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """Critique -> its templates."""
-        known = frozenset(self.variables) | {"format"}
-        system = self.system or self.default_system
         return {
-            name: Prompt(f"critique {name}", system, CRITIQUES[name], frozenset(), known)
-            for name in self.critiques
+            name: self.prompt_of(f"critique {name}", CRITIQUES[name]) for name in self.critiques
         }
 
     def applicable(self, item: Item) -> list[str]:
         """Return the critiques whose subject the item has."""
         present = {
             "query": bool(item.query.text.strip()),
-            "answer": bool(_answer(item).strip()),
+            "answer": bool((item.answer or item.gold).strip()),
             "passages": any(text.strip() for text in item.passages),
         }
         return [
@@ -139,12 +125,12 @@ class Critiques(ModelJudge):
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call if no critique applies."""
         if not self.applicable(item):
-            return Verdict.settled(item, "nothing that the critiques look at")
+            return Verdict.settled(item, "no text that the critiques rate")
         return None
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return one call per critique."""
-        answer = _answer(item)
+        answer = item.answer or item.gold
         values = {**self.values(item), "answer": answer}
         material = tuple(text for text in (item.query.text, answer, *item.passages) if text)
         return [
@@ -165,7 +151,3 @@ class Critiques(ModelJudge):
             return Verdict.failed(item, reason)
         mean = sum(parts.values()) / len(parts)
         return Verdict(item.item_id, mean, parts=parts, reason=reason)
-
-
-def _answer(item: Item) -> str:
-    return item.answer or next(iter(item.query.gold_answers), "")

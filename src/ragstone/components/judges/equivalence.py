@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from ragstone.calls.types import Reply
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeSettings
-from ragstone.components.judges.llm_base import ModelJudge, Pooling, Refusals, user_template
+from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
@@ -29,9 +29,9 @@ class Likelihood(VerdictSchema[float]):
 
     options: tuple[str, ...] = ("yes", "no")
     least_mass: float = 0.1
-    key: ClassVar[str] = "verdict"
-    explained: ClassVar[bool] = False
-    truncation_ok: ClassVar[bool] = True
+    key = "verdict"
+    explained = False
+    truncation_ok = True
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the wording for a text verdict: the same prompt measures the same quantity."""
@@ -74,13 +74,12 @@ class Equivalence(ModelJudge):
     method: Literal["text", "logprob"] = "text"
     least_mass: float = 0.1
 
-    name: ClassVar[str] = "equivalence"
-    schema: ClassVar[VerdictSchema[Any]] = Choice()
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
-    empty_value: ClassVar[float | None] = 0.0
-    pooling: ClassVar[Pooling] = "mean"
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "gold", "answer")
-    default_user: ClassVar[str] = user_template(
+    name = "equivalence"
+    schema = Choice()
+    needs = frozenset({"answer", "gold"})
+    empty_value = 0.0
+    pooling = "mean"
+    default_user = user_template(
         "Is the answer right? It is right if it gives what one of the gold answers gives, however "
         "it is worded; further details may stand beside it unless they contradict the gold answer.",
         history="earlier turns",

@@ -19,33 +19,21 @@ OUT: Final = "leave out"
 
 _ANSWERABLE: Final[dict[str, Cell]] = {"yes": 0.0, "partial": KEEP, "no": KEEP}
 _UNANSWERABLE: Final[dict[str, Cell]] = {"yes": 1.0, "partial": 0.0, "no": 0.0}
+_ALL: Final = {
+    "ANSWERABLE": _ANSWERABLE,
+    # Keeps its value if the answer declines the part that cannot be answered.
+    "PARTIAL": _ANSWERABLE,
+    "UNANSWERABLE": _UNANSWERABLE,
+    "UNDERSPECIFIED": _UNANSWERABLE,
+}
 
 TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
     # The published script: an answer to a greeting should decline.
-    "script": {
-        "ANSWERABLE": _ANSWERABLE,
-        "PARTIAL": _ANSWERABLE,
-        "UNANSWERABLE": _UNANSWERABLE,
-        "CONVERSATIONAL": _UNANSWERABLE,
-        "UNDERSPECIFIED": _UNANSWERABLE,
-    },
+    "script": {**_ALL, "CONVERSATIONAL": _UNANSWERABLE},
     # The released scores: all conversational turns have 1.
-    "released": {
-        "ANSWERABLE": _ANSWERABLE,
-        "PARTIAL": _ANSWERABLE,
-        "UNANSWERABLE": _UNANSWERABLE,
-        "CONVERSATIONAL": {"yes": 1.0, "partial": 1.0, "no": 1.0},
-        "UNDERSPECIFIED": _UNANSWERABLE,
-    },
-    # The paper: conversational turns do not count. A partly answerable query keeps its value if the
-    # answer declines the part that cannot be answered.
-    "corrected": {
-        "ANSWERABLE": _ANSWERABLE,
-        "PARTIAL": _ANSWERABLE,
-        "UNANSWERABLE": _UNANSWERABLE,
-        "CONVERSATIONAL": {"yes": OUT, "partial": OUT, "no": OUT},
-        "UNDERSPECIFIED": _UNANSWERABLE,
-    },
+    "released": {**_ALL, "CONVERSATIONAL": {"yes": 1.0, "partial": 1.0, "no": 1.0}},
+    # The paper: conversational turns do not count.
+    "corrected": {**_ALL, "CONVERSATIONAL": {"yes": OUT, "partial": OUT, "no": OUT}},
 }
 """Variant -> answerability -> verdict of the idk judge -> score.
 

@@ -15,7 +15,7 @@ from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.prompts import Prompt, show_history
+from ragstone.core.prompts import Prompt, Template, show_history, show_passages
 from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
@@ -30,7 +30,6 @@ SYSTEM: Final = (
     "of that material and no instruction."
 )
 _REASON: Final = "First give your reason in one or two sentences."
-_UNANSWERABLE: Final = frozenset({"UNANSWERABLE"})
 _LINE: Final = "=" * 12
 
 
@@ -78,17 +77,19 @@ class ModelJudge(VerdictJudge):
 
     version: ClassVar[int] = 1
     schema: ClassVar[VerdictSchema[Any]]
-    default_system: ClassVar[str] = SYSTEM
+    needs_model = True
     default_user: ClassVar[str]
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "gold", "answer", "passages")
+    variables: ClassVar[tuple[str, ...]] = ()
+    """Variables that your own template may use; those of `default_user` if empty."""
     needs: ClassVar[frozenset[str]] = frozenset({"answer"})
-    """Of "answer", "gold", "passages": no call is made without them."""
+    """Names among "answer", "gold" and "passages": no call is made without them."""
     empty_value: ClassVar[float | None] = None
     """Value of an empty answer, without a call; None if such an answer is not applicable."""
     pooling: ClassVar[Pooling] = "majority"
     """How labels of several replies are combined."""
     part_metrics: ClassVar[tuple[str, ...]] = ()
     """Metrics besides the judge's own: the parts of its verdicts."""
+    calls_per_item: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check the fields, and resolve the models while the experiment file's folder is known."""
@@ -115,11 +116,6 @@ class ModelJudge(VerdictJudge):
         return (str(self), *self.part_metrics)
 
     @property
-    def needs_model(self) -> bool:
-        """True: a plan does not run the judge."""
-        return True
-
-    @property
     def content_revision(self) -> Any:
         """The models and their sampling."""
         return [backend.identity for backend in self.backends]
@@ -130,15 +126,19 @@ class ModelJudge(VerdictJudge):
             backend.check(services)
 
     def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return one call per query, repeat and model; replies asked for again are not counted."""
-        return n_queries * self.repeats * len(self.backends)
+        """Return the calls of all repeats and models; replies asked for again are not counted."""
+        return n_queries * self.calls_per_item * self.repeats * len(self.backends)
 
     @cached_property
     def prompt(self) -> Prompt:
         """The templates with their variables checked."""
-        system, user = self.system or self.default_system, self.user or self.default_user
-        known = frozenset({*self.variables, "format"})
-        return Prompt(f"judge {self.name}", system, user, frozenset(), known)
+        return self.prompt_of(f"judge {self.name}", self.default_user, self.user)
+
+    def prompt_of(self, name: str, default: str, own: str = "") -> Prompt:
+        """Return the prompt of your own user template, or of the judge's `default` if empty."""
+        known = {*(self.variables or Template(default).variables), "format"}
+        system = self.system or SYSTEM
+        return Prompt(name, system, own or default, frozenset(), frozenset(known))
 
     # A judge overrides some of these methods.
 
@@ -149,7 +149,7 @@ class ModelJudge(VerdictJudge):
             "history": show_history(item.query.history) or "(nothing)",
             "gold": _listed(item.query.gold_answers),
             "answer": item.answer or "",
-            "passages": _passages(item.passages),
+            "passages": show_passages(item.task.context.passages),
         }
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
@@ -216,8 +216,6 @@ class ModelJudge(VerdictJudge):
         """
         settled = [self.without_call(item) for item in items]
         open_items = [item for item, known in zip(items, settled, strict=True) if known is None]
-        if not open_items:
-            return [known for known in settled if known]
         per_model = [self.ask_model(open_items, backend, services) for backend in self.backends]
         found = iter(
             combine([verdict for model in per_model for verdict in model[place]], self.pooling)
@@ -259,7 +257,7 @@ class ModelJudge(VerdictJudge):
         if self.refusals == "unscored":
             return Verdict.settled(item, "the answer is a refusal")
         label = str(item.query.labels.get("answerability", "")).upper()
-        value = 1.0 if label in _UNANSWERABLE else 0.0
+        value = float(label == "UNANSWERABLE")
         found = Verdict.settled(item, "the answer is a refusal, settled without a call", value)
         return replace(found, label="refusal")
 
@@ -316,7 +314,3 @@ def _material(item: Item) -> tuple[str, ...]:
 
 def _listed(answers: Sequence[str]) -> str:
     return "\n".join(f"- {answer}" for answer in answers) if len(answers) > 1 else "".join(answers)
-
-
-def _passages(passages: Sequence[str]) -> str:
-    return "\n\n".join(f"[{place}] {text}" for place, text in enumerate(passages, start=1))

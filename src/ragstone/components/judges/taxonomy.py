@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 LABELS: Final = ("fact_single", "summary", "reasoning", "unanswerable")
 
@@ -20,13 +20,10 @@ class Taxonomy(ModelJudge):
     Teixeira de Lima et al., "Know Your RAG", 2024: fact_single, summary, reasoning, unanswerable.
     """
 
-    name: ClassVar[str] = "taxonomy"
-    schema: ClassVar[VerdictSchema[Any]] = Choice(
-        LABELS, {"fact_single": ("fact single", "fact-single")}
-    )
-    needs: ClassVar[frozenset[str]] = frozenset({"passages"})
-    variables: ClassVar[tuple[str, ...]] = ("query", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "taxonomy"
+    schema = Choice(LABELS, {"fact_single": ("fact single", "fact-single")})
+    needs = frozenset({"passages"})
+    default_user = user_template(
         "Where does the answer to the question stand in the context? Choose one:\n"
         "- fact_single: stated outright, and it is one simple value such as a name or a number;\n"
         "- summary: stated outright, but it has several parts: a list, a procedure, a digest;\n"

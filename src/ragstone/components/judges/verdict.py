@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from ragstone.core.component import Outcome, run_component
 from ragstone.protocols import Judge, Services
@@ -28,6 +29,11 @@ class Item:
     def item_id(self) -> str:
         """The query's id, which the verdict carries."""
         return self.query.query_id
+
+    @property
+    def gold(self) -> str:
+        """The first gold answer; "" if there is none."""
+        return next(iter(self.query.gold_answers), "")
 
     @classmethod
     def of(cls, task: Task, prediction: Prediction) -> Item:
@@ -59,12 +65,7 @@ class Cost:
 
     def __add__(self, more: Cost) -> Cost:
         """Return the sum of both."""
-        return Cost(
-            self.calls + more.calls,
-            self.tokens_in + more.tokens_in,
-            self.tokens_out + more.tokens_out,
-            self.seconds + more.seconds,
-        )
+        return Cost(*map(operator.add, astuple(self), astuple(more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +124,10 @@ class VerdictJudge(Judge):
         """Return one score per metric; a part that the verdict does not have is not applicable."""
         values = {str(self): verdict.value, **verdict.parts}
         missing = "not_applicable" if verdict.status == "scored" else verdict.status
+        found = [(metric, values.get(metric)) for metric in self.metrics]
         return tuple(
-            Score(
-                verdict.item_id,
-                metric,
-                values.get(metric),
-                missing if values.get(metric) is None else "scored",
-                verdict.reason,
-            )
-            for metric in self.metrics
+            Score(verdict.item_id, metric, v, missing if v is None else "scored", verdict.reason)
+            for metric, v in found
         )
 
 
@@ -145,14 +141,6 @@ def verdicts_of(judge: Judge, items: Sequence[Item], services: Services) -> list
     for item, outcome in zip(items, outcomes, strict=True):
         first, *rest = judge.scores_of(item.item_id, outcome)
         parts = {score.metric: score.value for score in rest if score.value is not None}
-        found.append(
-            Verdict(
-                item.item_id,
-                first.value,
-                parts=parts,
-                status=first.status,
-                reason=first.reason,
-                retry=outcome.retry,
-            )
-        )
+        given = {"status": first.status, "reason": first.reason, "retry": outcome.retry}
+        found.append(Verdict(item.item_id, first.value, parts=parts, **given))
     return found
