@@ -79,6 +79,7 @@ class LlmComponent:
     variables: ClassVar[frozenset[str]]
     """Variables that the templates must use."""
     optional_variables: ClassVar[frozenset[str]] = frozenset()
+    needs_model = True
 
     def __post_init__(self) -> None:
         """Check the fields, and resolve the model while the experiment file's folder is known."""
@@ -107,11 +108,6 @@ class LlmComponent:
         return Prompt(self._name, self.system, self.user, self.variables, self.optional_variables)
 
     @property
-    def needs_model(self) -> bool:
-        """True: a plan does not run the component."""
-        return True
-
-    @property
     def content_revision(self) -> Mapping[str, Any]:
         """The model and its sampling."""
         return self.backend.identity
@@ -119,6 +115,10 @@ class LlmComponent:
     def check(self, services: Services) -> None:
         """Raise if the model is unavailable."""
         self.backend.check(services)
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per query, unless a component makes more."""
+        return n_queries
 
     def ask(
         self, prompts: Sequence[tuple[ChatMessage, ...]], services: Services, *, title: str

@@ -171,7 +171,7 @@ def test_words_that_only_the_query_has_do_no_harm() -> None:
 
     one = Corpus.from_passages([Passage("p", "gold")])
     retriever = Sparse()
-    object.__setattr__(retriever, "_encoder", Wide(((1, 0.5),)))
+    object.__setattr__(retriever, "_embedder", Wide(((1, 0.5),)))
     (ranking,) = rankings(retriever, [Search("q", "x")], one)
 
     assert (list(ranking.passage_ids), list(ranking.scores)) == (["p"], [0.5])

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.components.embedders.onnx_base import OnnxEmbedder
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES
-from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.models.onnx_encoder import Encoder, check_runnable, digest_of
 from ragstone.models.splade_onnx import write_splade
-from ragstone.protocols import Embedder, Role, Services
+from ragstone.protocols import Role, Services
 
 if TYPE_CHECKING:
     from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
-class Splade(Embedder):
+class Splade(OnnxEmbedder):
     """SPLADE with a BERT (Formal and others, 2021), without torch; a text is computed alone.
 
     Other architectures (DistilBERT, a router, inference-free queries) run with the embedder
@@ -39,13 +40,6 @@ class Splade(Embedder):
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     output = "sparse"
-    extra = "local"
-    needs_model = True
-    texts_per_call = 256
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_ranges(self.max_tokens, self.threads)
 
     @cached_property
     def content_revision(self) -> list[str]:

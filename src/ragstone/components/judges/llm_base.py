@@ -75,7 +75,6 @@ class ModelJudge(VerdictJudge):
     refusals: Refusals = "judge"
     least_parse_rate: float = field(default=0.5, metadata=NOT_IN_CACHE_KEY)
 
-    version: ClassVar[int] = 1
     schema: ClassVar[VerdictSchema[Any]]
     needs_model = True
     default_user: ClassVar[str]

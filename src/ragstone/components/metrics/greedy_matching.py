@@ -108,6 +108,6 @@ def check_encoder(model: str) -> None:
 
 def revision_of(model: str) -> str:
     """Return the digest of a model's files."""
-    from ragstone.components.embedders.minilm import MiniLM
+    from ragstone.models.onnx_encoder import digest_of
 
-    return MiniLM(model).content_revision
+    return digest_of(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final
+from typing import Final
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
@@ -44,9 +44,8 @@ class Compression(LlmComponent, Processor):
     max_tokens: int = 150
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
-    variables: ClassVar[frozenset[str]] = frozenset({"query", "passage"})
-    optional_variables: ClassVar[frozenset[str]] = frozenset({"history"})
+    variables = frozenset({"query", "passage"})
+    optional_variables = frozenset({"history"})
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per passage."""

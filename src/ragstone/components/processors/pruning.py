@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ragstone.components.embedders.nested import nested_embedder
+from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.components.generators.context_window import count_tokens
 from ragstone.core.component import Outcome
 from ragstone.core.fingerprint import cache_key_parts
@@ -19,7 +19,7 @@ from ragstone.core.spec import Written
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.indexes.embed import embed_texts
-from ragstone.protocols import Embedder, Processor, Services
+from ragstone.protocols import Processor, Services
 from ragstone.text.sentences import sentence_starts, splitter_version
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class _Sentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pruning(Processor):
+class Pruning(UsesEmbedder, Processor):
     """Keeps the sentences whose vectors are nearest to the query's, up to a share of the tokens.
 
     All sentences of a context compete, across its passages. The sentences kept stay in their order,
@@ -57,29 +57,19 @@ class Pruning(Processor):
     embedder: Written = "minilm"
     language: str = "en"
     extra = "chunk"
-    needs_model = True
+    embedder_output = "dense"
 
     def __post_init__(self) -> None:
         """Check the range, and create the embedder."""
         if not 0 < self.keep <= 1:
             raise ConfigError(f"keep must be above 0 and up to 1, found {self.keep}")
-        _ = self._embedder
+        super().__post_init__()
 
     @cached_property
     def content_revision(self) -> dict[str, Any]:
         """The cache key of the embedder, and the release of the sentence splitter."""
-        return {
-            "embedder": cache_key_parts(self._embedder),
-            "splitter": splitter_version(asked_by=_NAME),
-        }
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return nested_embedder(self.embedder, "dense", where="processor 'pruning', embedder")
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here."""
-        self._embedder.check(services)
+        splitter = splitter_version(asked_by=_NAME)
+        return {"embedder": cache_key_parts(self._embedder), "splitter": splitter}
 
     def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Any]]:
         """Yield one context per task, in order; None if a text of it could not be embedded."""

@@ -1,11 +1,11 @@
-"""Queries translated by a language model, for a corpus in another language."""
+"""Queries that a language model translates, for a corpus in another language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final, cast
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
@@ -39,7 +39,7 @@ class Translation(LlmComponent, QueryFormer):
     the reason.
 
     Args:
-        language: the language of the corpus, in words: `English`, `German`.
+        language: name of the corpus's language: `English`, `German`.
         of: the query former whose text is translated; one that asks no model.
         model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
         max_tokens: maximum length of a reply.
@@ -53,8 +53,7 @@ class Translation(LlmComponent, QueryFormer):
     max_tokens: int = 200
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
-    variables: ClassVar[frozenset[str]] = frozenset({"query", "language"})
+    variables = frozenset({"query", "language"})
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -69,26 +68,23 @@ class Translation(LlmComponent, QueryFormer):
         """The model, its sampling, and the query former."""
         return {**super().content_revision, "of": cache_key_parts(self._query_former)}
 
-    def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return one call per query."""
-        return n_queries
-
     def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
         """Yield the translation of each query; an empty text needs no call."""
         formed = run_component(self._query_former, services, queries)
-        texts = [
-            q.text if o.value is None else o.value for o, q in zip(formed, queries, strict=True)
+        pairs = zip(formed, queries, strict=True)
+        texts = [query.text if one.value is None else one.value for one, query in pairs]
+        prompts = [
+            self.prompt.render({"query": text, "language": self.language})
+            for text in texts
+            if text.strip()
         ]
-        values = [{"query": text, "language": self.language} for text in texts if text.strip()]
-        prompts = [self.prompt.render(one) for one in values]
         replies = self.ask(prompts, services, title="translating queries")
         for text in texts:
             yield _formed(text, next(replies)) if text.strip() else Outcome(text)
 
     @cached_property
     def _query_former(self) -> QueryFormer:
-        made: QueryFormer = create("query_formers", self.of, where="translation, of")
-        return made
+        return cast("QueryFormer", create("query_formers", self.of, where="translation, of"))
 
 
 def _formed(given: str, reply: Reply | Failure) -> Outcome[str]:

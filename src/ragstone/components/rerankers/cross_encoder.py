@@ -51,7 +51,7 @@ class CrossEncoder(PairReranker):
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        self.check_fields()
+        super().__post_init__()
         _ = self._name
 
     @cached_property

@@ -49,7 +49,7 @@ class CrossEncoderOnnx(PairReranker):
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        self.check_fields()
+        super().__post_init__()
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"threads must be 1 or more, found {self.threads}")
         _ = self._folder

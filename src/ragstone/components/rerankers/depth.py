@@ -7,7 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragstone.errors import ConfigError, RagstoneError
+from ragstone.protocols import Reranker
 from ragstone.types import Ranking
+
+
+class DepthReranker(Reranker):
+    """A reranker of the first `depth` passages; its fields are declared by each reranker."""
+
+    depth: int
+    needs_model = True
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        check_places(self.top_k, self.depth)
+
+    @property
+    def reads(self) -> int:
+        """Passages of a ranking that are reranked."""
+        return self.depth
 
 
 def check_places(top_k: int, depth: int) -> None:
@@ -67,10 +84,8 @@ def by_place(passage_ids: Sequence[str], top_k: int) -> Ranking:
     >>> list(by_place(["b", "a"], 2).scores)
     [2.0, 1.0]
     """
-    return Ranking(
-        list(passage_ids[:top_k]),
-        [float(score) for score in range(len(passage_ids), 0, -1)][:top_k],
-    )
+    scores = [float(score) for score in range(len(passage_ids), 0, -1)]
+    return Ranking(list(passage_ids[:top_k]), scores[:top_k])
 
 
 def check_scores(scores: Sequence[float], passage_ids: Sequence[str], query: str, who: str) -> None:

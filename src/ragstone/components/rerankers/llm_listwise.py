@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable
@@ -72,7 +72,6 @@ class LlmListwise(LlmReranker):
     structured: bool = False
     system: str = SYSTEM
     user: str = ""
-    version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check the fields."""

@@ -65,7 +65,6 @@ class LlmPointwise(LlmReranker):
     characters: int = 4000
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
     variables: ClassVar[frozenset[str]] = frozenset({"query", "passage"})
 
     def __post_init__(self) -> None:

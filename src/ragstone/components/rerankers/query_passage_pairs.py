@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ragstone.components.rerankers.depth import check_places, check_scores, heads, reordered
+from ragstone.components.rerankers.depth import DepthReranker, check_scores, heads, reordered
 from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
-from ragstone.protocols import Reranker, Services
+from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
@@ -22,26 +22,19 @@ Pair: TypeAlias = tuple[str, str]
 _BINARY: Final = 2
 
 
-class PairReranker(Reranker):
+class PairReranker(DepthReranker):
     """A reranker by a cross-encoder; its fields are declared by each reranker."""
 
     model: str
-    depth: int
     max_tokens: int
-    needs_model = True
-
-    @property
-    def reads(self) -> int:
-        """Passages of a ranking that are reranked."""
-        return self.depth
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
 
-    def check_fields(self) -> None:
-        """Raise `ConfigError` for a field out of range."""
-        check_places(self.top_k, self.depth)
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        super().__post_init__()
         if self.max_tokens < 1:
             raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
 

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ragstone.components.embedders.nested import nested_embedder
+from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
-from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk
 from ragstone.core.spec import Written
@@ -26,7 +25,7 @@ from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.quantisation import Precision, decode
 from ragstone.indexes.token_vectors import SHARD, TokenIndex, TokenShard, maxsim
 from ragstone.indexes.top_k import check_top_k, top_places
-from ragstone.protocols import Embedder, Retriever, Services
+from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ _ROUNDING: Final = 2.0**-24
 
 
 @dataclass(frozen=True)
-class LateInteraction(Retriever):
+class LateInteraction(UsesEmbedder, Retriever):
     """Ranks all passages by the sum, over the query's tokens, of the best match in the passage.
 
     Args:
@@ -58,26 +57,12 @@ class LateInteraction(Retriever):
     top_k: int = 100
     embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
-    needs_model = True
+    embedder_output = "tokens"
 
     def __post_init__(self) -> None:
         """Check the range, and create the embedder."""
         check_top_k(self.top_k)
-        _ = self._embedder
-
-    @cached_property
-    def content_revision(self) -> dict[str, Any]:
-        """The cache key of the embedder."""
-        return cache_key_parts(self._embedder)
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        where = "retriever 'late-interaction', embedder"
-        return nested_embedder(self.embedder, "tokens", where=where)
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here."""
-        self._embedder.check(services)
+        super().__post_init__()
 
     def retrieve(
         self, searches: Sequence[Search], services: Services

@@ -1,0 +1,33 @@
+"""The base of embedders that run a BERT on ONNX Runtime: no torch, one text at a time."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ragstone.core.builtins import name_of
+from ragstone.models.onnx_encoder import check_ranges, check_runnable, digest_of
+from ragstone.protocols import Embedder, Services
+
+
+class OnnxEmbedder(Embedder):
+    """An embedder by a model on ONNX Runtime; its fields are declared by each embedder."""
+
+    model: str
+    max_tokens: int
+    threads: int | None
+    extra = "local"
+    needs_model = True
+    texts_per_call = 256
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        check_ranges(self.max_tokens, self.threads)
+
+    @cached_property
+    def content_revision(self) -> str | list[str]:
+        """The digest of the model's files."""
+        return digest_of(self.model)
+
+    def check(self, services: Services) -> None:
+        """Raise if a file of the model, or a package that runs it, is missing or damaged."""
+        check_runnable(self.model, name_of(type(self)).partition("/")[2])
