@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO, ClassVar, Final
+from typing import IO, Final
 
 import orjson
 
@@ -41,7 +41,7 @@ class Command(ExternalSystem):
     takes_context: bool = False
     workers: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
-    context_hint: ClassVar[str] = "set takes_context: true if it answers from them"
+    context_hint = "set takes_context: true if it answers from them"
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if the program is not found."""

@@ -27,7 +27,7 @@ NO_SAMPLING: Final = Sampling(temperature=None, max_tokens=None)
 class ExternalSystem(EndpointGenerator):
     """A system of your own, which receives each task in one call."""
 
-    may_retrieve: ClassVar[bool] = True
+    may_retrieve = True
     context_hint: ClassVar[str]
     """The change that makes the system take a context."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -26,15 +26,12 @@ from ragstone.types import Prediction, Query, Task
 class EndpointGenerator(Generator):
     """A generator whose answers are replies of one endpoint, a model or a system of your own."""
 
+    needs_model = True
+
     @property
     def endpoint(self) -> Endpoint:
         """The model or system that answers, and its address."""
         raise NotImplementedError
-
-    @property
-    def needs_model(self) -> bool:
-        """True: every answer is a call."""
-        return True
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per query."""
@@ -54,11 +51,12 @@ class EndpointGenerator(Generator):
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
         """Yield one prediction per task, in order; a failed call is made again by the next run."""
-        calls, requests = services.calls, [self.request(task) for task in tasks]
-        ended = calls.ask(self.endpoint, requests, title=f"answers of {self.endpoint.model}")
-        for task, outcome in zip(tasks, ended, strict=True):
-            cost = calls.cost(self.endpoint, outcome)
-            prediction = _prediction(task.query, outcome, cost, self.dropped(task))
+        requests = [self.request(task) for task in tasks]
+        title = f"answers of {self.endpoint.model}"
+        ended = services.calls.ask(self.endpoint, requests, title=title)
+        for task, reply in zip(tasks, ended, strict=True):
+            cost = services.calls.cost(self.endpoint, reply)
+            prediction = _prediction(task.query, reply, cost, self.dropped(task))
             yield Outcome(prediction, prediction.reason, retry=prediction.answer is None)
 
 
@@ -148,23 +146,16 @@ def _prediction(
     query: Query, ended: Reply | Failure, cost: float | None, dropped: str
 ) -> Prediction:
     """Return the prediction for a call that ended."""
+    failed = Prediction(
+        query.query_id, None, call_key=ended.key, seconds=ended.seconds, dropped=dropped
+    )
     if isinstance(ended, Failure):
-        return Prediction(
-            query.query_id,
-            None,
-            reason=ended.reason,
-            call_key=ended.key,
-            seconds=ended.seconds,
-            dropped=dropped,
-        )
-    return Prediction(
-        query.query_id,
-        ended.text.strip(),
-        call_key=ended.key,
+        return replace(failed, reason=ended.reason)
+    return replace(
+        failed,
+        answer=ended.text.strip(),
         tokens_in=ended.tokens_in,
         tokens_out=ended.tokens_out,
-        seconds=ended.seconds,
         cost=cost,
         passage_ids=ended.passage_ids,
-        dropped=dropped,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
 
 from ragstone.calls.types import Endpoint, ServerPool
 from ragstone.components.generators.llm_base import LlmGenerator
@@ -32,7 +31,7 @@ class Local(LlmGenerator):
     max_tokens: int = field(default=48, kw_only=True)
     context_tokens: int = 4096
     workers: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "context_tokens")
+    sizes = ("max_tokens", "context_tokens")
 
     @cached_property
     def content_revision(self) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Final, cast
+from typing import Any, Final, cast
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
@@ -55,9 +55,7 @@ class Function(ExternalSystem):
     function: str
     concurrency: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
-    context_hint: ClassVar[str] = (
-        "give it a parameter 'passages' or 'context' and let it answer from that"
-    )
+    context_hint = "give it a parameter 'passages' or 'context' and let it answer from that"
 
     def __post_init__(self) -> None:
         """Import the function and check its parameters."""
