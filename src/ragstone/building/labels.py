@@ -17,10 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ragstone.building.label_files import SEPARATOR
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.list_schemas import Numbered
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice, Numbered, VerdictSchema
 from ragstone.core import limits
 from ragstone.core.parsing import read_yaml
 from ragstone.errors import ConfigError

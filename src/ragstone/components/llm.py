@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from ragstone.calls.types import Endpoint, Outcome, Request, Sampling
+from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, Sampling
 from ragstone.components.generators.llm_base import LlmGenerator
+from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.core.builtins import name_of
 from ragstone.core.prompts import Prompt
 from ragstone.core.registry import create
@@ -19,6 +20,8 @@ from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.types import ChatMessage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,22 @@ def resolve_llm(written: object, *, where: str = "model") -> LlmBackend:
             "{name: chat, model: ...}"
         )
     return LlmBackend(made, made.sampling)
+
+
+def read_reply(reply: Outcome, read: Callable[[Reply], T]) -> T | Unreadable | Failure:
+    """Return what `read` makes of a reply; a failed call or an unreadable reply comes back."""
+    try:
+        return reply if isinstance(reply, Failure) else read(reply)
+    except Unreadable as error:
+        return error
+
+
+def read_text(reply: Outcome, read: Callable[[str], str]) -> tuple[str, str]:
+    """Return what `read` makes of a reply without its thinking, and why it is missing, or ""."""
+    text = read_reply(reply, lambda one: read(spoken(one.text)))
+    if isinstance(text, str):
+        return text, "" if text else "the model wrote nothing"
+    return "", text.reason if isinstance(text, Failure) else str(text)
 
 
 class LlmComponent:

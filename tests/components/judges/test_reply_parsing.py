@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.components.judges.list_schemas import Listing, Numbered
 from ragstone.components.judges.reply_parsing import Unreadable
-from ragstone.components.judges.verdict_schemas import Choice, Rating
+from ragstone.components.judges.verdict_schemas import Choice, Listing, Numbered, Rating
 
 RATING = Rating(1, 10)
 YES_NO = Choice()

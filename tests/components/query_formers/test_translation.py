@@ -114,7 +114,7 @@ def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
     ("written", "message"),
     [
         ("translation(language=' ')", "language is empty"),
-        ("translation(of=llm-rewrite)", "asks a model itself"),
+        ("translation(of=llm-rewrite)", "calls a model itself"),
         ({"name": "translation", "system": "Translate."}, "language"),
         ({"name": "translation", "model": "gold"}, "not a model that can be asked"),
     ],

@@ -6,12 +6,14 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from ragstone.calls.http import ChatClient
+from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import (
     AttemptError,
     Endpoint,
@@ -27,12 +29,7 @@ from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Embedder, Role, Services
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.calls.rate_control import ConcurrencyLimiter
-
-    Matrix: TypeAlias = npt.NDArray[np.float32]
+Matrix: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

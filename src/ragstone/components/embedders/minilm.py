@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
-from ragstone.components.embedders.onnx_base import OnnxEmbedder
+from ragstone.components.embedders.onnx_base import OnnxEmbedder, load_encoder
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES
 from ragstone.models.bert_onnx import Precision, write_bert
 from ragstone.models.files import model_file
 from ragstone.models.onnx_encoder import Encoder
 from ragstone.protocols import Role, Services
-
-if TYPE_CHECKING:
-    from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
@@ -61,9 +58,4 @@ class MiniLM(OnnxEmbedder):
 
 def load_minilm(model: str, precision: Precision, max_tokens: int) -> Encoder:
     """Return a sentence encoder with the outputs `mean` and `tokens`."""
-
-    def graph_of(weights: Mapping[str, Matrix], config: Mapping[str, Any]) -> bytes:
-        heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
-        return write_bert(weights, heads=heads, epsilon=epsilon, precision=precision)
-
-    return Encoder.load(model, max_tokens, graph_of, "minilm")
+    return load_encoder(model, max_tokens, partial(write_bert, precision=precision), "minilm")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from ragstone.core.step_notes import ROLES
 from ragstone.models.bert_onnx import Precision
 from ragstone.models.onnx_encoder import Encoder
 from ragstone.protocols import Role, Services
-
-if TYPE_CHECKING:
-    from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
@@ -43,16 +40,12 @@ class MiniLMTokens(OnnxEmbedder):
 
     def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
         """Yield the vectors of each text, of shape (tokens, dimension)."""
-        # [CLS] and [SEP], the first and the last token, are no tokens of the text.
+        # The first and the last token, [CLS] and [SEP], are not part of the text.
         for states in self._encoder.run_all(texts, "tokens", self.threads, ROLES[role]):
-            yield Outcome(_unit(states[1:-1]))
+            own = states[1:-1]
+            length = np.linalg.norm(own, axis=1, keepdims=True)
+            yield Outcome(own / np.maximum(length, np.finfo(np.float32).tiny))
 
     @cached_property
     def _encoder(self) -> Encoder:
         return load_minilm(self.model, self.precision, self.max_tokens)
-
-
-def _unit(states: Matrix) -> Matrix:
-    length = np.linalg.norm(states, axis=1, keepdims=True)
-    rows: Matrix = states / np.maximum(length, np.finfo(np.float32).tiny)
-    return rows

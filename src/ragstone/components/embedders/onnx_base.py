@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 from ragstone.core.builtins import name_of
-from ragstone.models.onnx_encoder import check_ranges, check_runnable, digest_of
+from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
 from ragstone.protocols import Embedder, Services
 
 
@@ -31,3 +33,15 @@ class OnnxEmbedder(Embedder):
     def check(self, services: Services) -> None:
         """Raise if a file of the model, or a package that runs it, is missing or damaged."""
         check_runnable(self.model, name_of(type(self)).partition("/")[2])
+
+
+def load_encoder(
+    model: str, max_tokens: int, write: Callable[..., bytes], embedder: str
+) -> Encoder:
+    """Return an encoder whose graph `write` makes of the weights, `heads` and `epsilon`."""
+
+    def graph_of(weights: Mapping[str, Any], config: Mapping[str, Any]) -> bytes:
+        heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
+        return write(weights, heads=heads, epsilon=epsilon)
+
+    return Encoder.load(model, max_tokens, graph_of, embedder)

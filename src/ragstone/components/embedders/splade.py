@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ragstone.components.embedders.onnx_base import OnnxEmbedder
+from ragstone.components.embedders.onnx_base import OnnxEmbedder, load_encoder
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES
 from ragstone.models.onnx_encoder import Encoder, check_runnable, digest_of
 from ragstone.models.splade_onnx import write_splade
 from ragstone.protocols import Role, Services
-
-if TYPE_CHECKING:
-    from ragstone.models.bert_onnx import Matrix
 
 
 @dataclass(frozen=True)
@@ -64,16 +61,10 @@ class Splade(OnnxEmbedder):
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return _load(self.model, self.max_tokens)
+        return load_encoder(self.model, self.max_tokens, write_splade, "splade")
 
     @cached_property
     def _query_encoder(self) -> Encoder:
-        return _load(self.query_model, self.max_tokens) if self.query_model else self._encoder
-
-
-def _load(model: str, max_tokens: int) -> Encoder:
-    def graph_of(weights: Mapping[str, Matrix], config: Mapping[str, Any]) -> bytes:
-        heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
-        return write_splade(weights, heads=heads, epsilon=epsilon)
-
-    return Encoder.load(model, max_tokens, graph_of, "splade")
+        if not self.query_model:
+            return self._encoder
+        return load_encoder(self.query_model, self.max_tokens, write_splade, "splade")

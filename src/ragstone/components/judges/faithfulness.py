@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply, make_calls
-from ragstone.components.judges.list_schemas import Listing, Numbered
 from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template, with_replies
 from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Listing, Numbered
 from ragstone.components.llm import LlmBackend
 from ragstone.core.prompts import Prompt
 from ragstone.protocols import Services

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.list_schemas import Numbered
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
+from ragstone.components.judges.verdict_schemas import Numbered
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
 _OKAY: Final = 0.5

@@ -5,8 +5,7 @@ in quotation marks, block quotes, and verbatim copies of the material under judg
 verdict inside an answer does not count. Two different verdicts side by side contradict each other,
 and none is read; if prose withdraws a verdict, the later one counts.
 
-The schema of a verdict is `Rating` or `Choice` (`verdict_schemas`), `Listing` (claims) or
-`Numbered` (one verdict per numbered thing; both in `list_schemas`).
+The schemas of verdicts are in `verdict_schemas`.
 """
 
 from __future__ import annotations

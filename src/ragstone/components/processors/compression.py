@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ragstone.calls.types import Failure, Reply
-from ragstone.components.judges.reply_parsing import Unreadable, spoken
-from ragstone.components.llm import LlmComponent
+from ragstone.components.llm import LlmComponent, read_text
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.prompts import show_history
 from ragstone.core.spec import Written
@@ -81,16 +80,11 @@ def _compressed(context: Context, replies: Sequence[Reply | Failure]) -> Outcome
 
 def read_summary(reply: Reply | Failure, passage: str) -> tuple[str, str]:
     """Return the text that replaces a passage ("" drops it), and why it stays as it came, or ""."""
-    if isinstance(reply, Failure):
-        return passage, reply.reason
-    try:
-        summary = " ".join(spoken(reply.text).split())
-    except Unreadable as error:
-        return passage, str(error)
+    summary, problem = read_text(reply, lambda text: " ".join(text.split()))
+    if problem:
+        return passage, problem
     if summary.strip("\"'*.:[]() ").upper() == NOTHING:
         return "", ""
-    if not summary:
-        return passage, "the model wrote nothing"
     if len(summary) >= len(passage):
         return passage, "the summary is as long as the passage"
     return summary, ""

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.components.generators.context_window import count_tokens
@@ -21,11 +22,7 @@ from ragstone.errors import ConfigError
 from ragstone.indexes.embed import embed_texts
 from ragstone.protocols import Processor, Services
 from ragstone.text.sentences import sentence_starts, splitter_version
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.types import Context, Task
+from ragstone.types import Context, Task
 
 _NAME: Final = "the processor 'pruning'"
 _AT_ONCE: Final = 256

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from ragstone.calls.types import Failure, Reply
-from ragstone.components.judges.reply_parsing import Unreadable, spoken
-from ragstone.components.llm import LlmComponent
+from ragstone.components.llm import LlmComponent, read_text
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
@@ -40,7 +39,7 @@ class Translation(LlmComponent, QueryFormer):
 
     Args:
         language: name of the corpus's language: `English`, `German`.
-        of: the query former whose text is translated; one that asks no model.
+        of: the query former whose text is translated; it may not call a model itself.
         model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
         max_tokens: maximum length of a reply.
         system: your own system template; {language} is in this one or in the other.
@@ -58,10 +57,10 @@ class Translation(LlmComponent, QueryFormer):
     def __post_init__(self) -> None:
         """Check the fields."""
         if not self.language.strip():
-            raise ConfigError("language is empty; name the language of the corpus, as English")
+            raise ConfigError("language is empty; give the corpus's language, such as English")
         super().__post_init__()
         if self._query_former.needs_model:
-            raise ConfigError(f"of: {self.of!r} asks a model itself; use one such as as-given")
+            raise ConfigError(f"of: {self.of!r} calls a model itself; use as-given, for example")
 
     @property
     def content_revision(self) -> Mapping[str, Any]:
@@ -88,14 +87,9 @@ class Translation(LlmComponent, QueryFormer):
 
 
 def _formed(given: str, reply: Reply | Failure) -> Outcome[str]:
-    if isinstance(reply, Failure):
-        return Outcome(given, reply.reason, retry=True)
-    try:
-        translation = read_translation(spoken(reply.text))
-    except Unreadable as error:
-        return Outcome(given, str(error))
-    if not translation:
-        return Outcome(given, "the model wrote nothing")
+    translation, problem = read_text(reply, read_translation)
+    if problem:
+        return Outcome(given, problem, retry=isinstance(reply, Failure))
     if len(translation) > _MAX_RATIO * len(given) + _SPARE:
         return Outcome(given, f"no translation in {translation[:80]!r}")
     return Outcome(translation)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable
+from ragstone.components.llm import read_reply
 from ragstone.components.rerankers.depth import by_place, heads
 from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
 from ragstone.components.rerankers.permutation_parsing import ORDER_SCHEMA, read_order
@@ -119,7 +120,7 @@ class LlmListwise(LlmReranker):
             ]
             replies = self.ask(prompts, services, title="sorting passages")
             for query, part, reply in zip(asked, parts, replies, strict=True):
-                order = _read(reply, len(part))
+                order = read_reply(reply, partial(_read_places, count=len(part)))
                 if isinstance(order, list):
                     orders[query][slice(*plans[query][turn])] = [part[n] for n in order]
                 else:
@@ -148,13 +149,8 @@ def windows(length: int, window: int, stride: int) -> list[tuple[int, int]]:
     return [(max(0, end - window), end) for end in ends]
 
 
-def _read(reply: Reply | Failure, count: int) -> list[int] | Unreadable | Failure:
-    if isinstance(reply, Failure):
-        return reply
-    try:
-        order = read_order(reply.text, count)
-    except Unreadable as error:
-        return error
+def _read_places(reply: Reply, count: int) -> list[int]:
+    order = read_order(reply.text, count)
     add_note("windows whose reply left passages out", order.missing > 0)
     add_note("windows whose reply named a passage twice", order.repeated > 0)
     add_note("windows whose reply named passages that were not shown", order.unknown > 0)

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from ragstone.calls.types import Failure, Reply, TokenLogprob
+from ragstone.calls.types import Reply, TokenLogprob
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
+from ragstone.components.llm import read_reply
 from ragstone.components.rerankers.depth import heads, reordered
 from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
@@ -32,7 +33,7 @@ USER: Final = (
     f"Question: {{query}}\n\n{LINE} the passage\n{{passage}}\n{LINE} end of the passage\n\n"
     "Does the passage hold information that answers the question? Reply Yes or No."
 )
-_WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\b(yes|no)\b")
 _AROUND: Final = " \t\r\n\"'*_`.,:!Ġ▁"
 _SHOWN: Final = 40
 
@@ -96,19 +97,10 @@ class LlmPointwise(LlmReranker):
         ]
         replies = self.ask(prompts, services, title="reranking passages")
         for ids in shown:
-            read = [_read(next(replies)) for _ in ids]
+            read = [read_reply(next(replies), probability_of_yes) for _ in ids]
             scores = [one if isinstance(one, float) else None for one in read]
             problems = [one for one in read if not isinstance(one, float)]
             yield outcome(reordered(ids, scores, self.top_k), problems)
-
-
-def _read(reply: Reply | Failure) -> float | Unreadable | Failure:
-    if isinstance(reply, Failure):
-        return reply
-    try:
-        return probability_of_yes(reply)
-    except Unreadable as error:
-        return error
 
 
 def probability_of_yes(reply: Reply) -> float:
@@ -157,10 +149,9 @@ def _of_token(token: TokenLogprob) -> float | None:
 
 def _of_text(text: str) -> float:
     """Return 1 for yes and 0 for no: the first word, or the only one of the two in the text."""
-    words = [word.casefold() for word in _WORD.findall(spoken(text))]
-    first = re.match(r"\W*(yes|no)\b", spoken(text), re.IGNORECASE)
-    if first:
-        return float(first[1].casefold() == "yes")
-    if len(set(words)) != 1:
+    said = spoken(text).casefold()
+    first = re.match(r"\W*(yes|no)\b", said)
+    words = [first[1]] if first else set(_WORD.findall(said))
+    if len(words) != 1:
         raise Unreadable(f"neither yes nor no in {text.strip()[:_SHOWN]!r}")
-    return float(words[0] == "yes")
+    return float("yes" in words)

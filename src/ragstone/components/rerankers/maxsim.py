@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.components.rerankers.depth import DepthReranker, check_places, heads, reordered
 from ragstone.core.component import Outcome
 from ragstone.core.progress import SilentBar, progress
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.indexes.embed import embed_texts
 from ragstone.indexes.quantisation import Precision
 from ragstone.indexes.token_vectors import SHARD, TokenIndex, maxsim
 from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ragstone.data.corpus import Corpus
 
 _Ranks: TypeAlias = dict[int, list[tuple[int, int]]]
 

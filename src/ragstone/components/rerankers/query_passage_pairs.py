@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ragstone.components.rerankers.depth import DepthReranker, check_scores, heads, reordered
 from ragstone.core.component import Outcome
@@ -14,9 +15,6 @@ from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 Pair: TypeAlias = tuple[str, str]
 _BINARY: Final = 2
@@ -54,10 +52,9 @@ class PairReranker(DepthReranker):
         ]
         scores, cut = self.score(pairs) if pairs else ([], 0)
         add_note(f"pairs of query and passage cut to {self.max_tokens} tokens", cut)
-        place = 0
+        rest = iter(scores)
         for search, ids in zip(searches, shown, strict=True):
-            part = scores[place : place + len(ids)]
-            place += len(ids)
+            part = [next(rest) for _ in ids]
             check_scores(part, ids, search.text, f"the cross-encoder {self.model!r}")
             yield Outcome(reordered(ids, part, self.top_k))
 

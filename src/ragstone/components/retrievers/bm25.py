@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ragstone.core.component import Outcome
 from ragstone.core.progress import track
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
 from ragstone.indexes.cache import INDEXES
@@ -18,9 +18,6 @@ from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.data.corpus import Corpus
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.component import Outcome, run_component
@@ -18,9 +19,6 @@ from ragstone.indexes.top_k import check_top_k, top_places
 from ragstone.protocols import Retriever, Services
 from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.statistics.score_scaling import Floats
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ class Fusion(Retriever):
         ids, order = list(places), top_places(total, self.top_k)
         return Ranking([ids[place] for place in order], total[order].tolist())
 
-    def _contributions(self, ranking: Ranking) -> tuple[Floats, float]:
+    def _contributions(self, ranking: Ranking) -> tuple[npt.NDArray[np.float64], float]:
         """Return the contribution of each place of a ranking, and that of any other passage."""
         if self.normalisation is None:
             return 1.0 / (self.rrf_k + np.arange(1, len(ranking) + 1)), 0.0

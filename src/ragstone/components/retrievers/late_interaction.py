@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
-from ragstone.core.progress import progress
+from ragstone.core.progress import Bar, progress
 from ragstone.core.resources import require_memory_and_disk
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.quantisation import Precision, decode
@@ -28,14 +30,7 @@ from ragstone.indexes.top_k import check_top_k, top_places
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.core.progress import Bar
-    from ragstone.data.corpus import Corpus
-
-    Matrix: TypeAlias = npt.NDArray[np.float32]
-
+Matrix: TypeAlias = npt.NDArray[np.float32]
 _SCORES: Final = 64_000_000
 """Maximum scores of queries and passages in memory: 256 MB."""
 _PRODUCT: Final = 16_000_000

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from ragstone.components.embedders.nested import nested_embedder
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.embed import embed_texts, rank_vectors
@@ -20,9 +21,6 @@ from ragstone.indexes.sparse_vectors import sparse_rows
 from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Embedder, Retriever, Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.data.corpus import Corpus
 
 _MOST: Final = 16_384
 """Milvus's maximum length of a ranking."""

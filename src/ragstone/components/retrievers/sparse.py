@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
 from ragstone.core.progress import track
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.indexes.embed import rank_embedded
+from ragstone.indexes.inverted import Postings
 from ragstone.indexes.sparse_vectors import sparse_index
 from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.data.corpus import Corpus
-    from ragstone.indexes.inverted import Postings
 
 
 @dataclass(frozen=True)
