@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
-from ragstone.components.judges.idk_conditioning import TABLES, conditioned
+from ragstone.components.judges.idk_conditioning import TABLES, cell
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.fingerprint import fingerprint
@@ -368,12 +368,12 @@ def test_conditioning_is_a_table_in_three_variants() -> None:
     """They differ on conversational turns alone."""
     cells = {v: [TABLES[v][a][i] for a in TABLES[v] for i in TABLES[v][a]] for v in TABLES}
 
-    assert conditioned(0.4, "conversational", "no", "script") == 0.0
-    assert conditioned(0.4, "CONVERSATIONAL", "no", "released") == 1.0
-    assert conditioned(0.4, "CONVERSATIONAL", "no") is None
+    assert cell("conversational", "no", "script") == 0.0
+    assert cell("CONVERSATIONAL", "no", "released") == 1.0
+    assert cell("CONVERSATIONAL", "no") == "leave out"
     assert len({len(held) for held in cells.values()}) == 1
     with pytest.raises(ConfigError, match="ANSWERABLE"):
-        conditioned(0.4, "ANSWERABEL", "no")
+        cell("ANSWERABEL", "no")
 
 
 def test_a_conditioned_judge_is_asked_only_where_its_value_is_kept() -> None:

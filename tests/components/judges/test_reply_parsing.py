@@ -204,7 +204,16 @@ def test_any_reply_is_read_or_refused(
 
 
 def test_hostile_replies_take_no_more_than_their_length() -> None:
-    """A hundred thousand braces or open thoughts are refused without delay."""
+    """A hundred thousand braces or unclosed thoughts are read in linear time."""
     for text in ("{" * 100_000, "<think>" * 20_000, "[[" * 100_000, '{"rating":' * 20_000):
         with pytest.raises(Unreadable):
             RATING.read(text)
+
+
+@pytest.mark.parametrize("end", ["", "</thinking>", "</thought>" * 200_000])
+def test_unclosed_thoughts_take_linear_time(end: str) -> None:
+    """A scan of the rest of the reply per tag would be 10 to the 11 steps: it would not finish."""
+    assert RATING.read(f"{'<think>' * 200_000}{end}</think>Rating: [[8]]") == 8
+    with pytest.raises(Unreadable):
+        RATING.read(f"{'<think>' * 200_000}{end}")
+    assert RATING.read(f"Rating: [[8]]\n{'<think>' * 200_000}") == 8

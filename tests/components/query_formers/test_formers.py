@@ -129,6 +129,8 @@ def _with_rewrites(reader: MtragReader, folder: Path) -> list[Query]:
         ('{"query": ""}', ""),
         ("I cannot help with that.", ""),
         ("{" * 50, ""),
+        ('{"a":' * 100_000, ""),
+        ('{"result": [{"query": "Where is Apple?"}]}', "Where is Apple?"),
     ],
 )
 def test_a_reply_is_read_tolerantly_but_never_guessed(reply: str, found: str) -> None:

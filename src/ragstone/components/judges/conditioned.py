@@ -87,19 +87,16 @@ class Conditioned(VerdictJudge):
     def _settled(self, item: Item, idk: Verdict) -> Verdict | None:
         """Return the verdict from the table; None if the judge's own value counts."""
         answerability = item.query.labels.get(self.label)
-        if idk.status == "not_applicable":
-            return None
         if idk.status == "failed":
             return replace(idk, value=None, reason=f"idk: {idk.reason}")
-        if answerability is None:
+        if idk.status == "not_applicable" or answerability is None:
             return None
         found = cell(str(answerability), idk.label, self.variant)
         if found == KEEP:
             return None
-        reason = f"{answerability}, idk {idk.label}"
-        if found == OUT:
-            return _with_detection(Verdict.settled(item, f"{reason}: left out"), idk)
-        return _with_detection(Verdict.settled(item, reason, float(found)), idk)
+        reason = f"{answerability}, idk {idk.label}{': left out' if found == OUT else ''}"
+        value = None if found == OUT else float(found)
+        return _with_detection(Verdict.settled(item, reason, value), idk)
 
 
 def _with_detection(verdict: Verdict, idk: Verdict) -> Verdict:

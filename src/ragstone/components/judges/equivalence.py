@@ -100,9 +100,8 @@ class Equivalence(ModelJudge):
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call for the word, or for the probabilities of the words."""
         calls = super().calls_for(item)
-        if self.method == "text":
-            return calls
-        return [replace(call, schema=Likelihood(least_mass=self.least_mass)) for call in calls]
+        likelihood = Likelihood(least_mass=self.least_mass)
+        return calls if self.method == "text" else [replace(c, schema=likelihood) for c in calls]
 
     def settings(self, backend: LlmBackend) -> JudgeSettings:
         """Request one token with its alternatives for the method `logprob`."""
@@ -114,7 +113,5 @@ class Equivalence(ModelJudge):
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return 1 for yes and 0 for no, or the probability of yes."""
-        value = values[0]
-        if isinstance(value, str):
-            return Verdict(item.item_id, float(value == "yes"), label=value)
+        value = float(values[0] == "yes") if self.method == "text" else values[0]
         return Verdict(item.item_id, value, label="yes" if value >= 0.5 else "no")  # noqa: PLR2004 - the likelier word

@@ -59,17 +59,3 @@ def cell(answerability: str, idk: str, variant: str = "corrected") -> Cell:
     if idk not in table[label]:
         raise ConfigError(f"idk verdict {idk!r}{did_you_mean(idk, table[label])}")
     return table[label][idk]
-
-
-def conditioned(
-    value: float | None, answerability: str, idk: str, variant: str = "corrected"
-) -> float | None:
-    """Return a conditioned score; None if the query is left out or the kept value is None.
-
-    >>> conditioned(0.7, "ANSWERABLE", "yes"), conditioned(0.7, "ANSWERABLE", "no")
-    (0.0, 0.7)
-    """
-    found = cell(answerability, idk, variant)
-    if isinstance(found, float):
-        return found
-    return value if found == KEEP else None

@@ -1,8 +1,8 @@
-"""The calls of a judge: asking its model, and asking again.
+"""The calls of a judge to its model, and their repetition if a reply cannot be read.
 
-A call has a JSON schema if the server takes one. A truncated reply is asked for once more with a
-larger limit, an unreadable one once more with the reason; what is still unreadable then has no
-verdict. The first batch is a probe: a model that rarely gives a verdict is stopped there.
+A request has a JSON schema if the server accepts one. A truncated reply is requested once more
+with a larger limit, and an unreadable one once more with the reason. A reply that is then still
+unreadable has no verdict. If the model rarely gives a verdict, the run stops after the first batch.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from ragstone.calls.types import Failure, Outcome, Reply, Request
+from ragstone.calls.types import Failure, Outcome, Request
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Cost
 from ragstone.components.judges.verdict_schemas import VerdictSchema
@@ -42,7 +42,7 @@ class JudgeCall(Generic[T]):
 
 @dataclass
 class JudgeReply(Generic[T]):
-    """The result of a call, after asking again if needed."""
+    """The result of a call, repeated if needed."""
 
     call: JudgeCall[T]
     value: T | None = None
@@ -52,7 +52,7 @@ class JudgeReply(Generic[T]):
     cost: Cost = field(default_factory=Cost)
     text: str = ""
     status: Literal["replied", "failed", "schema refused"] = "replied"
-    """Whether there was a reply; a failed call is no evidence about the model's format."""
+    """Whether there was a reply; a failed call shows nothing about the model's format."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class JudgeSettings:
     backend: LlmBackend
     explain: bool = True
     structured: bool | None = None
-    """Whether a JSON schema is sent; if None, it is sent to servers that take one."""
+    """Whether a JSON schema is sent; if None, it is sent to servers that accept one."""
     least_parse_rate: float = 0.5
 
 
@@ -74,8 +74,8 @@ def make_calls(
     """Return the result of each call, in order.
 
     Raises:
-        CallError: fewer replies of the first batch could be read than `least_parse_rate`; the
-            replies are kept.
+        CallError: the share of readable replies in the first batch is below `least_parse_rate`;
+            the replies are kept.
     """
     structured = settings.structured
     if structured is None:
@@ -109,7 +109,7 @@ def _check_parse_rate(first: Sequence[JudgeReply[Any]], settings: JudgeSettings)
 def _ask(
     calls: Sequence[JudgeCall[T]], settings: JudgeSettings, services: Services, *, structured: bool
 ) -> list[JudgeReply[T]]:
-    """Ask, and ask again what was truncated or unreadable, at most once for each cause."""
+    """Make the calls; repeat a truncated or unreadable one, at most once for each cause."""
     replies = [JudgeReply(call) for call in calls]
     waiting = [(place, _request(call, settings, structured)) for place, call in enumerate(calls)]
     asked_again: dict[str, set[int]] = {"truncated": set(), "unreadable": set()}
@@ -134,14 +134,15 @@ def _request(call: JudgeCall[Any], settings: JudgeSettings, structured: bool) ->
 
 
 def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:
-    """Read an outcome into a reply; return why to ask again: "truncated", "unreadable" or ""."""
+    """Read an outcome into a reply; return "truncated" or "unreadable" to repeat it, or ""."""
     if isinstance(outcome, Failure):
         refused = outcome.status in _SCHEMA_REFUSED and request.sampling.json_schema is not None
         reply.status = "schema refused" if refused else "failed"
         reply.reason = f"{'schema refused' if refused else 'the call failed'}: {outcome.reason}"
         return ""
     first = not reply.cost.calls
-    reply.cost += _cost(outcome)
+    tokens = outcome.tokens_in or 0, outcome.tokens_out or 0
+    reply.cost += Cost(1, *tokens, outcome.seconds or 0.0)
     reply.text = outcome.text
     if outcome.finish_reason in _TRUNCATED and not reply.call.schema.truncation_ok:
         reply.reason = f"the reply was cut after {request.sampling.max_tokens} tokens"
@@ -153,10 +154,6 @@ def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:
         return "unreadable"
     reply.reason, reply.read_at_once = "", first
     return ""
-
-
-def _cost(reply: Reply) -> Cost:
-    return Cost(1, reply.tokens_in or 0, reply.tokens_out or 0, reply.seconds or 0.0)
 
 
 def _once_more(request: Request, reply: JudgeReply[Any], cause: str) -> Request:

@@ -22,6 +22,7 @@ class Taxonomy(ModelJudge):
 
     name = "taxonomy"
     schema = Choice(LABELS, {"fact_single": ("fact single", "fact-single")})
+    metrics = tuple(f"taxonomy:{label}" for label in LABELS)
     needs = frozenset({"passages"})
     default_user = user_template(
         "Where does the answer to the question stand in the context? Choose one:\n"
@@ -32,11 +33,6 @@ class Taxonomy(ModelJudge):
         query="question",
         passages="context",
     )
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """One metric per label."""
-        return tuple(f"taxonomy:{label}" for label in LABELS)
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the label, and 1 or 0 per label."""

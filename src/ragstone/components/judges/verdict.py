@@ -35,12 +35,6 @@ class Item:
         """The first gold answer; "" if there is none."""
         return next(iter(self.query.gold_answers), "")
 
-    @classmethod
-    def of(cls, task: Task, prediction: Prediction) -> Item:
-        """Return the item of an experiment's answer."""
-        shown = tuple(passage.text for passage in task.context.passages)
-        return cls(task.query, prediction.answer, shown, problem=prediction.reason)
-
     @property
     def task(self) -> Task:
         """The query and its context, for a judge of your own."""
@@ -115,7 +109,10 @@ class VerdictJudge(Judge):
         self, tasks: Sequence[Task], predictions: Sequence[Prediction], services: Services
     ) -> Iterator[Outcome[Sequence[Score]]]:
         """Yield the scores of each prediction, one per metric of the judge."""
-        items = [Item.of(*pair) for pair in zip(tasks, predictions, strict=True)]
+        items = []
+        for task, prediction in zip(tasks, predictions, strict=True):
+            shown = tuple(passage.text for passage in task.context.passages)
+            items.append(Item(task.query, prediction.answer, shown, problem=prediction.reason))
         for verdict in self.verdicts(items, services):
             reason = verdict.reason if verdict.retry else ""
             yield Outcome(self.scores(verdict), reason, retry=verdict.retry)

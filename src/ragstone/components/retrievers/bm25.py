@@ -77,14 +77,12 @@ class BM25(Retriever):
         known = {numbers[word]: count for word, count in query.items() if word in numbers}
         places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
         ids = corpus.passage_ids
-        return Ranking(list(map(ids.__getitem__, places.tolist())), scores.tolist())
+        return Ranking([ids[place] for place in places.tolist()], scores.tolist())
 
     @cached_property
     def _analysis(self) -> Analysis:
         return Analysis(self.stemmer, self.stop_words)
 
     def _index(self, corpus: Corpus) -> WordIndex:
-        key = (corpus.digest, self._analysis, self.k1, self.b)
-        return INDEXES.get(
-            "bm25", key, lambda: WordIndex.of(corpus, self._analysis, self.k1, self.b)
-        )
+        given = self._analysis, self.k1, self.b
+        return INDEXES.get("bm25", (corpus.digest, *given), lambda: WordIndex.of(corpus, *given))

@@ -122,8 +122,8 @@ class _Search:
     @cached_property
     def longest(self) -> float:
         """The length of the longest vector."""
-        lengths = [_length(decode(shard.rows, np.float32)) for shard in self.shards]
-        return max(lengths, default=0.0)
+        vectors = (decode(shard.rows, np.float32) for shard in self.shards)
+        return max((float(np.sqrt(np.vecdot(v, v).max(initial=0))) for v in vectors), default=0.0)
 
     def rough(self, queries: Sequence[Matrix], bar: Bar) -> Matrix:
         """Return the scores of some queries for all passages, computed together in 32 bits."""
@@ -149,14 +149,12 @@ class _Search:
             lengths = float(np.linalg.norm(query.astype(np.float64), axis=1).sum())
             slack = lengths * self.longest * 2 * (sum(query.shape) + 4) * _ROUNDING
             places = np.flatnonzero(rough >= np.partition(rough, -top_k)[-top_k] - slack)
-        exact = [maxsim(query, self._passage(place)) for place in places.tolist()]
+        found = (divmod(place, SHARD) for place in places.tolist())
+        exact = [maxsim(query, self.shards[shard].passage(place)) for shard, place in found]
         scores = np.array(exact, dtype=np.float32)
         order = top_places(scores, top_k)
         ids = [self.corpus.passage_ids[place] for place in places[order]]
         return Ranking(ids, scores[order].tolist())
-
-    def _passage(self, position: int) -> npt.NDArray[np.float64]:
-        return self.shards[position // SHARD].passage(position % SHARD)
 
 
 def _scores(queries: Sequence[Matrix], vectors: Matrix, starts: npt.NDArray[np.int64]) -> Matrix:
@@ -189,7 +187,3 @@ def _groups(queries: Sequence[Matrix], most: int) -> Iterator[list[int]]:
             held += len(query)
     if group:
         yield group
-
-
-def _length(vectors: Matrix) -> float:
-    return float(np.sqrt(np.vecdot(vectors, vectors).max(initial=0)))

@@ -9,9 +9,7 @@ from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
 from ragstone.core.progress import track
 from ragstone.core.spec import Written
-from ragstone.data.corpus import Corpus
 from ragstone.indexes.embed import rank_embedded
-from ragstone.indexes.inverted import Postings
 from ragstone.indexes.sparse_vectors import sparse_index
 from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
@@ -48,11 +46,10 @@ class Sparse(UsesEmbedder, Retriever):
 
     def _rank(self, queries: list[Mapping[int, float]], services: Services) -> list[Ranking]:
         index = sparse_index(self._embedder, services)
-        found = track(queries, "Searching words", len(queries))
-        return [self._ranking(query, index, services.corpus) for query in found]
-
-    def _ranking(self, query: Mapping[int, float], index: Postings, corpus: Corpus) -> Ranking:
-        # A term that no passage of the corpus has may be beyond the end of the index.
-        known = {term: weight for term, weight in query.items() if term < len(index.highest)}
-        places, scores = index.search(list(known), list(known.values()), self.top_k)
-        return Ranking([corpus.passage_ids[place] for place in places], scores.tolist())
+        ids, rankings = services.corpus.passage_ids, []
+        for query in track(queries, "Searching words", len(queries)):
+            # A term that is in no passage may be beyond the end of the index.
+            known = {term: weight for term, weight in query.items() if term < len(index.highest)}
+            places, scores = index.search(list(known), list(known.values()), self.top_k)
+            rankings.append(Ranking([ids[place] for place in places], scores.tolist()))
+        return rankings
