@@ -137,7 +137,7 @@ def _template(file: TaxonomyFile) -> str:
     meanings = "\n".join(f"{mark} {name}: {meaning};" for mark, (name, meaning) in named)
     task = f"{file.task}\n{meanings}".replace("{", "{{").replace("}", "}}")
     shown = {"query": "question", **({"passages": "context"} if file.context else {})}
-    return user_template(task, **shown)
+    return user_template(task, shown)
 
 
 def gold_items(dataset: Dataset, most: int = limits.MAX_GOLD_PASSAGES) -> list[Item]:

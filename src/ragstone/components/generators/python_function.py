@@ -7,7 +7,7 @@ import importlib
 import inspect
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -138,24 +138,17 @@ class _FunctionClient:
 
 async def _in_thread(function: Callable[[Request], Any], request: Request) -> Any:
     """Call a function in a daemon thread: the program can end even if the function hangs."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def settle(value: Any, error: BaseException | None) -> None:
-        if not future.done():
-            future.set_result(value) if error is None else future.set_exception(error)
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()  # The call cannot be cancelled.
 
     def run() -> None:
-        value, raised = None, None
         try:
-            value = function(request)
+            future.set_result(function(request))
         except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
-            raised = error
-        with suppress(RuntimeError):  # The loop is closed: nothing awaits the future.
-            loop.call_soon_threadsafe(settle, value, raised)
+            future.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="ragstone-callable").start()
-    return await future
+    return await asyncio.wrap_future(future)
 
 
 def _find(target: str) -> Callable[..., Any]:

@@ -37,8 +37,7 @@ class CitationSupport(ModelJudge):
     default_user = user_template(
         "How far do the passages bear out the sentence? full: all it says stands there or follows; "
         "partial: some of it; none: nothing, or the contrary.",
-        sentence="sentence",
-        passages="passages it cites",
+        {"sentence": "sentence", "passages": "passages it cites"},
     )
 
     def without_call(self, item: Item) -> Verdict | None:

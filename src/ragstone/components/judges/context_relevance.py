@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Numbered
 
@@ -25,9 +25,7 @@ class ContextRelevance(ModelJudge):
         "Grade each numbered passage by what it gives to somebody who has to answer the question: "
         "answers (the answer, or a main part of it, stands there), helps (it holds something the "
         "answer needs), useless (anything else, also where the subject is the same).",
-        history="earlier turns",
-        query="question",
-        passages="passages",
+        {**TURN, "passages": "passages"},
     )
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:

@@ -30,10 +30,12 @@ class ConversationRating(ModelJudge):
         "Rate the answer to the last question of this conversation from 1 to 10: is it to the "
         "point, right as far as the passages tell, as deep as the question asks for, and does it "
         "fit what was said before? A longer answer is not a better one.",
-        history="earlier turns",
-        query="last question",
-        passages="passages",
-        answer="answer to be rated",
+        {
+            "history": "earlier turns",
+            "query": "last question",
+            "passages": "passages",
+            "answer": "answer to be rated",
+        },
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

@@ -21,48 +21,44 @@ CRITIQUES: Final[dict[str, str]] = {
     "question_grounded": user_template(
         "From 1 to 5: how well can the question be answered from this context alone? 5: clearly, "
         "and in one way only. 1: not at all, or it is no question.",
-        **_QUERY,
-        **_CONTEXT,
+        _QUERY | _CONTEXT,
     ),
     "answer_grounded": user_template(
         "From 1 to 5: how much of what the answer says can be drawn from the context? 5: all of "
         "it, beyond doubt. 1: none of it.",
-        **_ANSWER,
-        **_CONTEXT,
+        _ANSWER | _CONTEXT,
     ),
     "findable": user_template(
         "The context is one of many in a collection. From 1 to 5: how well would a search with "
         "this question find it? 5: the question names what sets this context apart. 1: it would "
         "fit a great many.",
-        **_QUERY,
-        **_CONTEXT,
+        _QUERY | _CONTEXT,
     ),
     "stand_alone": user_template(
         "From 1 to 5: can the question be understood by somebody who sees nothing else? 5: yes, be "
         "its terms ever so technical. 1: it leans on something unseen, such as `the text`, `this "
         "document`, or an object that it does not name.",
-        **_QUERY,
+        _QUERY,
     ),
     "question_useful": user_template(
         "The question is meant for a collection of documents. From 1 to 5: of how much use is its "
         "answer to somebody who works in that field? 5: of great use. 1: of none.",
-        **_QUERY,
+        _QUERY,
     ),
     "context_useful": user_template(
         "The context is part of a collection that people search. From 1 to 5: how much does it "
         "tell somebody who works in that field? 5: several different facts. 1: none.",
-        **_CONTEXT,
+        _CONTEXT,
     ),
     "context_clear": user_template(
         "From 1 to 5: how clear is this text? 5: whole sentences, well set, nothing missing. 1: "
         "torn off, garbled or badly set.",
-        **_CONTEXT,
+        _CONTEXT,
     ),
     "not_tautological": user_template(
         "From 1 to 5: how much does the answer add to the question? 5: all of it is new. 1: it "
         "repeats what the question says already.",
-        **_QUERY,
-        **_ANSWER,
+        _QUERY | _ANSWER,
     ),
 }
 """Critique -> user template; 5 is always the best rating."""

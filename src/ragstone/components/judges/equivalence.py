@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from ragstone.calls.types import Reply
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeSettings
-from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, Refusals, user_template
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
@@ -82,10 +82,7 @@ class Equivalence(ModelJudge):
     default_user = user_template(
         "Is the answer right? It is right if it gives what one of the gold answers gives, however "
         "it is worded; further details may stand beside it unless they contradict the gold answer.",
-        history="earlier turns",
-        query="question",
-        gold="gold answers",
-        answer="answer to be graded",
+        {**TURN, "gold": "gold answers", "answer": "answer to be graded"},
     )
 
     def __post_init__(self) -> None:

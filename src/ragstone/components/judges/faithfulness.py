@@ -8,7 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply, make_calls
-from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template, with_replies
+from ragstone.components.judges.llm_base import (
+    TURN,
+    ModelJudge,
+    Refusals,
+    user_template,
+    with_replies,
+)
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Listing, Numbered
 from ragstone.components.llm import LlmBackend
@@ -46,16 +52,13 @@ class Faithfulness(ModelJudge):
         "Which of the numbered claims does the evidence bear out? A claim is supported if the "
         "evidence states it or it follows from it without further knowledge; otherwise, also "
         "where the evidence is silent, it is unsupported.",
-        passages="evidence",
-        claims="claims",
+        {"passages": "evidence", "claims": "claims"},
     )
     default_claims_user = user_template(
         "List every claim of fact that the answer makes, each as a sentence that can be understood "
         "on its own: names in place of pronouns. Leave out questions, greetings and what it says "
         "about itself. Add nothing that the answer does not say.",
-        history="earlier turns",
-        query="question",
-        answer="answer",
+        {**TURN, "answer": "answer"},
     )
 
     def __str__(self) -> str:

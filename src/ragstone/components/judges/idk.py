@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
 
@@ -27,9 +27,7 @@ class IDK(ModelJudge):
         "know, or its sources do not say. Say partial if it declines one part of the question and "
         "answers another. Say no if it answers, be it wrong, short or hedged, and also if it only "
         "greets or thanks.",
-        history="earlier turns",
-        query="question",
-        answer="answer to be sorted",
+        {**TURN, "answer": "answer to be sorted"},
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

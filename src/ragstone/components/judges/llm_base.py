@@ -33,10 +33,14 @@ _REASON: Final = "First give your reason in one or two sentences."
 _LINE: Final = "=" * 12
 
 
-def user_template(task: str, **titles: str) -> str:
+TURN: Final = {"history": "earlier turns", "query": "question"}
+"""Titles of a turn's variables in a user template."""
+
+
+def user_template(task: str, titles: Mapping[str, str]) -> str:
     r"""Return a user template: a task, then each variable below its title, between fence lines.
 
-    >>> user_template("Grade the answer.", answer="the answer")
+    >>> user_template("Grade the answer.", {"answer": "the answer"})
     'Grade the answer.\n\n============ the answer\n{answer}\n============ end of the material'
     """
     material = "\n".join(f"{_LINE} {title}\n{{{name}}}" for name, title in titles.items())

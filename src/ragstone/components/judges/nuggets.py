@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Numbered
 
@@ -32,10 +32,7 @@ class Nuggets(ModelJudge):
     default_user = user_template(
         "For each numbered fact, say whether the answer holds it: support (wholly, in any words), "
         "partial (in part, or only hinted at), none.",
-        history="earlier turns",
-        query="question",
-        answer="answer",
-        nuggets="facts",
+        {**TURN, "answer": "answer", "nuggets": "facts"},
     )
 
     def without_call(self, item: Item) -> Verdict | None:

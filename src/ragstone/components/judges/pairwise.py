@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice
 
@@ -41,11 +41,7 @@ class Pairwise(ModelJudge):
         "Which answer serves the person who asked better: the first, the second, or is it a tie? "
         "Look at whether they are right, to the point and complete. The order in which they stand, "
         "their length and their style do not count.",
-        history="earlier turns",
-        query="question",
-        passages="passages",
-        one="first answer",
-        two="second answer",
+        {**TURN, "passages": "passages", "one": "first answer", "two": "second answer"},
     )
 
     def without_call(self, item: Item) -> Verdict | None:

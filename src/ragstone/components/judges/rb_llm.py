@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Rating
 
@@ -35,11 +35,7 @@ class RBLLM(ModelJudge):
         "it answers this question at this point of the conversation and nothing else. Complete: it "
         "holds what the gold answer holds. 10 is as good as the gold answer; 1 is of no use, or "
         "misleads. Neither length nor style counts.",
-        history="earlier turns",
-        query="question",
-        passages="passages",
-        gold="gold answers",
-        answer="answer to be rated",
+        {**TURN, "passages": "passages", "gold": "gold answers", "answer": "answer to be rated"},
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

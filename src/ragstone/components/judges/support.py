@@ -33,9 +33,7 @@ class Support(ModelJudge):
         "Could somebody who knows nothing but this passage give this answer to the question? Say "
         "yes only if the passage itself states the answer or leaves no other; that it is about the "
         "same subject is not enough.",
-        query="question",
-        answer="answer",
-        passages="passage",
+        {"query": "question", "answer": "answer", "passages": "passage"},
     )
 
     def __str__(self) -> str:

@@ -30,8 +30,7 @@ class Taxonomy(ModelJudge):
         "- summary: stated outright, but it has several parts: a list, a procedure, a digest;\n"
         "- reasoning: not stated, but it follows from what the context says;\n"
         "- unanswerable: neither stated nor to be concluded from the context.",
-        query="question",
-        passages="context",
+        {"query": "question", "passages": "context"},
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

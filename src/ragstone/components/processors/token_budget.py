@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
@@ -71,14 +72,8 @@ def first_words(text: str, tokens: int) -> str:
     """
     if count_tokens([text]) <= tokens:
         return text
-    start = _first_characters(text, tokens)
+    # The length of the longest start within `tokens`.
+    length = bisect_right(range(len(text)), tokens, key=lambda n: count_tokens([text[: n + 1]]))
+    start = text[:length]
     at_word = start if text[len(start) : len(start) + 1].isspace() else _LAST_WORD.sub("", start)
     return at_word.rstrip() or start.rstrip()
-
-
-def _first_characters(text: str, tokens: int) -> str:
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count_tokens([text[:middle]]) <= tokens else (low, middle - 1)
-    return text[:low]
