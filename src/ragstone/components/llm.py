@@ -14,6 +14,7 @@ from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, Sam
 from ragstone.components.generators.llm_base import LlmGenerator
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.core.builtins import name_of
+from ragstone.core.component import Component
 from ragstone.core.prompts import Prompt
 from ragstone.core.registry import create
 from ragstone.core.spec import Written
@@ -83,7 +84,7 @@ def read_text(reply: Outcome, read: Callable[[str], str]) -> tuple[str, str]:
     return "", text.reason if isinstance(text, Failure) else str(text)
 
 
-class LlmComponent:
+class LlmComponent(Component):
     """A component with a field `model`: the model is resolved, checked and part of the cache key.
 
     Derive from this class and from a protocol. It is not a dataclass, because each component has
@@ -99,11 +100,11 @@ class LlmComponent:
     """Variables that the templates must use."""
     optional_variables: ClassVar[frozenset[str]] = frozenset()
     needs_model = True
+    sizes = ("max_tokens",)
 
     def __post_init__(self) -> None:
         """Check the fields, and resolve the model while the experiment file's folder is known."""
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
+        super().__post_init__()
         _ = self.model_as_written, self.prompt
 
     @cached_property

@@ -80,10 +80,10 @@ def test_a_first_turn_has_nothing_before_it() -> None:
 
 
 def test_counts_below_one_are_refused() -> None:
-    """No turn at all is no search."""
-    with pytest.raises(ConfigError, match="at least 1"):
+    """Without a turn there is nothing to search for."""
+    with pytest.raises(ConfigError, match="turns must be 1 or more, found 0"):
         LastTurns(0)
-    with pytest.raises(ConfigError, match="at least 1"):
+    with pytest.raises(ConfigError, match="last must be 1 or more, found 0"):
         UserTurns(0)
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from ragstone.components.rerankers.depth import (
     by_place,
-    check_places,
     check_scores,
     falling,
     reordered,
 )
+from ragstone.components.rerankers.maxsim import MaxSim
 from ragstone.errors import ConfigError, RagstoneError
 
 
@@ -56,12 +56,12 @@ def test_scores_far_apart_stay_as_they_are() -> None:
     assert falling([]) == []
 
 
-def test_what_cannot_fall_is_refused() -> None:
-    """More places returned than looked at, or none at all."""
+def test_top_k_is_between_1_and_depth() -> None:
+    """A reranker cannot return more passages than it reads, nor none."""
     with pytest.raises(ConfigError, match="top_k is 20, but only depth=10"):
-        check_places(20, 10)
+        MaxSim(20, 10)
     with pytest.raises(ConfigError, match="top_k must be 1 or more"):
-        check_places(0, 10)
+        MaxSim(0, 10)
 
 
 def test_a_score_that_is_no_number_is_an_error() -> None:

@@ -26,7 +26,7 @@ from ragstone.calls.types import (
 from ragstone.calls.wire_formats import OpenAIFormat, join_url
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES, add_note
-from ragstone.errors import CallError, ConfigError
+from ragstone.errors import CallError
 from ragstone.protocols import Embedder, Role, Services
 
 Matrix: TypeAlias = npt.NDArray[np.float32]
@@ -71,13 +71,11 @@ class EndpointEmbedder(Embedder):
     concurrency: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     needs_model = True
     texts_per_call = 256
+    sizes = ("batch", "dimensions", "max_characters")
 
     def __post_init__(self) -> None:
         """Check the ranges and the address."""
-        for name in ("batch", "dimensions", "max_characters"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {value}")
+        super().__post_init__()
         _ = self.endpoint
 
     @property

@@ -30,6 +30,7 @@ class UsesEmbedder(Component):
 
     def __post_init__(self) -> None:
         """Create the embedder while the experiment file's folder is known."""
+        super().__post_init__()
         _ = self._embedder
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
 
 from ragstone.calls.estimates import Estimate
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
@@ -18,7 +17,6 @@ from ragstone.core.prompts import (
     WITH_CONTEXT_USER,
     RagPrompts,
 )
-from ragstone.errors import ConfigError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Query, Task
 
@@ -87,15 +85,12 @@ class LlmGenerator(EndpointGenerator):
     closed_book_user: str = CLOSED_BOOK_USER
     budget: int | None = None
 
-    sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
-    """Fields that must be 1 or more."""
+    sizes = ("max_tokens",)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if a template or a size is wrong."""
+        super().__post_init__()
         self.prompts.check()
-        for name in self.sizes:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
 
     @property
     def content_revision(self) -> str:

@@ -17,7 +17,6 @@ from ragstone.components.metrics.refusal import refusal
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt, Template, show_history, show_passages
 from ragstone.core.spec import Written
-from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.types import ChatMessage
 
@@ -81,6 +80,7 @@ class ModelJudge(VerdictJudge):
 
     schema: ClassVar[VerdictSchema[Any]]
     needs_model = True
+    sizes = ("repeats", "max_tokens")
     default_user: ClassVar[str]
     variables: ClassVar[tuple[str, ...]] = ()
     """Variables that your own template may use; those of `default_user` if empty."""
@@ -96,10 +96,7 @@ class ModelJudge(VerdictJudge):
 
     def __post_init__(self) -> None:
         """Check the fields, and resolve the models while the experiment file's folder is known."""
-        if self.repeats < 1 or self.max_tokens < 1:
-            raise ConfigError(
-                f"repeats and max_tokens start at 1, found {self.repeats} and {self.max_tokens}"
-            )
+        super().__post_init__()
         _ = self.backends, self.prompt
 
     @cached_property

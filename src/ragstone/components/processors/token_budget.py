@@ -6,12 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 from ragstone.components.generators.context_window import count_tokens
 from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
-from ragstone.errors import ConfigError
 from ragstone.protocols import Processor, Services
 from ragstone.types import Context, ContextPassage, Task
 
@@ -33,12 +32,8 @@ class TokenBudget(Processor):
 
     tokens: int
     cut: Literal["words", "passages"] = "words"
-    version: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if self.tokens < 1:
-            raise ConfigError(f"tokens must be 1 or more, found {self.tokens}")
+    version = 2
+    sizes = ("tokens",)
 
     def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Context]]:
         """Yield the context of each task, cut to the budget."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragstone.components.query_formers.mtrag_tags import MessageFormer, Variant, last_turn
-from ragstone.errors import ConfigError
 from ragstone.types import Message, Query
 
 
@@ -35,11 +34,7 @@ class LastTurns(MessageFormer):
 
     turns: int = 2
     variant: Variant = "corrected"
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if self.turns < 1:
-            raise ConfigError(f"last-turns needs at least 1 turn, found {self.turns}")
+    sizes = ("turns",)
 
     def messages(self, query: Query) -> list[Message]:
         """Return the messages of the last turns; a turn begins with a user's message.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragstone.components.query_formers.mtrag_tags import MessageFormer, Variant, last_turn
-from ragstone.errors import ConfigError
 from ragstone.types import Message, Query
 
 
@@ -20,11 +19,7 @@ class UserTurns(MessageFormer):
 
     last: int | None = None
     variant: Variant = "corrected"
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if self.last is not None and self.last < 1:
-            raise ConfigError(f"user-turns needs last of at least 1, found {self.last}")
+    sizes = ("last",)
 
     def messages(self, query: Query) -> list[Message]:
         """Return the user's last turns."""

@@ -52,12 +52,11 @@ class CrossEncoderOnnx(PairReranker):
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     extra = "local"
+    sizes = ("top_k", "max_tokens", "threads")
 
     def __post_init__(self) -> None:
         """Check the ranges."""
         super().__post_init__()
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"threads must be 1 or more, found {self.threads}")
         _ = self._folder
 
     @cached_property

@@ -18,24 +18,18 @@ class DepthReranker(Reranker):
     needs_model = True
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_places(self.top_k, self.depth)
+        """Raise `ConfigError` unless `top_k` is between 1 and `depth`."""
+        super().__post_init__()
+        if self.top_k > self.depth:
+            raise ConfigError(
+                f"top_k is {self.top_k}, but only depth={self.depth} passages of a ranking are "
+                "reranked; raise depth or lower top_k"
+            )
 
     @property
     def reads(self) -> int:
         """Passages of a ranking that are reranked."""
         return self.depth
-
-
-def check_places(top_k: int, depth: int) -> None:
-    """Raise `ConfigError` unless `top_k` is between 1 and `depth`."""
-    if top_k < 1:
-        raise ConfigError(f"top_k must be 1 or more, found {top_k}")
-    if top_k > depth:
-        raise ConfigError(
-            f"top_k is {top_k}, but only depth={depth} passages of a ranking are reranked; raise "
-            "depth or lower top_k"
-        )
 
 
 def heads(rankings: Sequence[Ranking], depth: int) -> list[list[str]]:

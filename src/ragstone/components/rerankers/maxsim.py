@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragstone.components.embedders.nested import UsesEmbedder
-from ragstone.components.rerankers.depth import DepthReranker, check_places, heads, reordered
+from ragstone.components.rerankers.depth import DepthReranker, heads, reordered
 from ragstone.core.component import Outcome
 from ragstone.core.progress import SilentBar, progress
 from ragstone.core.spec import Written
@@ -44,11 +44,6 @@ class MaxSim(UsesEmbedder, DepthReranker):
     embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
     embedder_output = "tokens"
-
-    def __post_init__(self) -> None:
-        """Check the ranges, and create the embedder."""
-        check_places(self.top_k, self.depth)
-        super().__post_init__()
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services

@@ -25,16 +25,11 @@ class PairReranker(DepthReranker):
 
     model: str
     max_tokens: int
+    sizes = ("top_k", "max_tokens")
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        super().__post_init__()
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services

@@ -14,7 +14,6 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
 from ragstone.indexes.cache import INDEXES
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
 from ragstone.types import Ranking, Search
@@ -44,7 +43,7 @@ class BM25(Retriever):
 
     def __post_init__(self) -> None:
         """Check the ranges, and that there are such stop words."""
-        check_top_k(self.top_k)
+        super().__post_init__()
         if not 0 <= self.k1 < math.inf:
             raise ConfigError(f"k1 must be 0 or more, found {self.k1}")
         if not 0 <= self.b <= 1:

@@ -18,7 +18,6 @@ from ragstone.indexes.corpus_vectors import embed_corpus, missing_bytes
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.exact_knn import nearest
 from ragstone.indexes.quantisation import Precision
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
@@ -41,11 +40,6 @@ class Dense(UsesEmbedder, Retriever):
     embedder: Written = "minilm"
     precision: Precision = "float32"
     embedder_output = "dense"
-
-    def __post_init__(self) -> None:
-        """Check the range, and create the embedder."""
-        check_top_k(self.top_k)
-        super().__post_init__()
 
     def index_bytes(self, services: Services) -> Mapping[str, int]:
         """Return the bytes of the vectors that the store does not have yet.

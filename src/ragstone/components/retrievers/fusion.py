@@ -15,7 +15,7 @@ from ragstone.core.component import Outcome, run_component
 from ragstone.core.registry import create
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, RagstoneError
-from ragstone.indexes.top_k import check_top_k, top_places
+from ragstone.indexes.top_k import top_places
 from ragstone.protocols import Retriever, Services
 from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.types import Ranking, Search
@@ -55,7 +55,7 @@ class Fusion(Retriever):
 
     def __post_init__(self) -> None:
         """Create the retrievers, fill in the defaults, and check the combination."""
-        check_top_k(self.top_k)
+        super().__post_init__()
         if len(self.retrievers) < 2:  # noqa: PLR2004 - one ranking needs no fusion
             raise ConfigError(
                 f"fusion takes two or more retrievers, found {len(self.retrievers)}; "

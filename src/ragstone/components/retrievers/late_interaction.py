@@ -26,7 +26,7 @@ from ragstone.errors import ConfigError
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.quantisation import Precision, decode
 from ragstone.indexes.token_vectors import SHARD, TokenIndex, TokenShard, maxsim
-from ragstone.indexes.top_k import check_top_k, top_places
+from ragstone.indexes.top_k import top_places
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
@@ -53,11 +53,6 @@ class LateInteraction(UsesEmbedder, Retriever):
     embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
     embedder_output = "tokens"
-
-    def __post_init__(self) -> None:
-        """Check the range, and create the embedder."""
-        check_top_k(self.top_k)
-        super().__post_init__()
 
     def retrieve(
         self, searches: Sequence[Search], services: Services

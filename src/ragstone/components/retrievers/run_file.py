@@ -12,7 +12,6 @@ from ragstone.core.fingerprint import digest_file
 from ragstone.data.readers.rows import listed
 from ragstone.data.readers.trec import read_run
 from ragstone.errors import DatasetError
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
@@ -31,10 +30,6 @@ class RunFile(Retriever):
 
     path: str = field(metadata=NOT_IN_CACHE_KEY)
     top_k: int = 100
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        check_top_k(self.top_k)
 
     @cached_property
     def content_revision(self) -> str:

@@ -11,7 +11,6 @@ from ragstone.core.progress import track
 from ragstone.core.spec import Written
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.sparse_vectors import sparse_index
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
@@ -32,11 +31,6 @@ class Sparse(UsesEmbedder, Retriever):
     encoder: Written = "splade"
     embedder_field = "encoder"
     embedder_output = "sparse"
-
-    def __post_init__(self) -> None:
-        """Check the range, and create the embedder."""
-        check_top_k(self.top_k)
-        super().__post_init__()
 
     def retrieve(
         self, searches: Sequence[Search], services: Services
