@@ -1,6 +1,6 @@
-"""The language models that components ask, written as a generator is.
+"""The language models that components call, each described by the spec of a generator.
 
-`LlmComponent` is the base of components that ask one model; judges may ask several.
+`LlmComponent` is the base of components with one model; judges may have several.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LlmBackend:
-    """A model to ask, and how its replies are drawn."""
+    """A model and its sampling parameters."""
 
     generator: LlmGenerator
     sampling: Sampling
@@ -46,10 +46,6 @@ class LlmBackend:
         """Return the same model with some sampling parameters replaced."""
         return replace(self, sampling=replace(self.sampling, **changes))
 
-    def check(self, services: Services) -> None:
-        """Raise if the model is unavailable: file or package missing, or server unreachable."""
-        self.generator.check(services)
-
     def ask(
         self, requests: Sequence[Request], services: Services, *, title: str
     ) -> Iterator[Outcome]:
@@ -58,18 +54,18 @@ class LlmBackend:
 
 
 def resolve_llm(written: object, *, where: str = "model") -> LlmBackend:
-    """Return the model that `written` describes; raise `ConfigError` if it cannot be asked."""
+    """Return the model that `written` describes; raise `ConfigError` if it is not one."""
     made = create("generators", written, where=f"{where}, model")
     if not isinstance(made, LlmGenerator):
         raise ConfigError(
-            f"{where}: {type(made).__name__} is not a model that can be asked; use local, or "
+            f"{where}: {type(made).__name__} is not a language model; use local, or "
             "{name: chat, model: ...}"
         )
     return LlmBackend(made, made.sampling)
 
 
 def read_reply(reply: Outcome, read: Callable[[Reply], T]) -> T | Unreadable | Failure:
-    """Return what `read` makes of a reply; a failed call or an unreadable reply comes back."""
+    """Return the result of `read` for a reply, or the failure of the call or of `read`."""
     try:
         return reply if isinstance(reply, Failure) else read(reply)
     except Unreadable as error:
@@ -77,7 +73,7 @@ def read_reply(reply: Outcome, read: Callable[[Reply], T]) -> T | Unreadable | F
 
 
 def read_text(reply: Outcome, read: Callable[[str], str]) -> tuple[str, str]:
-    """Return what `read` makes of a reply without its thinking, and why it is missing, or ""."""
+    """Return the result of `read` for a reply without its thinking, and why it is "", or ""."""
     text = read_reply(reply, lambda one: read(spoken(one.text)))
     if isinstance(text, str):
         return text, "" if text else "the model wrote nothing"
@@ -100,7 +96,7 @@ class LlmComponent(Component):
     """Variables that the templates must use."""
     optional_variables: ClassVar[frozenset[str]] = frozenset()
     needs_model = True
-    sizes = ("max_tokens",)
+    sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
 
     def __post_init__(self) -> None:
         """Check the fields, and resolve the model while the experiment file's folder is known."""
@@ -119,7 +115,7 @@ class LlmComponent(Component):
 
     @cached_property
     def backend(self) -> LlmBackend:
-        """The model with the component's sampling: the one that is asked."""
+        """The model with the component's sampling parameters."""
         return self.model_as_written.with_sampling(**self.sampling_changes)
 
     @cached_property
@@ -133,8 +129,8 @@ class LlmComponent(Component):
         return self.backend.identity
 
     def check(self, services: Services) -> None:
-        """Raise if the model is unavailable."""
-        self.backend.check(services)
+        """Raise if the model is unavailable: file or package missing, or server unreachable."""
+        self.backend.generator.check(services)
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per query, unless a component makes more."""

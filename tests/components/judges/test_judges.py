@@ -485,7 +485,7 @@ def test_an_address_is_not_part_of_what_a_judge_is() -> None:
 
 def test_a_generator_that_asks_no_model_is_no_judge() -> None:
     """Told before anything is run."""
-    with pytest.raises(ConfigError, match="not a model that can be asked"):
+    with pytest.raises(ConfigError, match="not a language model"):
         judge("idk", model="gold")
 
 

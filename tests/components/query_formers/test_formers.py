@@ -184,5 +184,5 @@ def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
 
 def test_a_component_that_is_not_a_model_is_refused() -> None:
     """Recorded answers cannot rewrite anything."""
-    with pytest.raises(ConfigError, match="not a model that can be asked"):
+    with pytest.raises(ConfigError, match="not a language model"):
         LlmRewrite("gold")

@@ -116,7 +116,7 @@ def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
         ("translation(language=' ')", "language is empty"),
         ("translation(of=llm-rewrite)", "calls a model itself"),
         ({"name": "translation", "system": "Translate."}, "language"),
-        ({"name": "translation", "model": "gold"}, "not a model that can be asked"),
+        ({"name": "translation", "model": "gold"}, "not a language model"),
     ],
 )
 def test_mistakes_are_told(written: object, message: str) -> None:

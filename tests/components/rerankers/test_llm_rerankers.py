@@ -319,7 +319,7 @@ def test_the_key_holds_the_model_and_not_its_address() -> None:
     assert here.content_revision == there.content_revision != other.content_revision
     assert here.backend.sampling.logprobs == 20
     assert claude.backend.sampling.logprobs is None
-    with pytest.raises(ConfigError, match="not a model that can be asked"):
+    with pytest.raises(ConfigError, match="not a language model"):
         LlmPointwise(model="gold")
 
 

@@ -13,7 +13,6 @@ import numpy.typing as npt
 import orjson
 
 from ragstone.calls.http import ChatClient
-from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import (
     AttemptError,
     Endpoint,
@@ -36,8 +35,8 @@ Matrix: TypeAlias = npt.NDArray[np.float32]
 class EndpointEmbedder(Embedder):
     """Requests vectors from a server, several texts per request.
 
-    The call log keeps every reply, so that no request is paid for twice. The vectors of a corpus
-    are stored as well, like those of any embedder.
+    The call log keeps every reply: no request is paid for twice. The vectors of a corpus are stored
+    as well, as with any embedder.
 
     Args:
         model: the model's name on the server.
@@ -49,8 +48,8 @@ class EndpointEmbedder(Embedder):
         passage_prefix: text before each passage.
         query_extra: further fields of a request for queries, such as {input_type: query}.
         passage_extra: further fields of a request for passages.
-        max_characters: a longer text is cut here, and counted. By default the server decides, and
-            a text that it refuses has no vector.
+        max_characters: maximum length of a text; longer ones are cut and counted. By default the
+            server decides, and a text that it refuses has no vector.
         normalise: whether vectors are L2-normalised.
         batch: texts per request.
         concurrency: maximum number of parallel requests.
@@ -93,7 +92,9 @@ class EndpointEmbedder(Embedder):
             protocol="openai-embeddings",
             identity=self.identity,
             wire=EmbeddingsWire(),
-            client=_client,
+            client=lambda endpoint, pace: _EmbeddingsClient(
+                endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
+            ),
             concurrency=self.concurrency,
         )
 
@@ -102,7 +103,7 @@ class EndpointEmbedder(Embedder):
         services.calls.check(self.endpoint)
 
     def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
-        """Yield one vector per text; a text whose request failed has none.
+        """Yield one vector per text; a text has none if its request failed.
 
         Raises:
             CallError: the replies have vectors of different lengths.
@@ -135,7 +136,7 @@ class EndpointEmbedder(Embedder):
         return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
     def _sent(self, text: str, role: Role) -> str:
-        """Return a text as it is sent."""
+        """Return a text with its prefix, cut to `max_characters`."""
         text = (self.query_prefix if role == "query" else self.passage_prefix) + text
         if self.max_characters is not None and len(text) > self.max_characters:
             add_note(f"{ROLES[role]} cut to {self.max_characters} characters")
@@ -198,9 +199,3 @@ class _EmbeddingsClient(ChatClient):
         if found != expected:
             raise AttemptError(f"the server returned {found} vectors for {expected} texts")
         return reply
-
-
-def _client(endpoint: Endpoint, pace: ConcurrencyLimiter) -> _EmbeddingsClient:
-    return _EmbeddingsClient(
-        endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
-    )

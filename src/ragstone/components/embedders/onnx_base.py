@@ -38,7 +38,7 @@ class OnnxEmbedder(Embedder):
 def load_encoder(
     model: str, max_tokens: int, write: Callable[..., bytes], embedder: str
 ) -> Encoder:
-    """Return an encoder whose graph `write` makes of the weights, `heads` and `epsilon`."""
+    """Return an encoder; `write` makes its graph from the weights, `heads` and `epsilon`."""
 
     def graph_of(weights: Mapping[str, Any], config: Mapping[str, Any]) -> bytes:
         heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]

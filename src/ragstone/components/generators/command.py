@@ -34,7 +34,7 @@ class Command(ExternalSystem):
         command: program and arguments, split as a shell does; no shell is started.
         takes_context: whether it answers from `passages`, so that all settings can be measured.
         workers: number of processes that run side by side.
-        release: version of your system; a new one makes all calls again.
+        release: version of your system; after a change, all calls are repeated.
     """
 
     command: str

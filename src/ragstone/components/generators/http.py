@@ -44,8 +44,8 @@ class Http(ExternalSystem):
         passage_ids: path of the ids of the passages that it retrieved; empty if not reported.
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
-        release: version of your system; a new one makes all calls again.
-        concurrency: maximum calls at once.
+        release: version of your system; after a change, all calls are repeated.
+        concurrency: maximum number of parallel calls.
     """
 
     url: str = field(metadata=NOT_IN_CACHE_KEY)

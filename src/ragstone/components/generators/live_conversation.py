@@ -1,4 +1,4 @@
-"""Live conversations: the history of each turn contains the system's own earlier answers."""
+"""Live conversations: the history of each turn contains the system's earlier answers."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class Live(Generator):
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:
-        """Return an estimate from the reference histories; no sample is drawn.
+        """Return an estimate from the reference histories.
 
-        A sample of calls with those histories would be of no use to the run.
+        No sample calls are made: the run could not use calls with those histories.
         """
         return self._inner.estimate(tasks, services)
 

@@ -1,10 +1,11 @@
-"""Generators that make one call per query, and those among them that prompt a chat model."""
+"""Bases of generators: one call per query, to any system or to a chat model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import ClassVar
 
 from ragstone.calls.estimates import Estimate
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
@@ -48,7 +49,7 @@ class EndpointGenerator(Generator):
         return ""
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
-        """Yield one prediction per task, in order; a failed call is made again by the next run."""
+        """Yield one prediction per task, in order; the next run repeats a failed call."""
         requests = [self.request(task) for task in tasks]
         title = f"answers of {self.endpoint.model}"
         ended = services.calls.ask(self.endpoint, requests, title=title)
@@ -85,7 +86,7 @@ class LlmGenerator(EndpointGenerator):
     closed_book_user: str = CLOSED_BOOK_USER
     budget: int | None = None
 
-    sizes = ("max_tokens",)
+    sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if a template or a size is wrong."""

@@ -47,8 +47,9 @@ class Function(ExternalSystem):
     of the parameters `passages`, `context` and `task`.
 
     Args:
-        function: place of the function; a file is looked for beside the experiment file first.
-        concurrency: calls at once; above 1 the function must be thread-safe, or async.
+        function: name of the function; a file is searched for beside the experiment file first.
+        concurrency: maximum number of parallel calls; above 1, the function must be thread-safe or
+            async.
         release: version of your system; name a new one if a change is not in the function's file.
     """
 
@@ -144,7 +145,7 @@ async def _in_thread(function: Callable[[Request], Any], request: Request) -> An
     def run() -> None:
         try:
             future.set_result(function(request))
-        except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
+        except BaseException as error:  # noqa: BLE001 - raised again by the await
             future.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="ragstone-callable").start()

@@ -32,7 +32,7 @@ class Recorded(Generator):
     failure too. Other fields are ignored.
 
     Args:
-        path: path of the file; looked for beside the experiment file first.
+        path: path of the file; searched for beside the experiment file first.
     """
 
     path: Path = field(metadata=NOT_IN_CACHE_KEY)

@@ -43,7 +43,7 @@ class Vllm(SamplingGenerator):
         context_tokens: maximum length of prompt and answer together, in tokens; None takes the
             model's own.
         options: further arguments of `vllm.LLM`, for example `{tensor_parallel_size: 2}`.
-        at_once: maximum prompts that the engine is given together.
+        at_once: maximum number of prompts per call of the engine.
         extra: further arguments of `vllm.SamplingParams`, for example `{top_k: 20}`.
     """
 

@@ -21,9 +21,9 @@ _SENTENCE: Final = re.compile(r".+?(?:[.!?。](?:\s*\[[\d\s,]+\])*(?=\s|$)|$)", 
 class CitationSupport(ModelJudge):
     """The mean support of citing sentences by the passages that they cite.
 
-    Grades are full 1, partial 0.5, none 0. Citations are the numbers of the passages shown, in
-    brackets: [1], [2, 3]. A citation of a passage that was not shown counts as no support, without
-    a call. The part `citation-support:cited` is the share of sentences that cite.
+    Grades are full 1, partial 0.5, none 0. Citations are numbers of passages in brackets: [1],
+    [2, 3]. A citation of a passage that is not in the context counts as no support, without a
+    call. The part `citation-support:cited` is the share of sentences that cite.
     """
 
     explain: bool = False
@@ -48,7 +48,7 @@ class CitationSupport(ModelJudge):
         return known
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
-        """Return a call per sentence that cites a passage which was shown."""
+        """Return a call per sentence that cites a passage of the context."""
         calls = []
         for sentence, cited in sentences(item.answer or ""):
             shown = [item.passages[n - 1] for n in cited if 1 <= n <= len(item.passages)]

@@ -20,8 +20,8 @@ from ragstone.protocols import Judge, Services
 class Conditioned(VerdictJudge):
     """The judge's value, or 0 or 1 by the table of `ragstone.components.judges.idk_conditioning`.
 
-    Queries carry the label `answerability`; a query without it keeps its value. The judge is asked
-    only if its value is kept.
+    Queries carry the label `answerability`; a query without it keeps its value. The judge
+    runs only if its value is kept.
 
     Args:
         of: the judge whose value is adjusted: `RB_llm`, `{name: RL_F, model: ...}`.
@@ -51,7 +51,7 @@ class Conditioned(VerdictJudge):
 
     @property
     def needs_model(self) -> bool:
-        """Whether one of the judges asks a model."""
+        """Whether one of the judges calls a model."""
         return self.inner.needs_model or self.detector.needs_model
 
     @cached_property

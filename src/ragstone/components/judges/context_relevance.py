@@ -16,7 +16,7 @@ GRADES: Final = {"answers": 1.0, "helps": 0.5, "useless": 0.0}
 
 @dataclass(frozen=True)
 class ContextRelevance(ModelJudge):
-    """The mean grade of the passages shown: answers 1, helps 0.5, useless 0."""
+    """The mean grade of the passages: answers 1, helps 0.5, useless 0."""
 
     name = "context-relevance"
     schema = Numbered(1, tuple(GRADES))

@@ -106,7 +106,7 @@ class Critiques(ModelJudge):
         }
 
     def applicable(self, item: Item) -> list[str]:
-        """Return the critiques whose subject the item has."""
+        """Return the critiques that the texts of the item allow."""
         present = {
             "query": bool(item.query.text.strip()),
             "answer": bool((item.answer or item.gold).strip()),

@@ -21,7 +21,7 @@ ALTERNATIVES: Final = 20
 
 @dataclass(frozen=True)
 class Likelihood(VerdictSchema[float]):
-    """The probability of the first option, read off the first token's alternatives.
+    """The probability of the first option, from the alternatives to the first token.
 
     It is renormalised over the options: P(yes) / (P(yes) + P(no)). If their sum is below
     `least_mass`, the model was about to write something else, and there is no verdict.
@@ -64,8 +64,8 @@ class Equivalence(ModelJudge):
     """The probability that the model calls the answer right: 1 or 0 from one greedy reply.
 
     `method: text` reads the verdict; with repeats, the value is the share of yes. `method: logprob`
-    takes the probability of yes against no from the first token, the limit of that share. All gold
-    answers are shown, one per line.
+    takes the probability of yes against no from the first token, the limit of that share. The
+    prompt contains all gold answers, one per line.
     """
 
     explain: bool = False

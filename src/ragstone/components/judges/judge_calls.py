@@ -111,7 +111,11 @@ def _ask(
 ) -> list[JudgeReply[T]]:
     """Make the calls; repeat a truncated or unreadable one, at most once for each cause."""
     replies = [JudgeReply(call) for call in calls]
-    waiting = [(place, _request(call, settings, structured)) for place, call in enumerate(calls)]
+    waiting: list[tuple[int, Request]] = []
+    for place, call in enumerate(calls):
+        schema = call.schema.json_schema(explain=settings.explain) if structured else None
+        sampling = replace(settings.backend.sampling, json_schema=schema)
+        waiting.append((place, Request(call.messages, sampling, call.sample)))
     asked_again: dict[str, set[int]] = {"truncated": set(), "unreadable": set()}
     title = f"verdicts of {settings.judge}"
     while waiting:
@@ -125,12 +129,6 @@ def _ask(
                 again.append((place, _once_more(request, replies[place], cause)))
         waiting, title = again, f"verdicts of {settings.judge}, asked again"
     return replies
-
-
-def _request(call: JudgeCall[Any], settings: JudgeSettings, structured: bool) -> Request:
-    schema = call.schema.json_schema(explain=settings.explain) if structured else None
-    sampling = replace(settings.backend.sampling, json_schema=schema)
-    return Request(call.messages, sampling, call.sample)
 
 
 def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:

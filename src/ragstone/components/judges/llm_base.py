@@ -1,4 +1,4 @@
-"""The base of judges that ask language models: prompts, items without a call, pooled replies."""
+"""The base of judges by language models: prompts, items without a call, pooled replies."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def user_template(task: str, titles: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class ModelJudge(VerdictJudge):
-    """A judge that asks one or several language models.
+    """A judge by one or several language models.
 
     Args:
-        model: a generator that can be asked: `local`, `{name: chat, model: ...}`; or a list of
-            several, whose verdicts are combined: the median of ratings, the majority of choices.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`; or a list.
+            The verdicts of several are combined: the median of ratings, the majority of choices.
         repeats: number of replies per model; 2 or more need a temperature in `model`.
         explain: whether the model gives its reason before the verdict.
-        structured: whether a JSON schema is enforced; if None, the server's ability decides.
-        max_tokens: maximum length of a reply; a truncated one is asked for once more with four
+        structured: whether a JSON schema is enforced; if None, it is for servers that can.
+        max_tokens: maximum length of a reply; a truncated one is requested once more with four
             times the length.
         language: language of the model's reasons ("German"); the prompts do not change.
         system: your own system template in place of the judge's.
         user: your own user template; its variables are those of the judge's.
-        refusals: treatment of an "I don't know": `judge` asks the model; `settle` gives 1 if the
+        refusals: treatment of an "I don't know": `judge` calls the model; `settle` gives 1 if the
             query cannot be answered and 0 if it can; `unscored` leaves it out.
         least_parse_rate: minimum share of readable replies among the first twenty; below it, the
             run stops.
@@ -101,13 +101,13 @@ class ModelJudge(VerdictJudge):
 
     @cached_property
     def backends(self) -> list[LlmBackend]:
-        """The models that are asked, each with its own sampling."""
+        """The models, each with its own sampling."""
         models = self.model if isinstance(self.model, list) else [self.model]
         return [resolve_llm(written, where=f"judge {self.name!r}") for written in models]
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """Names of the models that are asked."""
+        """Names of the models."""
         return tuple(backend.endpoint.model for backend in self.backends)
 
     @property
@@ -123,10 +123,10 @@ class ModelJudge(VerdictJudge):
     def check(self, services: Services) -> None:
         """Raise if a model is unavailable."""
         for backend in self.backends:
-            backend.check(services)
+            backend.generator.check(services)
 
     def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return the calls of all repeats and models; replies asked for again are not counted."""
+        """Return the calls of all repeats and models; repetitions of calls are not counted."""
         return n_queries * self.calls_per_item * self.repeats * len(self.backends)
 
     @cached_property
@@ -168,7 +168,7 @@ class ModelJudge(VerdictJudge):
         return self.verdict(item, [reply.value for reply in replies])
 
     def without_call(self, item: Item) -> Verdict | None:
-        """Return the verdict on an item that is not worth a call; None if the model is asked."""
+        """Return the verdict on an item that needs no call; None if the model decides."""
         if "answer" in self.needs and item.answer is None:
             return Verdict.failed(
                 item, f"no answer to judge: {item.problem or 'the system failed'}"
@@ -298,7 +298,7 @@ def combine(verdicts: Sequence[Verdict], pooling: Pooling = "majority") -> Verdi
 
 
 def with_replies(verdict: Verdict, replies: Sequence[JudgeReply[Any]]) -> Verdict:
-    """Return a verdict with the cost of its replies, and whether to ask again."""
+    """Return a verdict with the cost of its replies, and whether the next run repeats a call."""
     return replace(
         verdict,
         values=(verdict.value,),

@@ -1,4 +1,4 @@
-"""pairwise: which of two answers is better, asked in both orders."""
+"""pairwise: which of two answers is better, judged in both orders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORDER_DEPENDENT: Final = "the verdict depends on the order"
 class Pairwise(ModelJudge):
     """1 if the answer beats the other one, 0.5 for a tie, 0 if it loses.
 
-    Both orders are asked. If they disagree, the verdict is a tie, with the reason. The part
+    The model judges both orders. If they disagree, the verdict is a tie, with the reason. The part
     `pairwise:first` is the share of the two replies that prefer the first place: 0.5 without a
     position bias. In an experiment, the other answer is the first gold answer.
     """

@@ -35,7 +35,7 @@ _MOST_OBJECTS: Final = 64
 
 
 class Unreadable(ValueError):
-    """A reply has no verdict that counts; the message is part of the prompt that asks again."""
+    """A reply has no verdict that counts; the message is part of the repeated request."""
 
 
 class Found(NamedTuple, Generic[T]):
@@ -149,11 +149,10 @@ def _is_quoted(text: str, one: Found[T], material: Sequence[str]) -> bool:
     if any(verdict in source for source in material):
         return True
     plain = _plain(verdict)
-    if plain and any(plain in _plain_material(source) for source in material):
+    if plain and any(plain in _plain(source) for source in material):
         return True
-    if one.alone or ('"' not in text and text.isascii() and ">" not in text):
-        return False
-    return any(m.start() < one.start and one.end <= m.end() for m in _QUOTED.finditer(text))
+    quotes = () if one.alone else _QUOTED.finditer(text)
+    return any(m.start() < one.start and one.end <= m.end() for m in quotes)
 
 
 def _line(text: str, one: Found[T]) -> tuple[int, int]:
@@ -163,11 +162,6 @@ def _line(text: str, one: Found[T]) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=64)
-def _plain_material(text: str) -> str:
-    """Return the same as `_plain`, cached: a text is compared with several replies."""
-    return _plain(text)
-
-
 def _plain(text: str) -> str:
     """Return a text without case, Markdown and spacing, which could hide a quotation."""
     return text.translate(_DELETED).casefold()

@@ -19,7 +19,7 @@ class Item:
     answer: str | None = ""
     """None if the system failed."""
     passages: tuple[str, ...] = ()
-    """The context as the generator was shown it."""
+    """The context of the answer, as it was in the generator's prompt."""
     other: str = ""
     """Another system's answer, for a judge that compares two."""
     problem: str = ""
@@ -79,12 +79,12 @@ class Verdict:
     values: tuple[float | None, ...] = ()
     """The value of each single reply, repeat by repeat, model by model."""
     read_at_once: bool = True
-    """Whether every first reply could be read, without asking again."""
+    """Whether every first reply could be read."""
     cost: Cost = field(default_factory=Cost)
     asked: bool = True
-    """Whether the item was a question for the judge; False if it was settled without a call."""
+    """Whether the judge was needed; False if the item was settled without a call."""
     retry: bool = False
-    """Whether a call failed, so that the next run asks again."""
+    """Whether a call failed, so that the next run repeats it."""
 
     @classmethod
     def settled(cls, item: Item, reason: str, value: float | None = None) -> Verdict:

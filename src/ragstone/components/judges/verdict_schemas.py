@@ -56,7 +56,7 @@ _HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—])")  #
 class VerdictSchema(Generic[T]):
     """The base of all schemas.
 
-    Messages of `Unreadable` are part of the prompt that asks again: a change makes new calls.
+    Messages of `Unreadable` are part of repeated requests: a change makes new calls.
     """
 
     keys: ClassVar[tuple[str, ...]] = ()
@@ -198,7 +198,7 @@ class Choice(VerdictSchema[str]):
 
     options: tuple[str, ...] = ("yes", "no")
     spellings: Mapping[str, tuple[str, ...]] | None = None
-    """Option -> further spellings; those of yes and no in some languages are known."""
+    """Option -> further spellings; those of yes and no in some languages are built in."""
     keys = ("verdict", "label", "answer", "Verdict", "label_name")
     json_type = TypeAdapter(str | bool)
 

@@ -29,11 +29,11 @@ USER: Final = "Question: {query}\n\nPassage:\n{passage}\n\nWhat helps to answer 
 class Compression(LlmComponent, Processor):
     """Replaces each passage by a model's summary of it for the query.
 
-    A passage is dropped if the model replies that nothing helps. It stays as it came, with the
-    reason, if its call fails, or its summary is empty or not shorter than the passage.
+    A passage is dropped if the model replies that nothing helps. It is unchanged, with the reason,
+    if its call fails, or if its summary is empty or not shorter than the passage.
 
     Args:
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         max_tokens: maximum length of a summary.
         system: your own system template.
         user: your own user template, with {query} and {passage}; {history} may be used.
@@ -79,7 +79,7 @@ def _compressed(context: Context, replies: Sequence[Reply | Failure]) -> Outcome
 
 
 def read_summary(reply: Reply | Failure, passage: str) -> tuple[str, str]:
-    """Return the text that replaces a passage ("" drops it), and why it stays as it came, or ""."""
+    """Return the text that replaces a passage ("" drops it), and why it is unchanged, or ""."""
     summary, problem = read_text(reply, lambda text: " ".join(text.split()))
     if problem:
         return passage, problem

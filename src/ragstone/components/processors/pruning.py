@@ -40,8 +40,8 @@ class _Sentence(NamedTuple):
 class Pruning(UsesEmbedder, Processor):
     """Keeps the sentences whose vectors are nearest to the query's, up to a share of the tokens.
 
-    All sentences of a context compete, across its passages. The sentences kept stay in their order,
-    and a passage of which none is kept is dropped. The nearest sentence is always kept. The idea is
+    All sentences of a context compete, across its passages. Their order does not change, and a
+    passage without a kept sentence is dropped. The nearest sentence is always kept. The idea is
     that of Xu and others, "RECOMP", ICLR 2024, without its training.
 
     Args:
@@ -137,6 +137,6 @@ class Pruning(UsesEmbedder, Processor):
 
 
 def _written(sentences: Sequence[_Sentence]) -> str:
-    """Return the sentences of a passage as one text, those of a line on one line."""
+    """Return the sentences of a passage as one text with the line breaks of the passage."""
     lines = groupby(sentences, key=lambda sentence: sentence.line)
     return "\n".join(" ".join(sentence.text for sentence in line) for _, line in lines)

@@ -58,7 +58,7 @@ class LlmRewrite(LlmComponent, QueryFormer):
     as it is, with the reason.
 
     Args:
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         max_tokens: maximum length of a reply.
         structured: whether the server enforces the form of the reply (a JSON schema).
         system: your own system template.

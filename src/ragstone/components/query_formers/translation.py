@@ -40,7 +40,7 @@ class Translation(LlmComponent, QueryFormer):
     Args:
         language: name of the corpus's language: `English`, `German`.
         of: the query former whose text is translated; it may not call a model itself.
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         max_tokens: maximum length of a reply.
         system: your own system template; {language} is in this one or in the other.
         user: your own user template, with {query}.

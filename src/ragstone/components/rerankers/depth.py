@@ -57,7 +57,7 @@ def reordered(passage_ids: Sequence[str], scores: Sequence[float | None], top_k:
 
 
 def falling(scores: Sequence[float | None]) -> list[float]:
-    """Return strictly falling scores; one that is missing is put just below the one before it.
+    """Return strictly falling scores; a missing one is just below the one before it.
 
     >>> falling([0.9, None, 0.1])
     [0.8999999761581421, 0.8999999165534973, 0.10000000149011612]
@@ -73,7 +73,7 @@ def falling(scores: Sequence[float | None]) -> list[float]:
 
 
 def by_place(passage_ids: Sequence[str], top_k: int) -> Ranking:
-    """Return a ranking of which only the order counts: the first of n passages has the score n.
+    """Return a ranking from an order alone: the first of n passages has the score n.
 
     >>> list(by_place(["b", "a"], 2).scores)
     [2.0, 1.0]

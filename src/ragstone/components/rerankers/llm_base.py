@@ -1,4 +1,4 @@
-"""The base of rerankers that ask a language model: depth, prompts, passages as material."""
+"""The base of rerankers by a language model: depth, prompts, passages as material."""
 
 from __future__ import annotations
 

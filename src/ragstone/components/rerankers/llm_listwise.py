@@ -44,16 +44,16 @@ STRUCTURED: Final = (
 
 @dataclass(frozen=True)
 class LlmListwise(LlmReranker):
-    """Sorts passages by a model's orders of overlapping windows, from the end to the top.
+    """Sorts overlapping windows of a ranking by a model, from the end to the top.
 
     Passages that a reply leaves out keep their order after those that it names. A repeated number
-    counts once, and an unknown number is ignored; notes count both. A window whose call failed, or
-    whose reply has no order, stays as it is, with the reason.
+    counts once, and an unknown number is ignored; notes count both. If a call
+    fails, or a reply has no order, the window is unchanged, with the reason.
 
     Args:
         top_k: maximum length of a ranking.
         depth: number of passages of a ranking that are sorted.
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         window: number of passages per prompt.
         stride: places by which the window moves; `window` - `stride` passages are carried along.
         max_tokens: maximum length of a reply; None allows six tokens per passage.
@@ -106,7 +106,7 @@ class LlmListwise(LlmReranker):
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
     ) -> Iterator[Outcome[Ranking]]:
-        """Yield the sorted ranking of each search; all windows of one round are asked together."""
+        """Yield the sorted ranking of each search; the calls of one round are made together."""
         orders = heads(rankings, self.depth)
         texts = self.shown(orders, services.corpus)
         plans = [windows(len(ids), self.window, self.stride) for ids in orders]

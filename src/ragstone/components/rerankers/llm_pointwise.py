@@ -1,4 +1,4 @@
-"""Passages ordered by the probability that a language model finds them helpful: one call each.
+"""Passages ordered by the probability that a language model finds them helpful.
 
 The score is P(yes) against P(no), as in Nogueira et al., "Document Ranking with a Pretrained
 Sequence-to-Sequence Model" (Findings of EMNLP 2020); the prompt is Ragstone's own.
@@ -40,17 +40,17 @@ _SHOWN: Final = 40
 
 @dataclass(frozen=True)
 class LlmPointwise(LlmReranker):
-    """Orders passages by the probability that a model says yes to their helpfulness.
+    """Orders passages by the probability that a model finds them helpful, with one call each.
 
     The first token of the reply that may be yes or no counts: P(yes) / (P(yes) + P(no)), summed
     over all spellings. Without log-probabilities from the server, yes is 1 and no is 0; notes count
-    such replies. A passage whose call fails, or whose reply is neither, keeps its place, with the
-    reason.
+    such replies. If a call fails, or a reply is neither yes nor no, the passage keeps its place,
+    with the reason.
 
     Args:
         top_k: maximum length of a ranking.
-        depth: number of passages of a ranking that are asked about, one call each.
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        depth: number of passages of a ranking that are reranked, one call each.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         logprobs: number of alternatives per token to request from the server; 0 requests none.
         max_tokens: maximum length of a reply; raise it for a model that thinks first.
         characters: maximum length of a passage in a prompt.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ class PairReranker(DepthReranker):
 
     model: str
     max_tokens: int
-    sizes = ("top_k", "max_tokens")
+    sizes: ClassVar[tuple[str, ...]] = ("top_k", "max_tokens")
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:

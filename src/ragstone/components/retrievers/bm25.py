@@ -1,4 +1,4 @@
-"""BM25: passages that share a query's words, rare words first."""
+"""BM25: ranks passages by the words that they share with the query."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class BM25(Retriever):
     def _ranking(
         self, query: Counter[str], numbers: dict[str, int], index: WordIndex, corpus: Corpus
     ) -> Ranking:
-        """Return the ranking of a query's words; empty if none of them is known."""
+        """Return the ranking of a query's words; empty if none of them is in the corpus."""
         known = {numbers[word]: count for word, count in query.items() if word in numbers}
         places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
         ids = corpus.passage_ids

@@ -31,8 +31,8 @@ class Fusion(Retriever):
     ranking does not contain).
 
     A retriever of weight 0 is ignored: with `text_weight` 1 the ranking is the first retriever's,
-    with 0 the second's. Of equal passages the one that the first retriever ranks higher comes
-    first; passages outside its ranking follow in the order of the next retriever.
+    with 0 the second's. Equal passages are in the order of the first retriever; passages outside
+    its ranking follow in the order of the next retriever.
 
     Args:
         retrievers: two or more retrievers, as specs or as components.

@@ -1,8 +1,8 @@
 """Late interaction over a whole corpus: the token vectors of every passage, compared exactly.
 
 The index grows with the number of tokens: it takes a hundred times the space of dense vectors, and
-suits corpora of up to some ten thousand passages. For a larger corpus, let another retriever find
-candidates and rerank them with `maxsim`.
+suits corpora of up to some ten thousand passages. For a larger corpus, rerank the candidates of
+another retriever with `maxsim`.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class _Search:
         """Return the ranking of one query, equal scores in the order of the corpus.
 
         The last digits of a rough score depend on the texts computed with it. Rough scores
-        therefore only select passages, whose scores are computed again, each alone and in 64 bits.
+        therefore only select passages; their final scores are computed one by one in 64 bits.
         """
         places = np.arange(len(rough))
         if not len(query):

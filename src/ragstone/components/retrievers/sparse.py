@@ -35,7 +35,7 @@ class Sparse(UsesEmbedder, Retriever):
     def retrieve(
         self, searches: Sequence[Search], services: Services
     ) -> Iterable[Outcome[Ranking]]:
-        """Return one ranking per search, in order; empty if it has no known term."""
+        """Return one ranking per search, in order; empty if no passage has one of its terms."""
         return rank_embedded(self._embedder, searches, services, self._rank)
 
     def _rank(self, queries: list[Mapping[int, float]], services: Services) -> list[Ranking]:
