@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from ragstone.calls.types import Reply
-from ragstone.components.judges.judge_calls import JudgeCall, JudgeSettings
+from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import TURN, ModelJudge, Refusals, user_template
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
-from ragstone.components.llm import LlmBackend
 from ragstone.errors import ConfigError
 
 ALTERNATIVES: Final = 20
@@ -32,6 +31,9 @@ class Likelihood(VerdictSchema[float]):
     key = "verdict"
     explained = False
     truncation_ok = True
+
+    def json_schema(self, *, explain: bool) -> None:
+        """Return None: the reply is one token."""
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the wording for a text verdict: the same prompt measures the same quantity."""
@@ -100,13 +102,11 @@ class Equivalence(ModelJudge):
         likelihood = Likelihood(least_mass=self.least_mass)
         return calls if self.method == "text" else [replace(c, schema=likelihood) for c in calls]
 
-    def settings(self, backend: LlmBackend) -> JudgeSettings:
-        """Request one token with its alternatives for the method `logprob`."""
-        settings = super().settings(backend)
-        if self.method == "text":
-            return settings
-        one_token = settings.backend.with_sampling(max_tokens=1, logprobs=ALTERNATIVES)
-        return replace(settings, backend=one_token, structured=False)
+    @property
+    def sampling_changes(self) -> Mapping[str, Any]:
+        """One token with its alternatives for the method `logprob`."""
+        one_token = {"max_tokens": 1, "logprobs": ALTERNATIVES}
+        return {**super().sampling_changes, **(one_token if self.method == "logprob" else {})}
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return 1 for yes and 0 for no, or the probability of yes."""

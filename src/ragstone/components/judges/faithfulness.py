@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply, make_calls
+from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.llm_base import (
     TURN,
     ModelJudge,
@@ -80,20 +80,16 @@ class Faithfulness(ModelJudge):
         self, items: Sequence[Item], backend: LlmBackend, services: Services
     ) -> list[list[Verdict]]:
         """Extract the claims of all answers, then judge them."""
-        settings = self.settings(backend)
         owners = [item for item in items for _ in range(self.repeats)]
         calls = [
             replace(call, sample=place % self.repeats)
             for place, item in enumerate(owners)
             for call in self.calls_for(item)
         ]
-        listed = make_calls(calls, settings, services)
+        listed = self.make_calls(calls, backend, services)
         asked = [place for place, reply in enumerate(listed) if reply.value]
-        judged = make_calls(
-            [self._about_claims(owners[place], listed[place]) for place in asked],
-            settings,
-            services,
-        )
+        about = [self._about_claims(owners[place], listed[place]) for place in asked]
+        judged = self.make_calls(about, backend, services)
         by_place = dict(zip(asked, judged, strict=True))
         verdicts = [
             self._of_both(item, listed[place], by_place.get(place))

@@ -7,13 +7,13 @@ unreadable has no verdict. If the model rarely gives a verdict, the run stops af
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from ragstone.calls.types import Failure, Outcome, Request
 from ragstone.components.judges.reply_parsing import Unreadable
-from ragstone.components.judges.verdict import Cost
+from ragstone.components.judges.verdict import Cost, VerdictJudge
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend
 from ragstone.errors import CallError
@@ -55,80 +55,81 @@ class JudgeReply(Generic[T]):
     """Whether there was a reply; a failed call shows nothing about the model's format."""
 
 
-@dataclass(frozen=True)
-class JudgeSettings:
-    """The model of a judge, and how its verdicts are requested."""
+class CallingJudge(VerdictJudge):
+    """A judge that calls models; its fields are declared by `ModelJudge`."""
 
-    judge: str
-    """The judge's name, for messages."""
-    backend: LlmBackend
-    explain: bool = True
-    structured: bool | None = None
-    """Whether a JSON schema is sent; if None, it is sent to servers that accept one."""
-    least_parse_rate: float = 0.5
+    explain: bool
+    structured: bool | None
+    max_tokens: int
+    least_parse_rate: float
 
+    @property
+    def sampling_changes(self) -> Mapping[str, Any]:
+        """The judge's sampling parameters, which replace the model's own."""
+        return {"max_tokens": self.max_tokens, "stop": ()}
 
-def make_calls(
-    calls: Sequence[JudgeCall[T]], settings: JudgeSettings, services: Services
-) -> list[JudgeReply[T]]:
-    """Return the result of each call, in order.
+    def make_calls(
+        self, calls: Sequence[JudgeCall[T]], model: LlmBackend, services: Services
+    ) -> list[JudgeReply[T]]:
+        """Return the result of each call, in order.
 
-    Raises:
-        CallError: the share of readable replies in the first batch is below `least_parse_rate`;
-            the replies are kept.
-    """
-    structured = settings.structured
-    if structured is None:
-        structured = settings.backend.endpoint.protocol == "openai"
-    first = _ask(calls[:FIRST_BATCH], settings, services, structured=structured)
-    refused = any(reply.status == "schema refused" for reply in first)
-    if refused and settings.structured is None:
-        structured = False
-        first = _ask(calls[:FIRST_BATCH], settings, services, structured=False)
-    _check_parse_rate(first, settings)
-    if len(calls) <= FIRST_BATCH:
-        return first
-    return [*first, *_ask(calls[FIRST_BATCH:], settings, services, structured=structured)]
+        Raises:
+            CallError: the share of readable replies in the first batch is below
+                `least_parse_rate`; the replies are kept.
+        """
+        backend = model.with_sampling(**self.sampling_changes)
+        structured = self.structured
+        if structured is None:
+            structured = backend.endpoint.protocol == "openai"
+        first = self._ask(calls[:FIRST_BATCH], backend, services, structured=structured)
+        if self.structured is None and any(one.status == "schema refused" for one in first):
+            structured = False
+            first = self._ask(calls[:FIRST_BATCH], backend, services, structured=False)
+        self._check_parse_rate(first, backend)
+        rest = calls[FIRST_BATCH:]
+        return [*first, *self._ask(rest, backend, services, structured=structured)]
 
+    def _check_parse_rate(self, first: Sequence[JudgeReply[Any]], backend: LlmBackend) -> None:
+        replies = [reply for reply in first if reply.status == "replied"]
+        read = sum(reply.value is not None for reply in replies)
+        if len(replies) < FIRST_BATCH or read >= self.least_parse_rate * len(replies):
+            return
+        example = next(reply for reply in replies if reply.value is None)
+        raise CallError(
+            f"judge {self.name!r}: {read} of the first {len(replies)} replies of "
+            f"{backend.endpoint.model!r} have a verdict, fewer than least_parse_rate "
+            f"{self.least_parse_rate:g}. One is {example.text[:_SHOWN]!r} ({example.reason}). "
+            "The replies are kept; use another model, let the server enforce the schema with "
+            "structured: true, or lower least_parse_rate"
+        )
 
-def _check_parse_rate(first: Sequence[JudgeReply[Any]], settings: JudgeSettings) -> None:
-    replies = [reply for reply in first if reply.status == "replied"]
-    read = sum(reply.value is not None for reply in replies)
-    if len(replies) < FIRST_BATCH or read >= settings.least_parse_rate * len(replies):
-        return
-    example = next(reply for reply in replies if reply.value is None)
-    raise CallError(
-        f"judge {settings.judge!r}: {read} of the first {len(replies)} replies of "
-        f"{settings.backend.endpoint.model!r} have a verdict, fewer than least_parse_rate "
-        f"{settings.least_parse_rate:g}. One is {example.text[:_SHOWN]!r} ({example.reason}). "
-        "The replies are kept; use another model, let the server enforce the schema with "
-        "structured: true, or lower least_parse_rate"
-    )
-
-
-def _ask(
-    calls: Sequence[JudgeCall[T]], settings: JudgeSettings, services: Services, *, structured: bool
-) -> list[JudgeReply[T]]:
-    """Make the calls; repeat a truncated or unreadable one, at most once for each cause."""
-    replies = [JudgeReply(call) for call in calls]
-    waiting: list[tuple[int, Request]] = []
-    for place, call in enumerate(calls):
-        schema = call.schema.json_schema(explain=settings.explain) if structured else None
-        sampling = replace(settings.backend.sampling, json_schema=schema)
-        waiting.append((place, Request(call.messages, sampling, call.sample)))
-    asked_again: dict[str, set[int]] = {"truncated": set(), "unreadable": set()}
-    title = f"verdicts of {settings.judge}"
-    while waiting:
-        again: list[tuple[int, Request]] = []
-        requests = [request for _, request in waiting]
-        outcomes = settings.backend.ask(requests, services, title=title)
-        for (place, request), outcome in zip(waiting, outcomes, strict=True):
-            cause = _read(replies[place], outcome, request)
-            if cause and place not in asked_again[cause]:
-                asked_again[cause].add(place)
-                again.append((place, _once_more(request, replies[place], cause)))
-        waiting, title = again, f"verdicts of {settings.judge}, asked again"
-    return replies
+    def _ask(
+        self,
+        calls: Sequence[JudgeCall[T]],
+        backend: LlmBackend,
+        services: Services,
+        *,
+        structured: bool,
+    ) -> list[JudgeReply[T]]:
+        """Make the calls; repeat a truncated or unreadable one, at most once for each cause."""
+        replies = [JudgeReply(call) for call in calls]
+        waiting: list[tuple[int, Request]] = []
+        for place, call in enumerate(calls):
+            schema = call.schema.json_schema(explain=self.explain) if structured else None
+            sampling = replace(backend.sampling, json_schema=schema)
+            waiting.append((place, Request(call.messages, sampling, call.sample)))
+        asked_again: dict[str, set[int]] = {"truncated": set(), "unreadable": set()}
+        title = f"verdicts of {self.name}"
+        while waiting:
+            again: list[tuple[int, Request]] = []
+            outcomes = backend.ask([request for _, request in waiting], services, title=title)
+            for (place, request), outcome in zip(waiting, outcomes, strict=True):
+                cause = _read(replies[place], outcome, request)
+                if cause and place not in asked_again[cause]:
+                    asked_again[cause].add(place)
+                    again.append((place, _once_more(request, replies[place], cause)))
+            waiting, title = again, f"verdicts of {self.name}, asked again"
+        return replies
 
 
 def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:

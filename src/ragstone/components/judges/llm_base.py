@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply, JudgeSettings, make_calls
-from ragstone.components.judges.verdict import Cost, Item, Verdict, VerdictJudge
+from ragstone.components.judges.judge_calls import CallingJudge, JudgeCall, JudgeReply
+from ragstone.components.judges.verdict import Cost, Item, Verdict
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.components.metrics.refusal import refusal
@@ -47,7 +47,7 @@ def user_template(task: str, titles: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class ModelJudge(VerdictJudge):
+class ModelJudge(CallingJudge):
     """A judge by one or several language models.
 
     Args:
@@ -234,7 +234,7 @@ class ModelJudge(VerdictJudge):
             for repeat in range(self.repeats)
             for call in item_calls
         ]
-        replies = iter(make_calls(flat, self.settings(backend), services))
+        replies = iter(self.make_calls(flat, backend, services))
         return [
             [
                 with_replies(self.verdict_of(item, own), own)
@@ -242,16 +242,6 @@ class ModelJudge(VerdictJudge):
             ]
             for item, item_calls in zip(items, calls, strict=True)
         ]
-
-    def settings(self, backend: LlmBackend) -> JudgeSettings:
-        """Return how verdicts are requested from a model."""
-        return JudgeSettings(
-            self.name,
-            backend.with_sampling(max_tokens=self.max_tokens, stop=()),
-            explain=self.explain,
-            structured=self.structured,
-            least_parse_rate=self.least_parse_rate,
-        )
 
     def _refused(self, item: Item) -> Verdict:
         if self.refusals == "unscored":

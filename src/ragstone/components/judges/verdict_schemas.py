@@ -68,8 +68,8 @@ class VerdictSchema(Generic[T]):
     truncation_ok: ClassVar[bool] = False
     """Whether a reply that stops at its token limit is complete."""
 
-    def json_schema(self, *, explain: bool) -> dict[str, Any]:
-        """Return the JSON schema of a reply; the reason is the first property, so written first."""
+    def json_schema(self, *, explain: bool) -> dict[str, Any] | None:
+        """Return the JSON schema of a reply, with the reason first; None if it is not JSON."""
         reason = {"reason": {"type": "string"}} if explain and self.explained else {}
         properties = {**reason, **self.properties}
         return {
@@ -252,13 +252,12 @@ class Choice(VerdictSchema[str]):
         lowered = text.lower()
         if len(lowered) != len(text):
             lowered = text
-        return list(self._introduced(lowered)) or self._alone(lowered)
-
-    def _introduced(self, lowered: str) -> Iterator[Found[str]]:
+        found: list[Found[str]] = []
         for match in re.finditer(self.any_spelling, lowered):
             start = _introduced(lowered, match.start(), _BEFORE_CHOICE)
             if start is not None and _ENDED.match(lowered, match.end()):
-                yield Found(self.meanings[match[0]], start, match.end())
+                found.append(Found(self.meanings[match[0]], start, match.end()))
+        return found or self._alone(lowered)
 
     def _alone(self, lowered: str) -> Iterator[Found[str]]:
         """Yield the options that are a whole sentence, or its start before a comma."""
