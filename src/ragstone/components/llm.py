@@ -83,8 +83,8 @@ def read_text(reply: Outcome, read: Callable[[str], str]) -> tuple[str, str]:
 class LlmComponent(Component):
     """A component with a field `model`: the model is resolved, checked and part of the cache key.
 
-    Derive from this class and from a protocol. It is not a dataclass, because each component has
-    its fields in an order of its own.
+    Derive from this class and from a protocol. Each component declares the fields itself, because
+    their order differs.
     """
 
     model: Written

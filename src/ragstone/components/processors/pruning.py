@@ -8,9 +8,6 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.components.generators.context_window import count_tokens
 from ragstone.core.component import Outcome
@@ -77,9 +74,11 @@ class Pruning(UsesEmbedder, Processor):
         for task, sentences, query in zip(tasks, found, queries, strict=True):
             own = [vectors[sentence.text] for sentence in sentences]
             failed = next((outcome for outcome in (query, *own) if outcome.value is None), None)
-            yield failed or Outcome(
-                self._pruned(task.context, sentences, query.value, [vector.value for vector in own])
-            )
+            if failed is None:
+                scores = [float(vector.value @ query.value) for vector in own]
+                yield Outcome(self._pruned(task.context, sentences, scores))
+            else:
+                yield failed
 
     def _sentences(self, context: Context) -> list[_Sentence]:
         return [
@@ -109,13 +108,9 @@ class Pruning(UsesEmbedder, Processor):
         return found
 
     def _pruned(
-        self,
-        context: Context,
-        sentences: Sequence[_Sentence],
-        query: npt.NDArray[np.float32],
-        vectors: Sequence[npt.NDArray[np.float32]],
+        self, context: Context, sentences: Sequence[_Sentence], scores: Sequence[float]
     ) -> Context:
-        kept = self._nearest(sentences, [float(vector @ query) for vector in vectors])
+        kept = self._nearest(sentences, scores)
         add_note("sentences cut", len(sentences) - len(kept))
         in_order = [sentences[place] for place in sorted(kept)]
         passages = tuple(

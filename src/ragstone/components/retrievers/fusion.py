@@ -52,6 +52,7 @@ class Fusion(Retriever):
     normalisation: Normalisation | None = None
     rrf_k: int = 60
     top_k: int = 100
+    sizes = ("top_k", "rrf_k")
 
     def __post_init__(self) -> None:
         """Create the retrievers, fill in the defaults, and check the combination."""
@@ -59,7 +60,7 @@ class Fusion(Retriever):
         if len(self.retrievers) < 2:  # noqa: PLR2004 - one ranking needs no fusion
             raise ConfigError(
                 f"fusion takes two or more retrievers, found {len(self.retrievers)}; "
-                f"for example: retrievers: [bm25, dense]"
+                "for example: retrievers: [bm25, dense]"
             )
         where = "a retriever of fusion"
         parts = tuple(create("retrievers", part, where=where) for part in self.retrievers)
@@ -79,8 +80,6 @@ class Fusion(Retriever):
             )
 
     def _check_rrf(self) -> None:
-        if self.rrf_k < 1:
-            raise ConfigError(f"rrf_k must be 1 or more, found {self.rrf_k}")
         for name in ("weights", "text_weight", "normalisation"):
             if getattr(self, name) not in (None, ()):
                 raise ConfigError(

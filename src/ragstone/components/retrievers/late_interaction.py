@@ -123,10 +123,14 @@ class _Search:
     def rough(self, queries: Sequence[Matrix], bar: Bar) -> Matrix:
         """Return the scores of some queries for all passages, computed together in 32 bits."""
         scores = np.zeros((len(queries), len(self.corpus)), dtype=np.float32)
+        asked = [place for place, query in enumerate(queries) if len(query)]
+        most_tokens = max(map(len, queries), default=0)
         for number, shard in enumerate(self.shards):
             vectors = decode(shard.rows, np.float32)
             held = scores[:, number * SHARD : (number + 1) * SHARD]
-            for group in _groups(queries, max(1, _PRODUCT // max(len(vectors), 1))):
+            size = max(1, _PRODUCT // max(len(vectors) * most_tokens, 1))
+            for start in range(0, len(asked), size):
+                group = asked[start : start + size]
                 held[group] = _scores([queries[n] for n in group], vectors, shard.starts)
             bar.advance(len(queries))
         return scores
@@ -167,18 +171,3 @@ def _scores(queries: Sequence[Matrix], vectors: Matrix, starts: npt.NDArray[np.i
         if first < last:
             scores[:, place] = np.add.reduceat(products[first:last].max(axis=0), begins)
     return scores
-
-
-def _groups(queries: Sequence[Matrix], most: int) -> Iterator[list[int]]:
-    """Yield groups of queries that have tokens: one query, or several of at most `most` tokens."""
-    group: list[int] = []
-    held = 0
-    for number, query in enumerate(queries):
-        if group and held + len(query) > most:
-            yield group
-            group, held = [], 0
-        if len(query):
-            group.append(number)
-            held += len(query)
-    if group:
-        yield group

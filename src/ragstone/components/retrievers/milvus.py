@@ -80,17 +80,17 @@ class Milvus(Retriever):
     token_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     timeout: float = field(default=60.0, metadata=NOT_IN_CACHE_KEY)
     extra = "milvus"
+    sizes = ("top_k", "depth", "rrf_k")
     needs_model = True
 
     def __post_init__(self) -> None:
         """Check the ranges and the address, and create the embedders."""
-        for name, value in (("top_k", self.top_k), ("depth", self.depth)):
-            if not 1 <= value <= _MOST:
-                raise ConfigError(f"{name} must be 1 to {_MOST:,} with Milvus, found {value}")
+        super().__post_init__()
+        if max(self.top_k, self.depth) > _MOST:
+            found = f"{self.top_k} and {self.depth}"
+            raise ConfigError(f"top_k and depth are at most {_MOST:,} with Milvus, found {found}")
         if not 0 <= self.dense_weight <= 1:
             raise ConfigError(f"dense_weight must be between 0 and 1, found {self.dense_weight}")
-        if self.rrf_k < 1:
-            raise ConfigError(f"rrf_k must be 1 or more, found {self.rrf_k}")
         known = _FILE_INDEXES if self._server.is_file else _INDEXES
         if self.index not in known:
             # milvus-lite accepts any name, and searches without an index if it does not know it.
