@@ -16,7 +16,7 @@ from ragstone.errors import ConfigError, RagstoneError
 
 
 def test_equal_scores_keep_the_order_and_do_not_stay_equal() -> None:
-    """Whoever sorts by score in 32 bits gets the same order back."""
+    """Sorting by score in 32 bits returns the same order."""
     ranking = reordered(["a", "z", "b"], [0.5, 0.5, 0.5], 3)
 
     assert ranking.passage_ids == ["a", "z", "b"]
@@ -45,7 +45,7 @@ def test_a_passage_without_a_score_keeps_its_place(
 
 
 def test_top_k_cuts_after_ordering() -> None:
-    """The best of all that were looked at are returned."""
+    """The best of all reranked passages are returned."""
     assert reordered(["a", "b", "c"], [1.0, 2.0, 3.0], 2).passage_ids == ["c", "b"]
     assert by_place(["a", "b", "c"], 2).passage_ids == ["a", "b"]
 
