@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
-from ragstone.components.judges.idk_conditioning import KEEP, cell
+from ragstone.components.judges.conditioned import KEEP, cell
 from ragstone.components.metrics.rb_agg import rb_agg
 from ragstone.evaluation.human_grades import HumanSet, read_human_set
 from ragstone.evaluation.score_files import evaluate_answers

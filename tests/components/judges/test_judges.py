@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
-from ragstone.components.judges.idk_conditioning import TABLES, cell
+from ragstone.components.judges.conditioned import TABLES, cell
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.fingerprint import fingerprint
