@@ -45,7 +45,7 @@ def measure(name: str, form: Rating | Choice, replies: list[str]) -> None:
     """Print the seconds, the mean per reply and how many were read."""
     quoting = f'The answer closes with "{ANSWER[-14:]}", which is no argument. Rating: [[4]]'
     many = [
-        quoting if form.key == "rating" and i % 20 == 19 else replies[i % len(replies)]
+        quoting if isinstance(form, Rating) and i % 20 == 19 else replies[i % len(replies)]
         for i in range(COUNT)
     ]
     outcomes: Counter[str] = Counter()

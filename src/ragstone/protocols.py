@@ -155,6 +155,7 @@ class Retriever(Component):
     verb = "retrieve"
     item_names: ClassVar = {"searches": "search"}
     required = ("top_k",)
+    sizes: ClassVar[tuple[str, ...]] = ("top_k",)
     top_k: int
     """Maximum length of a ranking; a field of the component."""
 
@@ -183,6 +184,7 @@ class Reranker(Component):
     verb = "rerank"
     item_names: ClassVar = {"searches": "search", "rankings": "ranking"}
     required = ("top_k",)
+    sizes: ClassVar[tuple[str, ...]] = ("top_k",)
     top_k: int
     """Maximum length of a ranking; a field of the component."""
 

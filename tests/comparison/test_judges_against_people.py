@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
-from ragstone.components.judges.idk_conditioning import conditioned
+from ragstone.components.judges.conditioned import KEEP, cell
 from ragstone.components.metrics.rb_agg import rb_agg
 from ragstone.evaluation.human_grades import HumanSet, read_human_set
 from ragstone.evaluation.score_files import evaluate_answers
@@ -123,8 +123,9 @@ def test_conditioning_as_released_gives_every_stored_rb_agg(shared_data: SharedD
         label = str(one.item.query.labels["answerability"])
         unanswerable = label in {"UNANSWERABLE", "CONVERSATIONAL"}
         value = 0.0 if None in parts else rb_agg(*(part or 0.0 for part in parts))
-        found = conditioned(value, label, "yes" if fits == unanswerable else "no", "released")
-        differing += abs((found or 0.0) - (held.values["RB_agg"][place] or 0.0)) > 1e-9
+        found = cell(label, "yes" if fits == unanswerable else "no", "released")
+        settled = value if found == KEEP else float(found)
+        differing += abs(settled - (held.values["RB_agg"][place] or 0.0)) > 1e-9
 
     assert differing == 0
 

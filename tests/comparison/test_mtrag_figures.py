@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from ragstone.components.judges.idk_conditioning import KEEP, cell
+from ragstone.components.judges.conditioned import KEEP, cell
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rb_agg import rb_agg

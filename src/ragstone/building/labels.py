@@ -18,10 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from ragstone.building.label_files import SEPARATOR
 from ragstone.building.own_files import read_model
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.list_schemas import Numbered
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice, Numbered, VerdictSchema
 from ragstone.core import limits
 from ragstone.errors import ConfigError
 
@@ -133,7 +132,7 @@ def _template(file: TaxonomyFile) -> str:
     meanings = "\n".join(f"{mark} {name}: {meaning};" for mark, (name, meaning) in named)
     task = f"{file.task}\n{meanings}".replace("{", "{{").replace("}", "}}")
     shown = {"query": "question", **({"passages": "context"} if file.context else {})}
-    return user_template(task, **shown)
+    return user_template(task, shown)
 
 
 def gold_items(dataset: Dataset, most: int = limits.MAX_GOLD_PASSAGES) -> list[Item]:

@@ -1,18 +1,20 @@
-"""The language models that components ask, written as a generator is.
+"""The language models that components call, each described by the spec of a generator.
 
-`LlmComponent` is the base of components that ask one model; judges may ask several.
+`LlmComponent` is the base of components with one model; judges may have several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from ragstone.calls.types import Endpoint, Outcome, Request, Sampling
+from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, Request, Sampling
 from ragstone.components.generators.llm_base import LlmGenerator
+from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.core.builtins import name_of
+from ragstone.core.component import Component
 from ragstone.core.prompts import Prompt
 from ragstone.core.registry import create
 from ragstone.core.spec import Written
@@ -20,10 +22,12 @@ from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.types import ChatMessage
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class LlmBackend:
-    """A model to ask, and how its replies are drawn."""
+    """A model and its sampling parameters."""
 
     generator: LlmGenerator
     sampling: Sampling
@@ -42,10 +46,6 @@ class LlmBackend:
         """Return the same model with some sampling parameters replaced."""
         return replace(self, sampling=replace(self.sampling, **changes))
 
-    def check(self, services: Services) -> None:
-        """Raise if the model is unavailable: file or package missing, or server unreachable."""
-        self.generator.check(services)
-
     def ask(
         self, requests: Sequence[Request], services: Services, *, title: str
     ) -> Iterator[Outcome]:
@@ -54,21 +54,37 @@ class LlmBackend:
 
 
 def resolve_llm(written: object, *, where: str = "model") -> LlmBackend:
-    """Return the model that `written` describes; raise `ConfigError` if it cannot be asked."""
+    """Return the model that `written` describes; raise `ConfigError` if it is not one."""
     made = create("generators", written, where=f"{where}, model")
     if not isinstance(made, LlmGenerator):
         raise ConfigError(
-            f"{where}: {type(made).__name__} is not a model that can be asked; use local, or "
+            f"{where}: {type(made).__name__} is not a language model; use local, or "
             "{name: chat, model: ...}"
         )
     return LlmBackend(made, made.sampling)
 
 
-class LlmComponent:
+def read_reply(reply: Outcome, read: Callable[[Reply], T]) -> T | Unreadable | Failure:
+    """Return the result of `read` for a reply, or the failure of the call or of `read`."""
+    try:
+        return reply if isinstance(reply, Failure) else read(reply)
+    except Unreadable as error:
+        return error
+
+
+def read_text(reply: Outcome, read: Callable[[str], str]) -> tuple[str, str]:
+    """Return the result of `read` for a reply without its thinking, and why it is "", or ""."""
+    text = read_reply(reply, lambda one: read(spoken(one.text)))
+    if isinstance(text, str):
+        return text, "" if text else "the model wrote nothing"
+    return "", text.reason if isinstance(text, Failure) else str(text)
+
+
+class LlmComponent(Component):
     """A component with a field `model`: the model is resolved, checked and part of the cache key.
 
-    Derive from this class and from a protocol. It is not a dataclass, because each component has
-    its fields in an order of its own.
+    Derive from this class and from a protocol. Each component declares the fields itself, because
+    their order differs.
     """
 
     model: Written
@@ -79,11 +95,12 @@ class LlmComponent:
     variables: ClassVar[frozenset[str]]
     """Variables that the templates must use."""
     optional_variables: ClassVar[frozenset[str]] = frozenset()
+    needs_model = True
+    sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
 
     def __post_init__(self) -> None:
         """Check the fields, and resolve the model while the experiment file's folder is known."""
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
+        super().__post_init__()
         _ = self.model_as_written, self.prompt
 
     @cached_property
@@ -98,7 +115,7 @@ class LlmComponent:
 
     @cached_property
     def backend(self) -> LlmBackend:
-        """The model with the component's sampling: the one that is asked."""
+        """The model with the component's sampling parameters."""
         return self.model_as_written.with_sampling(**self.sampling_changes)
 
     @cached_property
@@ -107,18 +124,17 @@ class LlmComponent:
         return Prompt(self._name, self.system, self.user, self.variables, self.optional_variables)
 
     @property
-    def needs_model(self) -> bool:
-        """True: a plan does not run the component."""
-        return True
-
-    @property
     def content_revision(self) -> Mapping[str, Any]:
         """The model and its sampling."""
         return self.backend.identity
 
     def check(self, services: Services) -> None:
-        """Raise if the model is unavailable."""
-        self.backend.check(services)
+        """Raise if the model is unavailable: file or package missing, or server unreachable."""
+        self.backend.generator.check(services)
+
+    def cost(self, n_queries: int, n_passages: int) -> int:
+        """Return one call per query, unless a component makes more."""
+        return n_queries
 
     def ask(
         self, prompts: Sequence[tuple[ChatMessage, ...]], services: Services, *, title: str

@@ -79,6 +79,8 @@ class Component:
     """Fields that every component of the kind has."""
     uses: ClassVar[frozenset[str]] = frozenset()
     """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
+    sizes: ClassVar[tuple[str, ...]] = ()
+    """Fields that must be 1 or more; None is accepted too."""
 
     @property
     def content_revision(self) -> Any:
@@ -89,6 +91,13 @@ class Component:
     def needs_model(self) -> bool:
         """Whether the verb runs a model, so that a plan does not call it."""
         return False
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` if a field of `sizes` is below 1."""
+        for name in self.sizes:
+            value = getattr(self, name, None)
+            if value is not None and value < 1:
+                raise ConfigError(f"{name} must be 1 or more, found {value}")
 
     def check(self, services: Any) -> None:
         """Raise if the component cannot work here: a package, a file or a server is missing."""

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ragstone.errors import ConfigError
-
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -48,9 +46,3 @@ def top_k_lower_bound(scores: npt.NDArray[np.floating[Any]], top_k: int) -> floa
     heads = np.maximum.reduce(scores[: depth * heaps].reshape(depth, heaps), axis=0)
     heads.partition(heaps - top_k)
     return float(heads[heaps - top_k])
-
-
-def check_top_k(top_k: int) -> None:
-    """Raise `ConfigError` for a ranking without places."""
-    if top_k < 1:
-        raise ConfigError(f"top_k must be 1 or more, found {top_k}")

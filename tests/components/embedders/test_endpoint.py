@@ -30,19 +30,19 @@ from ragstone.types import Passage
 
 @pytest.fixture
 def calls(tmp_path: Path) -> Iterator[Calls]:
-    """A call log in a temporary folder; nobody waits long."""
+    """A call log in a temporary folder, with short time-outs."""
     policy = RetryPolicy(attempts=2, first_wait=0.01)
     with Calls.at(tmp_path / "calls.sqlite", retry_policy=policy) as opened:
         yield opened
 
 
 def embedder(server: FakeModelServer, **changes: Any) -> EndpointEmbedder:
-    """Return an embedder that asks a server, three texts at a time."""
+    """Return an embedder that sends a server three texts per request."""
     return EndpointEmbedder("m", server.url, **{"batch": 3, **changes})
 
 
 def passages(asking: EndpointEmbedder, calls: Calls, texts: Sequence[str]) -> Any:
-    """Return the vectors of passages, as an index asks for them."""
+    """Return the vectors of passages."""
     corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
     services = Services(calls=calls, corpus=corpus)
     return np.stack(embed_passages(asking, range(len(texts)), services, SilentBar()))
@@ -52,7 +52,7 @@ TEXTS = ["gold", "a dark stone", "gold and stone", "paris", ""]
 
 
 def test_vectors_come_in_the_order_of_the_texts(calls: Calls) -> None:
-    """Two requests, whose entries the server sends backwards; each row has length 1."""
+    """The server reverses the entries of its two replies; each vector is L2-normalised."""
     with FakeModelServer() as server:
         found = passages(embedder(server), calls, TEXTS)
 
@@ -64,7 +64,7 @@ def test_vectors_come_in_the_order_of_the_texts(calls: Calls) -> None:
 
 
 def test_nothing_is_asked_twice(calls: Calls) -> None:
-    """Replies are kept in the call log: a second embedding needs no server."""
+    """Replies are in the call log: a second embedding needs no server."""
     with FakeModelServer() as server:
         asking = embedder(server)
         first = vectors(asking, "query", *TEXTS, calls=calls)
@@ -96,7 +96,7 @@ def test_queries_and_passages_are_told_apart(calls: Calls) -> None:
 
 
 def test_long_texts_are_cut_and_counted(calls: Calls) -> None:
-    """Only where a length is given; the note says how many."""
+    """Texts are cut only if `max_characters` is given; a note counts them."""
     with FakeModelServer() as server, collect_notes() as notes:
         passages(embedder(server, max_characters=6), calls, ["gold and stone", "gold"])
 
@@ -130,7 +130,7 @@ def none_at_all(texts: Sequence[str]) -> list[list[float]]:
 def test_a_reply_with_wrong_vectors_is_an_error_and_not_kept(
     calls: Calls, embed: Any, message: str
 ) -> None:
-    """The error names server and text; when the server is mended the next run goes on."""
+    """The error names the server and the text; after a repair, the next run continues."""
     with FakeModelServer(embed=embed) as server:
         with pytest.raises(CallError, match=message) as caught:
             passages(embedder(server), calls, TEXTS[:3])
@@ -140,7 +140,7 @@ def test_a_reply_with_wrong_vectors_is_an_error_and_not_kept(
 
 
 def test_a_change_of_size_between_requests_is_an_error(calls: Calls) -> None:
-    """One name for two models: both sizes are named."""
+    """One name serves two models: the error names both lengths."""
     sizes = iter((4, 5))
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
@@ -155,13 +155,13 @@ def test_a_change_of_size_between_requests_is_an_error(calls: Calls) -> None:
 
 
 def test_passing_faults_are_waited_for(calls: Calls) -> None:
-    """Too many requests, then an error of the server: the vectors come all the same."""
+    """Status 429 and then a server error are retried, and the vectors arrive."""
     with FakeModelServer(script=["429-retry-after"]) as server:
         assert len(passages(embedder(server), calls, TEXTS)) == 5
 
 
 def test_a_failed_request_is_the_outcome_of_its_texts(calls: Calls) -> None:
-    """The texts of the other request have their vectors; the next run asks again."""
+    """The texts of the other request have vectors; the next run repeats the failed one."""
     with FakeModelServer(script=["500"] * 2) as server:
         asking = embedder(server, concurrency=1)
         outcomes = embed_texts(asking, TEXTS, "query", Services(calls=calls))
@@ -172,7 +172,7 @@ def test_a_failed_request_is_the_outcome_of_its_texts(calls: Calls) -> None:
 
 
 def test_an_unknown_model_stops_the_run(calls: Calls) -> None:
-    """Every other request would end the same way."""
+    """Every other request would fail too."""
     with FakeModelServer(script=["404"] * 9) as server, pytest.raises(CallError, match="404"):
         passages(embedder(server), calls, TEXTS)
 
@@ -184,7 +184,7 @@ def test_without_a_way_to_the_server_the_error_says_how() -> None:
 
 
 def test_the_key_holds_the_model_and_not_its_address_or_batches() -> None:
-    """Another port or batch is the same vectors; another model or prefix is not."""
+    """Port and batch size do not change the key; model and prefix do."""
     here = EndpointEmbedder("m", "http://localhost:1/v1")
 
     assert fingerprint(here) == fingerprint(
@@ -198,13 +198,13 @@ def test_the_key_holds_the_model_and_not_its_address_or_batches() -> None:
     "changes", [{"batch": 0}, {"dimensions": 0}, {"max_characters": 0}, {"base_url": "nowhere"}]
 )
 def test_mistakes_are_told(changes: dict[str, Any]) -> None:
-    """Before anything is asked."""
+    """Wrong parameters are errors before any request."""
     with pytest.raises(ConfigError, match=next(iter(changes))):
         EndpointEmbedder("m", **changes)
 
 
 def test_an_experiment_retrieves_by_an_endpoint(tmp_path: Path) -> None:
-    """A mapping as embedder; a second run asks nothing, the vectors being stored."""
+    """A second run makes no request, because the vectors are stored."""
     with FakeModelServer() as server:
         embed = {"name": "endpoint", "model": "m", "base_url": server.url, "batch": 50}
         document = {

@@ -36,7 +36,7 @@ def passages(embedder: MiniLM, *texts: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
-    """The embedder, its model loaded once."""
+    """The embedder; its model is loaded once."""
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
     return MiniLM(threads=2)
@@ -54,7 +54,7 @@ def test_meaning_lies_near(minilm: MiniLM) -> None:
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLM) -> None:
-    """Alone, in company and in any order, a text has one vector, bit by bit."""
+    """A text has the same vector, bit by bit, alone and among others in any order."""
     together = passages(minilm, *TEXTS)
     alone = [passages(minilm, text)[0] for text in TEXTS]
     backwards = passages(minilm, *TEXTS[::-1])[::-1]
@@ -63,7 +63,7 @@ def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLM) -> None:
 
 
 def test_precision_and_prefixes_are_used(minilm: MiniLM) -> None:
-    """8 bit is near full precision; a prefix for queries changes queries alone."""
+    """`int8` is near full precision; a prefix of queries changes only queries."""
     exact = np.stack(queries(MiniLM(precision="float32"), *TEXTS[:2]))
     assert ((exact * np.stack(queries(minilm, *TEXTS[:2]))).sum(axis=1) > 0.98).all()
     prefixed = MiniLM(query_prefix="query: ")
@@ -72,7 +72,7 @@ def test_precision_and_prefixes_are_used(minilm: MiniLM) -> None:
 
 
 def test_long_texts_are_cut_where_it_says(minilm: MiniLM) -> None:
-    """Words beyond `max_tokens` change nothing, words before it do."""
+    """Words after `max_tokens` do not change the vector; earlier words do."""
     short = MiniLM(max_tokens=8)
     cut = passages(short, TEXTS[2], TEXTS[2] + " And the cat?")
     assert np.array_equal(cut[0], cut[1])
@@ -87,13 +87,13 @@ def test_a_length_that_the_model_cannot_read_is_refused() -> None:
 
 
 def test_nothing_to_embed(minilm: MiniLM) -> None:
-    """No texts give no vectors; their dimension is known."""
+    """Without texts there are no vectors; the dimension is still known."""
     assert queries(minilm) == []
     assert minilm.dimension == 384
 
 
 def test_the_recipe_holds_what_changes_vectors() -> None:
-    """Model bytes, precision and length are in the key, the number of threads is not."""
+    """The key has the model files, precision and length, and not the number of threads."""
     assert cache_key_parts(MiniLM()) == cache_key_parts(MiniLM(threads=3))
     assert cache_key_parts(MiniLM()) != cache_key_parts(MiniLM(max_tokens=256))
     assert cache_key_parts(MiniLM())["revision"]
@@ -101,13 +101,13 @@ def test_the_recipe_holds_what_changes_vectors() -> None:
 
 @pytest.mark.parametrize("parameters", [{"max_tokens": 2}, {"threads": 0}])
 def test_wrong_parameters_are_refused(parameters: dict[str, int]) -> None:
-    """A value out of range is named."""
+    """The error names the value that is out of range."""
     with pytest.raises(ConfigError, match="or more, found"):
         MiniLM(**parameters)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
-    """A folder whose weights are not BERT's is named, with what is missing."""
+    """The error names the folder and the weight that is missing."""
     save_file = pytest.importorskip("safetensors.numpy").save_file
     save_file({"some.weight": np.zeros(3, dtype=np.float32)}, tmp_path / "model.safetensors")
     config = {"max_position_embeddings": 512, "num_attention_heads": 2, "layer_norm_eps": 1e-12}

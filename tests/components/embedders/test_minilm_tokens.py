@@ -17,7 +17,7 @@ TEXTS = ["The cat sat on the mat.", "", "Interest rates rose again in March."]
 
 @pytest.fixture(scope="module")
 def embedder() -> MiniLMTokens:
-    """The embedder, its model loaded once."""
+    """The embedder; its model is loaded once."""
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
     return MiniLMTokens(threads=2)
@@ -34,7 +34,7 @@ def test_every_token_has_a_vector_and_the_marks_have_none(embedder: MiniLMTokens
 
 
 def test_meaning_is_matched_word_by_word(embedder: MiniLMTokens) -> None:
-    """A question is nearer to the passage that it is about."""
+    """A question scores higher with the passage that answers it."""
     (query,) = vectors(embedder, "query", "Where did the kitten rest?")
     passages = vectors(embedder, "passage", *TEXTS)
 
@@ -44,7 +44,7 @@ def test_meaning_is_matched_word_by_word(embedder: MiniLMTokens) -> None:
 
 
 def test_a_query_that_is_cut_is_noted() -> None:
-    """The first tokens count; how many queries lost the others is told."""
+    """Only the first tokens count; a note has the number of cut queries."""
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
     short = MiniLMTokens(max_tokens=5)
@@ -56,6 +56,6 @@ def test_a_query_that_is_cut_is_noted() -> None:
 
 
 def test_ranges_are_checked() -> None:
-    """Fewer tokens than any text has are refused."""
+    """A `max_tokens` below the minimum is refused."""
     with pytest.raises(ConfigError, match="max_tokens must be 3 or more"):
         MiniLMTokens(max_tokens=2)

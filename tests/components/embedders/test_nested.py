@@ -31,7 +31,7 @@ class Own:
 def test_an_embedder_beside_the_experiment_file_is_found(
     kind: str, name: str, tmp_path: Path
 ) -> None:
-    """When the component is created; it is given the calls of the services it is run with."""
+    """It is found when the component is created, and receives the calls of the services."""
     (tmp_path / "own_embedder.py").write_text(OWN)
 
     made = create(kind, {"name": name, "embedder": "own_embedder:Own"}, where="it", folder=tmp_path)
@@ -60,13 +60,13 @@ def test_an_embedder_beside_the_experiment_file_is_found(
     ],
 )
 def test_an_embedder_with_another_output_is_refused(kind: str, written: str, told: str) -> None:
-    """When the component is created; the message names the retriever for it."""
+    """It is refused when the component is created; the message names the retriever for it."""
     with pytest.raises(ConfigError, match=told):
         create(kind, written, where="it")
 
 
 def test_token_embedders_are_written_as_others_are() -> None:
-    """A mapping with parameters will do."""
+    """A mapping with parameters is accepted."""
     written = {"name": "maxsim", "embedder": {"name": "minilm-tokens", "max_tokens": 64}}
 
     assert create("rerankers", written, where="it")._embedder.max_tokens == 64

@@ -32,7 +32,7 @@ def folder(model: str) -> str:
 @needs_torch
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_dense_vectors_are_those_of_the_bundled_encoder() -> None:
-    """The same weights, torch instead of ONNX: the same vectors; the long text is counted."""
+    """Both torch and ONNX return the same vectors from the same weights; a long text is counted."""
     with collect_notes() as notes:
         found = vectors(SentenceTransformers(folder("all-minilm-l6-v2")), "passage", *TEXTS)
 
@@ -57,7 +57,7 @@ def test_sparse_vectors_are_those_of_the_bundled_encoder() -> None:
 @needs_torch
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_pooling_prefix_and_length_change_the_vectors() -> None:
-    """Each parameter does what it says, and is part of the key."""
+    """Each parameter has its effect, and is part of the key."""
     model = folder("all-minilm-l6-v2")
     plain = SentenceTransformers(model)
     changes: list[dict[str, Any]] = [
@@ -81,7 +81,7 @@ def test_pooling_prefix_and_length_change_the_vectors() -> None:
 @needs_torch
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_decoder_is_pooled_at_its_last_token(tmp_path: Path) -> None:
-    """A tiny Llama of random weights: the vector is its last token's, whatever stands beside it."""
+    """The vector of a tiny Llama is that of its last token, in any batch."""
     import torch
     from transformers import AutoTokenizer, LlamaConfig, LlamaModel
 
@@ -111,7 +111,7 @@ def test_a_decoder_is_pooled_at_its_last_token(tmp_path: Path) -> None:
 @needs_torch
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_folder_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
-    """With what the package says about it."""
+    """The error contains the package's message."""
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"\0")
 
@@ -122,7 +122,7 @@ def test_a_folder_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
 def test_without_the_package_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Before the run, and with the name of the embedder."""
+    """The check before a run names the embedder and the extra."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     model = folder("all-minilm-l6-v2")
 
@@ -133,7 +133,7 @@ def test_without_the_package_the_error_says_what_to_install(
 
 
 def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
-    """Another pooling in its folder is another encoder."""
+    """Another pooling file in the folder changes the key."""
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"\0")
     (tmp_path / "1_Pooling").mkdir()
@@ -148,6 +148,6 @@ def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"max_tokens": 0}])
 def test_mistakes_are_told(changes: dict[str, Any]) -> None:
-    """Before anything is loaded."""
+    """Wrong parameters are errors before a model is loaded."""
     with pytest.raises(ConfigError, match=next(iter(changes))):
         SentenceTransformers("owner/name", **changes)

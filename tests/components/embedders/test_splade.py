@@ -28,7 +28,7 @@ def words_of(encoder: Encoder, row: dict[int, float]) -> list[str]:
 
 
 def test_a_question_is_expanded_by_what_it_means(splade: Splade) -> None:
-    """Words of the question come first; one it does not hold (paris) is among the others."""
+    """Words of the question have the highest weights; a related word (paris) is added."""
     (row,) = vectors(splade, "query", "What is the capital of France?")
 
     words = words_of(splade._encoder, row)
@@ -38,7 +38,7 @@ def test_a_question_is_expanded_by_what_it_means(splade: Splade) -> None:
 
 
 def test_weights_are_those_of_the_formula(splade: Splade) -> None:
-    """log(1 + max(0, x)) of the highest logit over tokens, the network computed in numpy."""
+    """A weight is log(1 + max(0, x)) of the highest logit over tokens, as computed in numpy."""
     from safetensors.numpy import load_file
 
     text = "Stone tests gold."
@@ -79,19 +79,19 @@ def test_weights_are_those_of_the_formula(splade: Splade) -> None:
 
 
 def test_no_text_is_no_row(splade: Splade) -> None:
-    """Nothing in, nothing out; an empty text is a row all the same."""
+    """No texts have no rows; an empty text has a row."""
     assert vectors(splade, "passage") == []
     assert len(vectors(splade, "passage", "", "gold")) == 2
 
 
 def test_a_model_of_another_kind_is_refused_by_name() -> None:
-    """MiniLM has no word predictor; the error says which weight is missing."""
+    """MiniLM has no word predictor; the error names the missing weight."""
     with pytest.raises(ModelFileError, match=r"'splade' can run.*cls\.predictions"):
         vectors(Splade("all-minilm-l6-v2"), "query", "x")
 
 
 def test_a_query_encoder_of_its_own_is_asked_for_queries_alone(splade: Splade) -> None:
-    """Its files enter the key, and it is the one that queries go through."""
+    """It embeds the queries, and its files are part of the key."""
     own = replace(splade, query_model="all-minilm-l6-v2")
 
     assert own.content_revision != splade.content_revision
@@ -101,11 +101,11 @@ def test_a_query_encoder_of_its_own_is_asked_for_queries_alone(splade: Splade) -
 
 
 def test_lengths_that_cannot_be_are_refused() -> None:
-    """Before anything is loaded."""
+    """Wrong lengths are errors before a model is loaded."""
     with pytest.raises(ConfigError, match="max_tokens must be 3 or more"):
         Splade(max_tokens=2)
 
 
 def test_its_vectors_are_sparse(splade: Splade) -> None:
-    """The output that retrievers check."""
+    """Retrievers check this attribute."""
     assert splade.output == "sparse"

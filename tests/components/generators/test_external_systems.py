@@ -37,7 +37,7 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start services whose reply is a function of the request's JSON; give their addresses."""
+    """Start services that compute replies from the request's JSON; return their addresses."""
     running: list[ThreadingHTTPServer] = []
 
     def start(answer: Callable[[Any], bytes]) -> str:
@@ -65,7 +65,7 @@ def serve() -> Iterator[Serve]:
 
 
 def tasks(count: int = 3, *, passages: bool = False, history: Sequence[Message] = ()) -> list[Task]:
-    """Return tasks q0, q1, ...; with a passage each if wanted."""
+    """Return tasks q0, q1, ..., each with a passage on request."""
     return [
         Task(
             Query(f"q{n}", f"Question {n}?", gold_answers=("SECRET",), history=tuple(history)),
@@ -86,7 +86,7 @@ def module(folder: Path, text: str) -> str:
 
 
 def test_a_function_of_the_query_is_a_system(tmp_path: Path, calls: Calls) -> None:
-    """One parameter of any name; the answer is kept like a model's reply."""
+    """The only parameter may have any name; the call log stores the answer."""
     target = module(tmp_path, "def answer(text):\n    return text.upper()\n")
     predictions = answers_of(Function(target), tasks(), calls)
     assert [p.answer for p in predictions] == ["QUESTION 0?", "QUESTION 1?", "QUESTION 2?"]
@@ -95,7 +95,7 @@ def test_a_function_of_the_query_is_a_system(tmp_path: Path, calls: Calls) -> No
 
 
 def test_an_async_function_may_return_passages(tmp_path: Path, calls: Calls) -> None:
-    """Eight at a time wait for each other, and what was retrieved comes back."""
+    """Eight calls run at the same time, and the retrieved passages are returned."""
     target = module(
         tmp_path,
         "import asyncio\n"
@@ -112,7 +112,7 @@ def test_an_async_function_may_return_passages(tmp_path: Path, calls: Calls) -> 
 def test_a_function_can_be_put_through_the_settings_if_it_takes_passages(
     tmp_path: Path, calls: Calls
 ) -> None:
-    """One that takes none is refused, for it would answer from something else."""
+    """A function without such a parameter is refused."""
     taking = module(tmp_path, "def answer(query, context):\n    return context\n")
     (first, *_) = answers_of(Function(taking), tasks(passages=True), calls)
     assert first.answer == "[1] Passage 0."
@@ -123,7 +123,7 @@ def test_a_function_can_be_put_through_the_settings_if_it_takes_passages(
 
 
 def test_a_function_never_sees_gold_answers(tmp_path: Path, calls: Calls) -> None:
-    """The task it is given holds what a system may know."""
+    """Its task has no gold answers, qrels or labels."""
     target = module(tmp_path, "def answer(task):\n    return repr(task)\n")
     (prediction,) = answers_of(Function(target), tasks(1), calls)
     assert prediction.answer is not None
@@ -132,7 +132,7 @@ def test_a_function_never_sees_gold_answers(tmp_path: Path, calls: Calls) -> Non
 
 
 def test_a_changed_function_is_asked_anew(tmp_path: Path, calls: Calls) -> None:
-    """Its file's bytes are part of the key, and so is the release."""
+    """The content of its file and the release are part of the key."""
     target = module(tmp_path, "def answer(query):\n    return 'one'\n")
     answers_of(Function(target), tasks(1), calls)
     module(tmp_path, "def answer(query):\n    return 'two'\n")
@@ -163,7 +163,7 @@ def test_what_goes_wrong_in_a_function_is_a_failure(
 
 
 def test_a_function_that_always_fails_stops_the_run(tmp_path: Path, calls: Calls) -> None:
-    """Nothing but failures is an error that shows the last one."""
+    """If every call fails, the error contains the last failure."""
     target = module(tmp_path, "def answer(query):\n    raise ValueError('no index')\n")
     with pytest.raises(CallError, match=r"calls in a row failed.*no index"):
         answers_of(Function(target), tasks(30), calls)
@@ -183,7 +183,7 @@ def test_a_function_that_always_fails_stops_the_run(tmp_path: Path, calls: Calls
 def test_a_function_that_cannot_be_used_is_a_config_error(
     tmp_path: Path, target: str, message: str
 ) -> None:
-    """It is told when the experiment file is read, beside which the file is looked for."""
+    """The error comes when the experiment file is read; files are relative to it."""
     (tmp_path / "broken.py").write_text("import no_such_package\n", encoding="utf-8")
     (tmp_path / "two.py").write_text("def answer(a, b):\n    return a\n", encoding="utf-8")
     written = {"name": "callable", "function": target}
@@ -212,7 +212,7 @@ def command(folder: Path, mode: str = "") -> str:
 
 
 def test_a_command_answers_line_by_line(tmp_path: Path, calls: Calls) -> None:
-    """It is started once a worker; what it says it retrieved comes back."""
+    """It is started once per worker; the passages that it reports are returned."""
     system = Command(command(tmp_path), takes_context=True, workers=2)
     predictions = answers_of(system, tasks(5, passages=True), calls)
     assert [p.answer for p in predictions] == [f"QUESTION {n}?" for n in range(5)]
@@ -229,7 +229,7 @@ def test_a_command_answers_line_by_line(tmp_path: Path, calls: Calls) -> None:
 def test_a_command_that_breaks_is_started_again(
     tmp_path: Path, calls: Calls, mode: str, reason: str
 ) -> None:
-    """The task it broke at is a failure with the last error line; the others are answered."""
+    """The task at fault fails with the last line of standard error; the others are answered."""
     zero, one, two = answers_of(Command(command(tmp_path, mode)), tasks(), calls)
     assert (zero.answer, two.answer) == ("QUESTION 0?", "QUESTION 2?")
     assert re.search(reason, one.reason)
@@ -237,13 +237,13 @@ def test_a_command_that_breaks_is_started_again(
 
 @pytest.mark.parametrize("text", ["", "no-such-program --x", "python 'unclosed"])
 def test_a_command_must_begin_with_a_program(text: str) -> None:
-    """It is told when the experiment file is read."""
+    """The error comes when the experiment file is read."""
     with pytest.raises(ConfigError, match="command"):
         Command(text)
 
 
 def test_a_service_is_asked_and_read_by_templates(serve: Serve, calls: Calls) -> None:
-    """The body is filled in; answer and passages are found where they are said to be."""
+    """The body is filled in; answer and passages are read from their paths."""
     heard: list[Any] = []
 
     def answer(asked: Any) -> bytes:
@@ -277,14 +277,14 @@ def test_a_service_is_asked_and_read_by_templates(serve: Serve, calls: Calls) ->
     ],
 )
 def test_a_streamed_reply_is_put_together(serve: Serve, calls: Calls, stream: bytes) -> None:
-    """Server-sent events or JSON lines: the parts of the answer in order."""
+    """The parts of server-sent events or JSON lines are joined in order."""
     system = Http(serve(lambda _: stream), answer="delta", passage_ids="ids")
     (prediction,) = answers_of(system, tasks(1), calls)
     assert (prediction.answer, prediction.passage_ids) == ("In 1912", ("p1",))
 
 
 def test_a_mapping_that_finds_nothing_shows_what_there_is(serve: Serve, calls: Calls) -> None:
-    """The failure shows the reply, and it is not tried again."""
+    """The failure contains the reply, and the call is not retried."""
     system = Http(serve(lambda _: b'{"result": "1912"}'), answer="answer")
     (prediction,) = answers_of(system, tasks(1), calls)
     assert "no text at 'answer'" in prediction.reason
@@ -294,7 +294,7 @@ def test_a_mapping_that_finds_nothing_shows_what_there_is(serve: Serve, calls: C
 def test_a_services_key_comes_from_the_environment(
     serve: Serve, calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a bearer token, or where the headers want it; never literally in the file."""
+    """It is sent as a bearer token or in a header, and cannot be written into the file."""
     monkeypatch.setenv("MY_KEY", "sk-12345")
     heard: list[dict[str, str]] = []
 
@@ -321,20 +321,20 @@ def test_a_services_key_comes_from_the_environment(
     ],
 )
 def test_a_wrong_body_is_a_config_error(body: dict[str, Any], message: str) -> None:
-    """It is told when the experiment file is read."""
+    """The error comes when the experiment file is read."""
     written = {"name": "http", "url": "http://localhost:1/ask", "body": body}
     with pytest.raises(ConfigError, match=message):
         create("generators", written, where="generator")
 
 
 def test_a_service_that_is_not_there_is_told_before_the_run(calls: Calls) -> None:
-    """Nobody listens: the check names the address."""
+    """The check before a run names the address."""
     with pytest.raises(CallError, match=r"cannot connect to http://127\.0\.0\.1:9/ask"):
         Http("http://127.0.0.1:9/ask").check(Services(calls=calls))
 
 
 def test_a_hanging_function_ends_at_its_deadline(tmp_path: Path) -> None:
-    """The program goes on, and can end, while the function still hangs."""
+    """The program continues, and can end, while the function still hangs."""
     target = module(tmp_path, "import time\ndef answer(query):\n    time.sleep(30)\n")
     policy = RetryPolicy(timeout=0.2, attempts=1)
     with Calls.at(tmp_path / "log", retry_policy=policy) as calls:

@@ -54,7 +54,7 @@ def write(path: Path, rows: list[Any]) -> Path:
 
 
 def test_chat_answers_each_task_from_its_own_context(calls: Calls) -> None:
-    """The prediction holds the answer, the call's key, tokens and latency."""
+    """The prediction has the answer, the call's key, tokens and latency."""
     with FakeModelServer(answer=lambda messages: f" {messages[-1]['content'][:14]} ") as server:
         chat = Chat("fake", server.url)
         predictions = answers_of(chat, tasks(), calls)
@@ -76,7 +76,7 @@ def test_a_failed_call_is_a_prediction_with_a_reason(calls: Calls) -> None:
 
 
 def test_a_chat_model_is_the_same_at_another_port() -> None:
-    """Its recipe does not hold the address; another host is another model."""
+    """The key does not contain the port; another host is another model."""
     one, moved = Chat("m", "http://localhost:1/v1"), Chat("m", "http://localhost:2/v1")
     assert cache_key_parts(one) == cache_key_parts(moved)
     assert cache_key_parts(one) != cache_key_parts(Chat("m", "https://models.example/v1"))
@@ -101,13 +101,13 @@ def test_a_chat_model_is_made_from_an_experiment_file() -> None:
     ],
 )
 def test_a_wrong_chat_model_is_a_config_error(parameters: dict[str, str], message: str) -> None:
-    """It is told when the experiment file is read."""
+    """The error comes when the experiment file is read."""
     with pytest.raises(ConfigError, match=message):
         create("generators", {"name": "chat", **parameters}, where="generator")
 
 
 def test_llm_generators_are_models_that_other_components_may_ask() -> None:
-    """They declare model and sampling; a plan knows that each query is a call."""
+    """They declare model and sampling; the plan counts one call per query."""
     chat = Chat("m", temperature=0.7, top_p=0.9, seed=3, stop=("x",), extra={"top_k": 5})
     drawn = Sampling(0.7, 256, top_p=0.9, seed=3, stop=("x",), extra={"top_k": 5})
 
@@ -121,7 +121,7 @@ def test_llm_generators_are_models_that_other_components_may_ask() -> None:
 
 
 def test_an_estimate_counts_the_calls_that_are_missing(calls: Calls) -> None:
-    """Calls whose replies are kept cost nothing; a generator without a model has no estimate."""
+    """Calls with stored replies cost nothing; a generator without a model has no estimate."""
     with FakeModelServer() as server:
         chat = Chat("fake", server.url)
         answers_of(chat, tasks(2), calls)
@@ -141,7 +141,7 @@ def test_gold_gives_the_first_gold_answer_and_refuses_without() -> None:
 def test_local_does_not_start_for_what_is_kept(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key is the model file's SHA-256; a kept reply needs neither file nor server."""
+    """The key is the model file's SHA-256; a stored reply needs neither file nor server."""
     local = Local()
     assert local.content_revision.startswith("b179c9523d0e")
     with FakeModelServer() as server:
@@ -162,7 +162,7 @@ def test_local_does_not_start_for_what_is_kept(
 
 @pytest.mark.parametrize("name", ["answers.jsonl", "answers.jsonl.gz"])
 def test_recorded_answers_are_replayed_in_the_order_of_the_tasks(tmp_path: Path, name: str) -> None:
-    """With the passages that the system retrieved, where they are known."""
+    """They include the passages that the system retrieved, if known."""
     rows = [
         {"query_id": "q1", "answer": "one", "passage_ids": ["p7"], "seconds": 2},
         {"query_id": "q0", "answer": "zero", "passages": [{"passage_id": "p8", "text": "t"}]},
@@ -176,7 +176,7 @@ def test_recorded_answers_are_replayed_in_the_order_of_the_tasks(tmp_path: Path,
 
 
 def test_a_query_without_a_recorded_answer_is_a_failure(tmp_path: Path) -> None:
-    """Unanswered is not wrong: the prediction says that nothing was recorded."""
+    """It is a failure with a reason and not a wrong answer."""
     path = write(tmp_path / "a.jsonl", [{"query_id": "q1", "answer": "one"}])
     zero, one, _ = answers_of(Recorded(path), tasks())
     assert (zero.answer, one.answer) == (None, "one")
@@ -222,13 +222,13 @@ def test_a_wrong_file_of_answers_is_told_with_its_line(
 
 
 def test_a_file_of_answers_must_exist(tmp_path: Path) -> None:
-    """It is told when the experiment file is read."""
+    """The error comes when the experiment file is read."""
     with pytest.raises(ConfigError, match="no file"):
         create("generators", {"name": "recorded", "path": str(tmp_path / "x")}, where="generator")
 
 
 def test_the_key_of_recorded_answers_is_the_files_content(tmp_path: Path) -> None:
-    """Another place changes nothing, another answer does."""
+    """The path does not change the key; the answers do."""
     rows = [{"query_id": "q0", "answer": "a"}]
     one, two = write(tmp_path / "1.jsonl", rows), write(tmp_path / "2.jsonl", rows)
     assert cache_key_parts(Recorded(one)) == cache_key_parts(Recorded(two))

@@ -51,7 +51,7 @@ def turns(conversation: str, *questions: str) -> list[Task]:
 
 
 def live() -> tuple[Live, Echo]:
-    """Return a live generator and the echo within."""
+    """Return a live generator and the inner echo."""
     made, inner = Live("gold"), Echo()
     object.__setattr__(made, "_inner", inner)
     return made, inner
@@ -70,7 +70,7 @@ def test_live_histories_hold_the_systems_own_answers() -> None:
 
 
 def test_a_failed_turn_is_left_out_and_noted() -> None:
-    """Nothing is put into the system's mouth."""
+    """Later histories do not contain the turn."""
     generator, inner = live()
 
     found = answers_of(generator, turns("a", "fail", "a2", "a3"))
@@ -81,7 +81,7 @@ def test_a_failed_turn_is_left_out_and_noted() -> None:
 
 
 def test_a_conversation_with_gaps_cannot_be_live() -> None:
-    """The error names conversation and turn, and the way out."""
+    """The error names the conversation, the turn and a solution."""
     generator, _ = live()
 
     with pytest.raises(ConfigError, match=r"turn 1 of conversation 'a' .* whole conversations"):
@@ -89,7 +89,7 @@ def test_a_conversation_with_gaps_cannot_be_live() -> None:
 
 
 def test_what_is_no_turn_is_answered_as_it_is() -> None:
-    """Its own history stays."""
+    """Its history is unchanged."""
     generator, inner = live()
     query = Query("q", "Who?", history=(Message("user", "x"), Message("agent", "y")))
 
@@ -99,7 +99,7 @@ def test_what_is_no_turn_is_answered_as_it_is() -> None:
 
 
 def test_live_declares_what_its_generator_declares() -> None:
-    """A plan sees the calls of the generator that answers."""
+    """The plan counts the calls of the inner generator."""
     chat = Live({"name": "chat", "model": "m"})
 
     assert (chat.needs_model, chat.cost(5, 0)) == (True, 5)
@@ -131,7 +131,7 @@ def test_a_generator_of_your_own_may_raise_within_live(tmp_path: Path) -> None:
 
 
 def test_live_is_known_by_what_answers_and_not_by_where_it_is() -> None:
-    """Two ports, one key; two models, two."""
+    """The port does not change the key; the model does."""
     first, second, other = (
         Live({"name": "chat", "model": model, "base_url": f"http://localhost:{port}/v1"})
         for model, port in (("m", 1), ("m", 2), ("n", 1))
@@ -162,7 +162,7 @@ def long_task() -> Task:
 def test_oldest_turns_go_first_then_the_last_passages(
     budget: int | None, turns_left: int, passages_left: int, dropped: str
 ) -> None:
-    """The turn before the query goes last; the query is never cut, however long."""
+    """The turn before the query is dropped last; the query is never cut."""
     fitted, told = fit(long_task(), budget)
 
     assert (len(fitted.query.history), len(fitted.context.passages)) == (
@@ -189,7 +189,7 @@ class _Replies:
 
 @pytest.mark.parametrize("user", ["{context}\n\n{query}", "{history}\n{context}\n{query}"])
 def test_a_history_is_sent_as_messages_or_within_one_prompt(user: str) -> None:
-    """Both forms are cut to the budget, and the prediction says by what."""
+    """Both forms are cut to the budget, and the prediction names the dropped parts."""
     calls: Any = _Replies()
     chat = Chat("m", "http://x", system="Answer.", user=user, budget=45)
 
@@ -203,7 +203,7 @@ def test_a_history_is_sent_as_messages_or_within_one_prompt(user: str) -> None:
 
 
 def test_what_was_dropped_is_kept_in_the_table() -> None:
-    """A column of its own."""
+    """The table of predictions has a column for it."""
     prediction = Prediction("q", "yes", dropped="turn 1")
 
     assert table_to_predictions(predictions_to_table([prediction])) == [prediction]

@@ -39,7 +39,7 @@ ASKED = [
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_in_memory() -> Iterator[None]:
-    """Let go of the model after the last test."""
+    """Remove the model from memory after the last test."""
     yield
     unload()
 
@@ -58,7 +58,7 @@ def replies(model: Hf, requests: list[Request], log: Path) -> list[Reply]:
 
 
 def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return what the llama.cpp server of the same file says."""
+    """Return the reply of a llama.cpp server with the same file."""
     from ragstone.models.llama_server import local_servers
 
     pool = local_servers(MODEL, workers=1)
@@ -79,7 +79,7 @@ def spoken(request: Request) -> list[dict[str, str]]:
 
 @needs_torch
 def test_the_two_back_ends_receive_the_same_text(tmp_path: Path) -> None:
-    """llama.cpp's template writes, character for character, the prompt that is kept here."""
+    """The stored prompt is, character by character, that of llama.cpp's template."""
     pytest.importorskip("xllamacpp", reason="NOT RUN: needs pip install 'ragstone[local]'")
     turns = (("user", "Hi"), ("assistant", "Hello!"), ("user", "Who are you?"))
     asked = [*ASKED[:3], Request(turns, Sampling(max_tokens=2))]
@@ -95,7 +95,7 @@ def test_the_two_back_ends_receive_the_same_text(tmp_path: Path) -> None:
 def test_greedy_answers_repeat_and_the_log_probabilities_are_near_llama_cpps(
     tmp_path: Path,
 ) -> None:
-    """Asked again without the log, all is equal; the first token's chance is near llama.cpp's.
+    """Answers repeat without the log; the first token's probability is near llama.cpp's.
 
     Near, not the same: llama.cpp rounds activations to 8 bit where torch computes in float32.
     """
@@ -134,7 +134,7 @@ def test_a_batch_padded_on_the_left_gives_the_answers_of_each_alone(tmp_path: Pa
 
 @needs_torch
 def test_drawn_answers_repeat_by_seed_also_in_a_batch(tmp_path: Path) -> None:
-    """Each prompt has random numbers of its own: neighbours change nothing, samples differ."""
+    """Random numbers depend on the prompt and the sample, and not on the batch."""
     hot = Sampling(temperature=1.5, max_tokens=8, seed=7, top_p=0.95)
     asked = [Request(ASKED[2].messages, hot, sample) for sample in range(3)]
 
@@ -147,7 +147,7 @@ def test_drawn_answers_repeat_by_seed_also_in_a_batch(tmp_path: Path) -> None:
 
 @needs_torch
 def test_answers_end_at_stop_strings_and_at_their_length(tmp_path: Path) -> None:
-    """A stop string is not part of the answer; a cut answer says so."""
+    """A stop string is not part of the answer; the finish reason of a cut answer is "length"."""
     log = tmp_path / "calls.sqlite"
     [whole] = replies(Hf(), [ASKED[3]], log)
     stop = whole.text.split()[2]
@@ -190,7 +190,7 @@ def test_the_models_own_generation_config_has_no_effect(
 
 @needs_torch
 def test_a_prompt_that_is_too_long_is_a_failure(tmp_path: Path) -> None:
-    """It says how long it is, and nothing is dropped."""
+    """The failure has the length of the prompt; nothing is dropped."""
     [outcome] = ask(Hf(), [chat("bridge " * 9000)], tmp_path / "calls.sqlite")
 
     assert isinstance(outcome, Failure)
@@ -220,7 +220,7 @@ def test_it_answers_tasks_as_every_generator_does(tmp_path: Path) -> None:
 
 
 def test_the_identity_holds_what_changes_answers() -> None:
-    """Weights, type, kind of device, alone or not: all without torch or the model's file."""
+    """Weights, type, device and batching are in it, without torch or the model's file."""
     identity = Hf().content_revision
 
     assert MODELS[MODEL].file("weights").sha256 in identity

@@ -30,7 +30,7 @@ from ragstone.protocols import Services
 
 
 def value(token: str, logprob: float) -> Any:
-    """Return what has the shape of a `vllm.Logprob`."""
+    """Return an object like `vllm.Logprob`."""
     return SimpleNamespace(decoded_token=token, logprob=logprob)
 
 
@@ -41,7 +41,7 @@ REPORTED = [
 
 
 class FakeTokenizer:
-    """One token a character."""
+    """One token per character."""
 
     def apply_chat_template(
         self, messages: Sequence[Mapping[str, str]], *, tokenize: bool, add_generation_prompt: bool
@@ -58,7 +58,7 @@ class FakeTokenizer:
 
 
 class FakeLLM:
-    """Has what the adapter uses of `vllm.LLM`; answers with how it was asked."""
+    """The part of `vllm.LLM` that the adapter uses; an answer describes its request."""
 
     made: ClassVar[list[FakeLLM]] = []
 
@@ -89,21 +89,21 @@ class FakeLLM:
 
 
 class Given:
-    """Keeps the arguments that a class of vLLM was made with."""
+    """Stores the arguments of a class of vLLM."""
 
     def __init__(self, **given: Any) -> None:
         self.given = given
 
 
 def output(prompt: list[int], text: str, logprobs: Any = None) -> Any:
-    """Return what has the shape of a `vllm.RequestOutput`."""
+    """Return an object like `vllm.RequestOutput`."""
     written = SimpleNamespace(text=text, token_ids=[7, 8], finish_reason="stop", logprobs=logprobs)
     return SimpleNamespace(prompt_token_ids=prompt, outputs=[written])
 
 
 @pytest.fixture
 def fake_vllm(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeLLM]]:
-    """Put modules of vLLM's shape where it would be imported from."""
+    """Install fake modules in place of vLLM."""
     whole, part = ModuleType("vllm"), ModuleType("vllm.sampling_params")
     whole.__dict__.update(LLM=FakeLLM, SamplingParams=Given)
     part.__dict__.update(StructuredOutputsParams=Given)
@@ -153,7 +153,7 @@ def test_all_sampling_parameters_are_mapped() -> None:
 
 
 def test_a_grammar_is_mapped_and_nothing_else_is_invented() -> None:
-    """Greedy decoding is told no seed; what is not given is left out."""
+    """Greedy decoding has no seed; absent parameters are left out."""
     request = Request((("user", "Hi"),), Sampling(max_tokens=4, grammar='root ::= "a"'))
 
     assert sampling_arguments(request) == (
@@ -163,14 +163,14 @@ def test_a_grammar_is_mapped_and_nothing_else_is_invented() -> None:
 
 
 def test_the_engines_arguments_can_be_overridden() -> None:
-    """Options come last; the model's own context stands where none is given."""
+    """Options override the arguments; by default the model's own context is used."""
     made = engine_arguments("/m", "bfloat16", None, {"seed": 5, "tensor_parallel_size": 2})
 
     assert made == {"model": "/m", "dtype": "bfloat16", "seed": 5, "tensor_parallel_size": 2}
 
 
 def test_an_output_is_read_with_its_log_probabilities() -> None:
-    """The chosen token's value comes first, then as many alternatives as were wanted."""
+    """The chosen token's value and the requested number of alternatives are returned."""
     reply = read_output(output([1, 2, 3], "Yes!", REPORTED), "<p>", "m", 2)
 
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("Yes!", 3, 2)
@@ -208,7 +208,7 @@ def test_a_run_goes_through_the_call_log(
 
 
 def test_the_identity_holds_what_changes_answers(folder: str) -> None:
-    """Weights, type and options are in the key; how many are sent at once is not."""
+    """Weights, type and options are in the key; the number of parallel prompts is not."""
     plain = Vllm(folder)
 
     assert plain.content_revision == Vllm(folder, at_once=4).content_revision

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
-from ragstone.components.judges.idk_conditioning import TABLES, conditioned
+from ragstone.components.judges.conditioned import TABLES, cell
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.fingerprint import fingerprint
@@ -27,12 +27,12 @@ ITEM = Item(QUERY, "It stands in Paris.", ("The Eiffel Tower is in Paris.", "Rom
 
 
 def judge(name: str, **options: Any) -> Any:
-    """Return a judge whose model is never reached."""
+    """Return a judge with a model that is never called."""
     return create("judges", {"name": name, "model": MODEL, **options}, where="test")
 
 
 def says(*replies: str | Outcome) -> ScriptedCalls:
-    """Return calls that get these replies in turn, the last one over and over."""
+    """Return calls with these replies in turn; the last one repeats."""
     left = list(replies)
 
     def answer(_: Request) -> str | Outcome:
@@ -49,7 +49,7 @@ def one(name: str, calls: ScriptedCalls, item: Item = ITEM, **options: Any) -> V
 
 
 def test_equivalence_is_1_or_0_and_never_a_half() -> None:
-    """What cannot be read is unscored with the model's words in the reason."""
+    """An unreadable reply is unscored; the reason contains the model's words."""
     assert one("equivalence", says("Yes.")).value == 1.0
     assert one("equivalence", says('{"verdict": "no"}')).value == 0.0
     unread = one("equivalence", says("Perhaps"))
@@ -58,7 +58,7 @@ def test_equivalence_is_1_or_0_and_never_a_half() -> None:
 
 
 def test_an_unreadable_reply_is_asked_for_once_more_with_the_error() -> None:
-    """The second request holds the first reply and what was wrong with it; there is no third."""
+    """The second request contains the first reply and its error; there is no third request."""
     calls = says("Perhaps", "Perhaps", "yes")
 
     verdict = one("equivalence", calls)
@@ -72,7 +72,7 @@ def test_an_unreadable_reply_is_asked_for_once_more_with_the_error() -> None:
 
 
 def test_a_cut_reply_is_asked_for_once_more_with_more_room() -> None:
-    """Four times the tokens; one that is cut again is unscored, verdict or not."""
+    """The limit is four times as high; a reply that is cut again is unscored."""
     cut = Reply('{"reason": "Verdict: yes', "length")
     calls = says(cut, "Verdict: [[no]]")
 
@@ -83,7 +83,7 @@ def test_a_cut_reply_is_asked_for_once_more_with_more_room() -> None:
 
 
 def test_a_failed_call_is_a_reason() -> None:
-    """The transport's error is not the model's verdict."""
+    """The item is unscored, with the error as reason."""
     verdict = one("equivalence", says(Failure("no reply within 120 s")))
 
     assert (verdict.value, verdict.status) == (None, "failed")
@@ -95,7 +95,7 @@ def test_a_failed_call_is_a_reason() -> None:
     [(Reply("the call failed: Perhaps", "stop"), False), (Failure("no reply within 120 s"), True)],
 )
 def test_only_a_failed_call_is_made_again(reply: Outcome, retry: bool) -> None:
-    """Words of the model in a reason decide nothing: such an item is finished."""
+    """The model's words in a reason do not cause a repetition."""
     task, prediction = Task(QUERY, Context("q1", "none")), Prediction("q1", "In Paris.")
 
     (outcome,) = judge("equivalence").judge([task], [prediction], says(reply).services())
@@ -107,7 +107,7 @@ def test_only_a_failed_call_is_made_again(reply: Outcome, retry: bool) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(BUILT_IN["judges"]) - {"conditioned"}))
 def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
-    """Also for an item that needs no call: a report knows its columns beforehand."""
+    """An item that needs no call has scores of all declared metrics too."""
     made = judge(name)
 
     (outcome,) = made.judge(
@@ -122,7 +122,7 @@ def test_every_judge_scores_the_metrics_that_it_declares(name: str) -> None:
 
 
 def test_a_model_in_a_file_of_your_own_is_found_when_the_judge_is_created(tmp_path: Path) -> None:
-    """Only then is the folder of the experiment file known."""
+    """The folder of the experiment file is known only at that time."""
     (tmp_path / "mine.py").write_text(
         "from dataclasses import dataclass\n"
         "from ragstone.components.generators.chat import Chat\n"
@@ -137,7 +137,7 @@ def test_a_model_in_a_file_of_your_own_is_found_when_the_judge_is_created(tmp_pa
 
 
 def test_a_server_without_schemas_is_asked_in_words() -> None:
-    """A refusal of the schema is met by the tolerant parser, not by a failed item."""
+    """If the server refuses the schema, the verdict is requested in words."""
 
     def answer(request: Request) -> str | Outcome:
         if request.sampling.json_schema is not None:
@@ -148,7 +148,7 @@ def test_a_server_without_schemas_is_asked_in_words() -> None:
 
 
 def test_the_probability_of_yes_is_the_same_quantity_as_the_share_of_yes() -> None:
-    """Renormalised over yes and no at the first token; the prompt is that of the text."""
+    """It is renormalised over yes and no at the first token; both methods have one prompt."""
     top = ((" Yes", math.log(0.6)), ("no", math.log(0.2)), ("The", math.log(0.2)))
     reply = Reply("Yes", "length", logprobs=(TokenLogprob(" Yes", math.log(0.6), top),))
     calls, text = says(reply), says("yes", "yes", "yes", "no")
@@ -163,7 +163,7 @@ def test_the_probability_of_yes_is_the_same_quantity_as_the_share_of_yes() -> No
 
 
 def test_a_first_token_that_is_neither_yes_nor_no_gives_no_probability() -> None:
-    """Renormalising 2 % would make a number out of noise."""
+    """A total probability of 2 % is too low to be renormalised."""
     top = (("The", math.log(0.9)), ("yes", math.log(0.02)))
     reply = Reply("The", "length", logprobs=(TokenLogprob("The", math.log(0.9), top),))
 
@@ -174,7 +174,7 @@ def test_a_first_token_that_is_neither_yes_nor_no_gives_no_probability() -> None
 
 
 def test_rb_llm_gives_both_scales_and_the_median_of_models() -> None:
-    """(r - 1) / 9, and r / 10 as published; an outside rating is unscored, not one half."""
+    """The scales are (r - 1) / 9 and r / 10; a rating outside its scale is unscored."""
     models = [{**MODEL, "model": name} for name in "abc"]
     calls = says("Rating: [[10]]", "Rating: [[4]]", "Rating: [[7]]")
 
@@ -187,7 +187,7 @@ def test_rb_llm_gives_both_scales_and_the_median_of_models() -> None:
 
 
 def test_pairwise_asks_both_orders_and_calls_what_depends_on_them_a_tie() -> None:
-    """A judge that always prefers the first place gives ties, and is seen to."""
+    """A judge that always prefers the first place gives ties, with a reason."""
     calls = says("Verdict: first", "Verdict: second")
 
     won, biased = one("pairwise", calls), one("pairwise", says("Verdict: first"))
@@ -203,12 +203,12 @@ def test_pairwise_asks_both_orders_and_calls_what_depends_on_them_a_tie() -> Non
 
 @pytest.mark.parametrize(("said", "value"), [("yes", 1.0), ("partial", 0.5), ("no", 0.0)])
 def test_idk_has_three_verdicts(said: str, value: float) -> None:
-    """Each with its own value."""
+    """Each verdict has its own value."""
     assert one("idk", says(f"**{said}**")).value == value
 
 
 def test_faithfulness_is_the_share_of_supported_claims() -> None:
-    """First the claims, then a verdict for each; what was not supported stands in the reason."""
+    """Claims are extracted and judged; the reason lists those that are not supported."""
     calls = says('{"claims": ["It is in Paris.", "It is blue."]}', "1: supported\n2: unsupported")
 
     verdict = one("RL_F", calls)
@@ -220,14 +220,14 @@ def test_faithfulness_is_the_share_of_supported_claims() -> None:
 
 
 def test_an_answer_without_claims_is_not_faithful_nor_unfaithful() -> None:
-    """Neither NaN, nor 0, nor 1: the metric is not applicable."""
+    """The metric is not applicable, instead of NaN, 0 or 1."""
     verdict = one("RL_F", says('{"claims": []}'))
 
     assert (verdict.value, verdict.status) == (None, "not_applicable")
 
 
 def test_a_claim_without_a_verdict_leaves_the_answer_unscored() -> None:
-    """Two claims, one verdict: counting the rest would flatter or punish."""
+    """If one of two claims has no verdict, the answer is unscored."""
     verdict = one("RL_F", says('{"claims": ["A.", "B."]}', "1: supported"))
 
     assert verdict.status == "failed"
@@ -235,7 +235,7 @@ def test_a_claim_without_a_verdict_leaves_the_answer_unscored() -> None:
 
 
 def test_earlier_turns_are_evidence_only_where_asked_for() -> None:
-    """The history is shown as such for the claims, and as evidence under the name RL_F(turns)."""
+    """The history is evidence only for the metric RL_F(turns)."""
     query = replace(QUERY, history=(Message("agent", "It is 330 m high."),))
     replies = ('{"claims": ["It is 330 m high."]}', "1: supported")
     plain, turns = says(*replies), says(*replies)
@@ -257,7 +257,7 @@ def test_support_asks_about_each_passage() -> None:
 
 
 def test_a_taxonomy_label_is_one_metric_a_label() -> None:
-    """The mean of each is the composition of the data set."""
+    """Each label is a metric; its mean is the share of the label."""
     tasks = [Task(QUERY, Context("q1", "gold", (ContextPassage("p", "Text.", "gold"),)))]
 
     services = says("Verdict: reasoning").services()
@@ -272,7 +272,7 @@ def test_a_taxonomy_label_is_one_metric_a_label() -> None:
 
 
 def test_eight_critiques_are_eight_questions_and_one_unread_leaves_seven() -> None:
-    """Each shows only what it looks at; a rating of 5 is 1."""
+    """Each prompt has only the texts it rates; a rating of 5 is the value 1."""
     calls = says("no rating", *["Rating: [[5]]"] * 7, "still none")
 
     verdict = one("critiques", calls)
@@ -286,12 +286,12 @@ def test_eight_critiques_are_eight_questions_and_one_unread_leaves_seven() -> No
 
 
 def test_context_relevance_is_the_mean_grade() -> None:
-    """One verdict a passage."""
+    """There is one verdict per passage."""
     assert one("context-relevance", says("1: answers\n2: useless")).value == 0.5
 
 
 def test_nuggets_weigh_vital_and_okay() -> None:
-    """(1 + 0.5 * 0.5) / (2 + 0.5) with one vital nugget held, one not, the okay one in part."""
+    """One of two vital nuggets and half an okay one: (1 + 0.5 * 0.5) / (2 + 0.5)."""
     labels = {"vital_nuggets": ("a", "b"), "okay_nuggets": ("c",)}
     item = replace(ITEM, query=replace(QUERY, labels=labels))
 
@@ -307,7 +307,7 @@ def test_nuggets_weigh_vital_and_okay() -> None:
 
 
 def test_a_citation_of_nothing_supports_nothing() -> None:
-    """Two citing sentences, one of a passage that was not shown: half at best."""
+    """If one of two citing sentences cites a missing passage, the value is at most half."""
     calls = says("full")
     item = replace(ITEM, answer="It is in Paris [1]. It is blue [7]. Yes.")
 
@@ -332,7 +332,7 @@ NO_CALL = {
 
 @pytest.mark.parametrize(("name", "case"), NO_CALL.items())
 def test_what_needs_no_judge_makes_no_call(name: str, case: tuple[Item, str, float | None]) -> None:
-    """No context, no gold answer, no answer: settled without a model, with the reason."""
+    """An item without context, gold answer or answer is settled without a call."""
     item, status, value = case
     calls = says("Verdict: yes")
 
@@ -354,7 +354,7 @@ def test_what_needs_no_judge_makes_no_call(name: str, case: tuple[Item, str, flo
 def test_a_refusal_is_found_first_and_treated_by_policy(
     policy: str, label: str, value: float | None, calls_made: int
 ) -> None:
-    """Settled by answerability, left out, or judged like any other answer."""
+    """A refusal is settled by answerability, left out, or judged like other answers."""
     query = replace(QUERY, labels={"answerability": label})
     calls = says("no")
 
@@ -365,15 +365,15 @@ def test_a_refusal_is_found_first_and_treated_by_policy(
 
 
 def test_conditioning_is_a_table_in_three_variants() -> None:
-    """They differ on conversational turns alone."""
+    """The variants differ only on conversational turns."""
     cells = {v: [TABLES[v][a][i] for a in TABLES[v] for i in TABLES[v][a]] for v in TABLES}
 
-    assert conditioned(0.4, "conversational", "no", "script") == 0.0
-    assert conditioned(0.4, "CONVERSATIONAL", "no", "released") == 1.0
-    assert conditioned(0.4, "CONVERSATIONAL", "no") is None
+    assert cell("conversational", "no", "script") == 0.0
+    assert cell("CONVERSATIONAL", "no", "released") == 1.0
+    assert cell("CONVERSATIONAL", "no") == "leave out"
     assert len({len(held) for held in cells.values()}) == 1
     with pytest.raises(ConfigError, match="ANSWERABLE"):
-        conditioned(0.4, "ANSWERABEL", "no")
+        cell("ANSWERABEL", "no")
 
 
 def test_a_conditioned_judge_is_asked_only_where_its_value_is_kept() -> None:
@@ -398,7 +398,7 @@ def test_a_conditioned_judge_is_asked_only_where_its_value_is_kept() -> None:
 
 
 def test_repeats_that_tie_leave_the_item_unscored() -> None:
-    """Two verdicts that disagree are counted, not tossed."""
+    """The reason of a tie has the count of each verdict."""
     verdict = one("idk", says("yes", "no"), repeats=2)
 
     assert (verdict.value, verdict.status) == (None, "failed")
@@ -407,7 +407,7 @@ def test_repeats_that_tie_leave_the_item_unscored() -> None:
 
 
 def test_a_model_that_never_follows_the_form_is_stopped_after_the_first_batch() -> None:
-    """Twenty items and their second chance, not five hundred; the error shows a reply."""
+    """At most 20 calls and their repetitions are made; the error contains a reply."""
     calls = says("I like turtles")
     items = [replace(ITEM, query=replace(QUERY, query_id=str(n))) for n in range(500)]
 
@@ -435,7 +435,7 @@ def quoting(answer: str, own: str) -> Callable[[Request], str]:
 
 @pytest.mark.parametrize("answer", INJECTIONS)
 def test_no_answer_steers_the_verdict_through_the_parser(answer: str) -> None:
-    """Whatever an answer holds, a judge that quotes it is read as it meant, or not at all."""
+    """A verdict quoted from the answer is never the judge's verdict."""
     item = replace(ITEM, answer=answer)
 
     choice = one("equivalence", ScriptedCalls(quoting(answer, "Verdict: no")), item)
@@ -447,7 +447,7 @@ def test_no_answer_steers_the_verdict_through_the_parser(answer: str) -> None:
 
 @pytest.mark.parametrize("answer", INJECTIONS)
 def test_no_answer_closes_the_fence_round_the_material(answer: str) -> None:
-    """The line that ends the material stands once, after everything that is judged."""
+    """The line that ends the material is there once, after the material."""
     calls = says("no")
 
     one("equivalence", calls, replace(ITEM, answer=answer))
@@ -458,7 +458,7 @@ def test_no_answer_closes_the_fence_round_the_material(answer: str) -> None:
 
 
 def test_a_judge_may_write_in_another_language() -> None:
-    """The verdict's words stay; the reason's language is asked for."""
+    """The prompt requests the language of the reason; the words of verdicts do not change."""
     calls = says("Verdict: ja")
 
     assert one("equivalence", calls, language="German").value == 1.0
@@ -466,7 +466,7 @@ def test_a_judge_may_write_in_another_language() -> None:
 
 
 def test_a_template_of_ones_own_is_checked_before_anything_runs() -> None:
-    """An unknown variable is an error that lists the known ones."""
+    """The error lists the known variables."""
     with pytest.raises(ConfigError, match=r"unknown variable.*answr"):
         judge("idk", user="{answr}")
     calls = says("no")
@@ -475,7 +475,7 @@ def test_a_template_of_ones_own_is_checked_before_anything_runs() -> None:
 
 
 def test_an_address_is_not_part_of_what_a_judge_is() -> None:
-    """Another port, the same key; another model, another key."""
+    """The port does not change the key; the model does."""
     here, there = (judge("idk", model={**MODEL, "base_url": f"http://localhost:{p}/v1"})
                    for p in (1, 2))  # fmt: skip
     other = judge("idk", model={**MODEL, "model": "another"})
@@ -484,8 +484,8 @@ def test_an_address_is_not_part_of_what_a_judge_is() -> None:
 
 
 def test_a_generator_that_asks_no_model_is_no_judge() -> None:
-    """Told before anything is run."""
-    with pytest.raises(ConfigError, match="not a model that can be asked"):
+    """The error comes when the judge is created."""
+    with pytest.raises(ConfigError, match="not a language model"):
         judge("idk", model="gold")
 
 

@@ -88,7 +88,7 @@ def judged(judge: Judge, *answers: str, services: Services | None = None) -> lis
 
 
 def test_a_bool_is_a_score_of_the_class_name(folder: Path) -> None:
-    """No base class, no model, no call in the plan."""
+    """A judge without a base class or a model adds no call to the plan."""
     judge = create("judges", "mine.py:Brief(words=2)", where="test", folder=folder)
 
     assert judged(judge, "In Paris.", "It is in Paris.") == [
@@ -100,7 +100,7 @@ def test_a_bool_is_a_score_of_the_class_name(folder: Path) -> None:
 
 
 def test_a_judge_with_calls_asks_a_model(folder: Path) -> None:
-    """Its name is the metric's; a call per query is planned; a bad reply fails one item."""
+    """A call per query is planned, and a bad reply fails one item."""
     judge = create("judges", "mine.py:Polite", where="test", folder=folder)
     calls = ScriptedCalls(lambda r: "0.75" if "thank you" in r.messages[-1][1] else "very polite")
 
@@ -115,7 +115,7 @@ def test_a_judge_with_calls_asks_a_model(folder: Path) -> None:
 
 
 def test_a_judge_may_have_several_metrics(folder: Path) -> None:
-    """It declares their names."""
+    """The judge declares the names of its metrics."""
     judge = create("judges", "mine.py:Both", where="test", folder=folder)
 
     ((short, ends),) = judged(judge, "Yes, it is.")
@@ -124,7 +124,7 @@ def test_a_judge_may_have_several_metrics(folder: Path) -> None:
 
 
 def test_a_missing_value_is_a_failed_score_and_a_wrong_one_an_error(folder: Path) -> None:
-    """None and NaN are reasons; a text is a mistake in the judge."""
+    """None and NaN are failed scores; a text is an error of the judge."""
     judge = create("judges", "mine.py:Returned", where="test", folder=folder)
 
     none, nan = judged(judge, "none", "nan")
@@ -137,7 +137,7 @@ def test_a_missing_value_is_a_failed_score_and_a_wrong_one_an_error(folder: Path
 
 @pytest.mark.parametrize("score", [Score("q", "other", 1.0), Score("p", "Mine", 1.0)])
 def test_a_score_of_another_metric_or_query_is_an_error(score: Score) -> None:
-    """It would land in the wrong row of the results."""
+    """The error names the expected query and metrics."""
 
     class Mine(Judge):
         """A judge that derives from the protocol."""
@@ -147,7 +147,7 @@ def test_a_score_of_another_metric_or_query_is_an_error(score: Score) -> None:
 
 
 def test_a_judge_of_your_own_can_be_checked(folder: Path) -> None:
-    """Its values are compared with people's grades like those of any judge."""
+    """Its values are compared with people's grades."""
     judge = create("judges", "mine.py:Brief", where="test", folder=folder)
     answers = {"Paris": 1.0, "It is in the city of Paris": 0.0, "In Paris": 1.0, "No": 0.0}
     items = [
@@ -182,7 +182,7 @@ def test_a_judge_of_your_own_can_be_conditioned(folder: Path) -> None:
 def test_the_command_checks_a_judge_in_a_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is named by its file, with parameters; no model is asked."""
+    """The command accepts a file and parameters, and calls no model."""
     head = "id,question,correct_answers,model_answer,truthfulness"
     rows = [f"q{n}__m,Where?,Paris,{answer},{truth}" for n, (answer, truth) in enumerate(GRADED)]
     (folder / "human_judgements.en.csv").write_text("\n".join([head, *rows]) + "\n")

@@ -42,12 +42,15 @@ def shown(context: Context) -> list[tuple[str, str]]:
 
 
 def processed(processor: Processor, *tasks: Task) -> list[Context]:
-    """Return the contexts of a processor that asks no model."""
-    return [one.value for one in processor.process(tasks, Services())]
+    """Return the contexts of a processor that calls no model."""
+    values = [outcome.value for outcome in processor.process(tasks, Services())]
+    contexts = [value for value in values if value is not None]
+    assert len(contexts) == len(tasks)
+    return contexts
 
 
 def test_a_budget_keeps_what_stands_first() -> None:
-    """The passage that does not fit is cut at a word; all behind it goes."""
+    """The passage that does not fit is cut at a word; later passages are dropped."""
     with collect_notes() as notes:
         (context,) = processed(TokenBudget(25), task(FRANCE, PANDA, "third"))
 
@@ -59,7 +62,7 @@ def test_a_budget_keeps_what_stands_first() -> None:
 
 
 def test_a_budget_of_whole_passages_cuts_none() -> None:
-    """With `cut=passages` the first that does not fit goes, and all behind it."""
+    """With `cut=passages`, the first passage that does not fit is dropped, and all later ones."""
     (context,) = processed(TokenBudget(25, cut="passages"), task(FRANCE, PANDA, "third"))
 
     assert shown(context) == [("p0", FRANCE)]
@@ -67,7 +70,7 @@ def test_a_budget_of_whole_passages_cuts_none() -> None:
 
 @given(st.lists(st.text(max_size=40), max_size=5), st.integers(1, 40))
 def test_a_budget_is_never_passed(texts: list[str], tokens: int) -> None:
-    """Whatever the texts: no more tokens than allowed, each text a start of what came."""
+    """Kept texts are starts of the given ones, within the budget."""
     (context,) = processed(TokenBudget(tokens), task(*texts))
 
     kept = [passage.text for passage in context.passages]
@@ -77,7 +80,7 @@ def test_a_budget_is_never_passed(texts: list[str], tokens: int) -> None:
 
 @given(st.text(max_size=60), st.integers(0, 20))
 def test_first_words_are_a_start_that_fits(text: str, tokens: int) -> None:
-    """Never longer than allowed, and the whole text where it fits."""
+    """The start is within the limit, and the whole text if it fits."""
     start = first_words(text, tokens)
 
     assert text.startswith(start)
@@ -86,13 +89,13 @@ def test_first_words_are_a_start_that_fits(text: str, tokens: int) -> None:
 
 
 def test_a_text_is_cut_between_words_whatever_the_white_space() -> None:
-    """A line break ends a word as a blank does."""
+    """A line break separates words as a blank does."""
     assert first_words("Seine\nriverside", 3) == "Seine"
     assert first_words("the Seine\nriverside", 4) == "the Seine"
 
 
 def test_pruning_keeps_the_sentences_that_answer() -> None:
-    """Word for word and in order; a passage without any falls away, and cuts are counted."""
+    """Kept sentences are unchanged and in order; a passage without one is dropped."""
     with collect_notes() as notes:
         (context,) = processed(Pruning(keep=0.3), task(FRANCE, PANDA))
 
@@ -101,7 +104,7 @@ def test_pruning_keeps_the_sentences_that_answer() -> None:
 
 
 def test_pruning_does_not_mind_the_other_queries() -> None:
-    """Alone or together: the same contexts; the same sentence may stay here and go there."""
+    """Contexts are the same alone and together; a sentence may be kept in one of them only."""
     tasks = [task(FRANCE, PANDA), task(FRANCE, PANDA, query="What does the panda eat?")]
 
     together = processed(Pruning(keep=0.4), *tasks)
@@ -111,7 +114,7 @@ def test_pruning_does_not_mind_the_other_queries() -> None:
 
 
 def test_pruning_at_one_keeps_every_sentence() -> None:
-    """All sentences stay, line by line."""
+    """All sentences are kept, line by line."""
     (context,) = processed(Pruning(keep=1.0), task(FRANCE, PANDA))
 
     assert shown(context) == [("p0", FRANCE), ("p1", PANDA)]
@@ -121,7 +124,7 @@ def test_pruning_at_one_keeps_every_sentence() -> None:
     "texts", [(), ("",), (" \n ",), ("x" * 5000,), ("巴黎是法国的首都。它在塞纳河上。",)]
 )
 def test_strange_contexts_are_no_trouble(texts: Sequence[str]) -> None:
-    """None, empty, one endless word, no spaces: a context comes back."""
+    """Empty contexts, empty texts and endless words are processed."""
     for processor in (TokenBudget(100), Pruning()):
         (context,) = processed(processor, task(*texts))
         assert len(context.passages) <= len(texts)
@@ -141,7 +144,7 @@ def compress(server: FakeModelServer, calls: Calls, *tasks: Task) -> list[Any]:
 
 
 def test_compression_puts_summaries_in_the_place_of_passages(calls: Calls) -> None:
-    """A summary stands for its passage; one of which nothing helps falls away."""
+    """Each passage is replaced by its summary, or dropped if nothing helps."""
 
     def answer(messages: Sequence[Mapping[str, str]]) -> str:
         return "**NOTHING**" if "panda" in messages[-1]["content"] else " Paris is\n it. "
@@ -159,7 +162,7 @@ def test_compression_puts_summaries_in_the_place_of_passages(calls: Calls) -> No
     [("  ", "the model wrote nothing"), ("so " * 200, "the summary is as long as the passage")],
 )
 def test_a_summary_that_is_none_leaves_the_passage(calls: Calls, reply: str, reason: str) -> None:
-    """The passage stays as it came, with the reason."""
+    """The passage is unchanged, with the reason."""
     with FakeModelServer(answer=lambda _: reply) as server:
         (made,) = compress(server, calls, task(FRANCE))
 
@@ -172,7 +175,7 @@ def _say(reply: str, _: Sequence[Mapping[str, str]]) -> str:
 
 
 def test_what_a_model_thinks_is_no_summary(calls: Calls) -> None:
-    """What stands behind the thinking counts; where nothing does, the passage stays."""
+    """The text after the thinking counts; without one, the passage is unchanged."""
     for reply, text, reason in (
         ("<think>A capital?</think>\nIt is Paris.", "It is Paris.", ""),
         ("<think>A capital? Let me", FRANCE, "the reply ends within the model's thinking"),
@@ -185,7 +188,7 @@ def test_what_a_model_thinks_is_no_summary(calls: Calls) -> None:
 
 
 def test_a_task_without_passages_asks_nothing(calls: Calls) -> None:
-    """No call is made, and the contexts of the others are their own."""
+    """No call is made for it; the other contexts are compressed."""
     with FakeModelServer(answer=lambda _: "Paris.") as server:
         made = compress(server, calls, task(), task(FRANCE), task())
 
@@ -207,13 +210,13 @@ def test_a_task_without_passages_asks_nothing(calls: Calls) -> None:
     ],
 )
 def test_mistakes_are_told_before_anything_is_run(written: object, message: str) -> None:
-    """Each error names the parameter or the variable."""
+    """The error names the parameter or the variable."""
     with pytest.raises(ConfigError, match=message):
         create("processors", written, where="processor")
 
 
 def test_an_experiment_keeps_both_contexts(tmp_path: Path) -> None:
-    """The context before and after are kept steps, and the notes stand in the manifest."""
+    """Both contexts are stored steps, and the manifest has the notes."""
     document = {
         "data": "sample",
         "store": str(tmp_path / "store"),

@@ -38,7 +38,7 @@ TURN = Query(
 
 
 def texts(former: Any, *queries: Query) -> list[str]:
-    """Return the search texts of a query former that asks no model."""
+    """Return the search texts of a query former that calls no model."""
     return [outcome.value for outcome in former.form(queries, Services())]
 
 
@@ -62,28 +62,28 @@ def texts(former: Any, *queries: Query) -> list[str]:
     ],
 )
 def test_each_former_has_its_text(written: str, text: str) -> None:
-    """A question of several lines stays whole; `paper` has speaker tags."""
+    """A query of several lines is whole; `paper` adds speaker tags."""
     assert texts(create("query_formers", written, where="query"), TURN) == [text]
 
 
 def test_a_tag_in_the_data_is_taken_away() -> None:
-    """Otherwise all queries would share the word."""
+    """All queries would share the words of the tag."""
     tagged = Query("q", "|user|: Who?")
 
     assert texts(create("query_formers", "as-given", where="query"), tagged) == ["Who?"]
 
 
 def test_a_first_turn_has_nothing_before_it() -> None:
-    """All formers that read the history give the text alone."""
+    """Formers that read the history return the text alone."""
     for former in (UserTurns(), LastTurns(), Conversation()):
         assert texts(former, Query("q", "Who?")) == ["Who?"]
 
 
 def test_counts_below_one_are_refused() -> None:
-    """No turn at all is no search."""
-    with pytest.raises(ConfigError, match="at least 1"):
+    """Without a turn there is nothing to search for."""
+    with pytest.raises(ConfigError, match="turns must be 1 or more, found 0"):
         LastTurns(0)
-    with pytest.raises(ConfigError, match="at least 1"):
+    with pytest.raises(ConfigError, match="last must be 1 or more, found 0"):
         UserTurns(0)
 
 
@@ -129,10 +129,12 @@ def _with_rewrites(reader: MtragReader, folder: Path) -> list[Query]:
         ('{"query": ""}', ""),
         ("I cannot help with that.", ""),
         ("{" * 50, ""),
+        ('{"a":' * 100_000, ""),
+        ('{"result": [{"query": "Where is Apple?"}]}', "Where is Apple?"),
     ],
 )
 def test_a_reply_is_read_tolerantly_but_never_guessed(reply: str, found: str) -> None:
-    """Fences, thinking, single quotes and a missing brace are borne; prose is no rewrite."""
+    """Fences, thinking, single quotes and a missing brace are accepted; prose is not."""
     assert read_rewrite(reply, "given") == found
 
 
@@ -141,7 +143,7 @@ def test_a_reply_is_read_tolerantly_but_never_guessed(reply: str, found: str) ->
     ['{"query": "the message as it should be searched for"}', '{"query": "..."}'],
 )
 def test_the_prompts_own_words_are_no_rewrite(reply: str) -> None:
-    """Small models give the form back; the turn is then searched for as it is, and that counts."""
+    """If a model repeats the prompt, the turn is searched for as it is, with the reason."""
     former = LlmRewrite({"name": "chat", "model": "m"})
 
     [formed] = former.form([TURN], ScriptedCalls(lambda _: reply).services())
@@ -151,7 +153,7 @@ def test_the_prompts_own_words_are_no_rewrite(reply: str) -> None:
 
 
 def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
-    """What cannot be used is searched for as given, counted in the manifest, and asked again."""
+    """A turn without a rewrite is searched for as it is, and counted in the manifest."""
     model = {"name": "chat", "model": "m"}
     queries = [Query("q1", "Who?"), TURN, TURN, TURN]
     outcomes: Iterator[Reply | Failure] = iter(
@@ -171,7 +173,7 @@ def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
 
 
 def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
-    """Another model makes another search; another port does not."""
+    """The model changes the key; the port does not."""
     here = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:1/v1"})
     there = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:2/v1"})
     other = LlmRewrite({"name": "chat", "model": "n"})
@@ -181,6 +183,6 @@ def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
 
 
 def test_a_component_that_is_not_a_model_is_refused() -> None:
-    """Recorded answers cannot rewrite anything."""
-    with pytest.raises(ConfigError, match="not a model that can be asked"):
+    """A generator without a model cannot rewrite."""
+    with pytest.raises(ConfigError, match="not a language model"):
         LlmRewrite("gold")

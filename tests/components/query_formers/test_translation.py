@@ -34,14 +34,14 @@ def translated(
 
 
 def test_the_translation_is_searched_for(calls: Calls) -> None:
-    """A title and quotes around it are taken away."""
+    """A title and quotes around it are removed."""
     (formed,) = translated('Translation: "Where is it?"', calls, Query("q", "Wo ist es?"))
 
     assert formed == Outcome("Where is it?")
 
 
 def test_another_formers_text_may_be_translated(calls: Calls) -> None:
-    """The prompt holds what the former gave: here the user's turns."""
+    """The prompt contains the former's text: here the user's turns."""
     query = Query("q", "Und wann?", history=(Message("user", "Wo ist es?"),))
     seen = []
 
@@ -77,7 +77,7 @@ def test_a_reply_that_is_no_translation_is_told(calls: Calls, reply: str, reason
 
 
 def test_another_former_makes_another_key() -> None:
-    """Its version counts too: other texts would be translated."""
+    """The version of the inner former is part of the key."""
     model = {"name": "chat", "model": "m"}
     one, other = (
         Translation(model=model, of=of).content_revision for of in ("as-given", "user-turns")
@@ -89,7 +89,7 @@ def test_another_former_makes_another_key() -> None:
 
 
 def test_an_empty_query_is_not_asked_about(calls: Calls) -> None:
-    """It stays empty, and the next one gets its own translation."""
+    """It is empty, and the next query gets its own translation."""
     formed = translated("Where?", calls, Query("q1", " "), Query("q2", "Wo?"))
 
     assert [one.value for one in formed] == [" ", "Where?"]
@@ -106,7 +106,7 @@ def test_an_empty_query_is_not_asked_about(calls: Calls) -> None:
     ],
 )
 def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
-    """Quotes of many kinds, a sentence before, colons inside."""
+    """Quotes of many kinds, a sentence before and colons are accepted."""
     assert read_translation(reply) == found
 
 
@@ -114,12 +114,12 @@ def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
     ("written", "message"),
     [
         ("translation(language=' ')", "language is empty"),
-        ("translation(of=llm-rewrite)", "asks a model itself"),
+        ("translation(of=llm-rewrite)", "calls a model itself"),
         ({"name": "translation", "system": "Translate."}, "language"),
-        ({"name": "translation", "model": "gold"}, "not a model that can be asked"),
+        ({"name": "translation", "model": "gold"}, "not a language model"),
     ],
 )
 def test_mistakes_are_told(written: object, message: str) -> None:
-    """When the query former is created."""
+    """The error comes when the query former is created."""
     with pytest.raises(ConfigError, match=message):
         create("query_formers", written, where="query")

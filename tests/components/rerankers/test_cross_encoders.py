@@ -91,7 +91,7 @@ def _scored(words: Sequence[float] = (0, 0, 0, 0, 1, 3, 0.5, 0, 2, 0)) -> Sequen
 
 
 def test_passages_stand_by_what_the_graph_says(tmp_path: Path) -> None:
-    """The scores are those of the weights; equal ones keep the order, an empty text is scored."""
+    """Scores follow from the weights; equal ones keep their order."""
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids", "token_type_ids"])
     model = CrossEncoderOnnx(str(folder), top_k=5)
 
@@ -105,7 +105,7 @@ def test_passages_stand_by_what_the_graph_says(tmp_path: Path) -> None:
     "inputs", [["input_ids"], ["input_ids", "attention_mask", "token_type_ids"][::2]]
 )
 def test_graphs_are_fed_what_they_ask_for(tmp_path: Path, inputs: list[str]) -> None:
-    """Where the kinds of tokens are not asked for, the query's words count as well."""
+    """A graph without token types gets none."""
     folder = _write_graph(tmp_path / "m", _scored(), inputs)
 
     scores, cut = CrossEncoderOnnx(str(folder)).score([("built", "bridge")])
@@ -114,7 +114,7 @@ def test_graphs_are_fed_what_they_ask_for(tmp_path: Path, inputs: list[str]) -> 
 
 
 def test_a_pair_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
-    """The longer text is cut first, passage or query; the short pairs are not counted."""
+    """The longer text of a pair is cut first, and a note counts the cut pairs."""
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids", "token_type_ids"])
     model = CrossEncoderOnnx(str(folder), top_k=3, max_tokens=8)
     searches = [Search("q1", "who"), Search("q2", "who " * 50)]
@@ -128,7 +128,7 @@ def test_a_pair_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
 
 
 def test_nothing_and_little_to_rerank(tmp_path: Path) -> None:
-    """An empty ranking stays empty, one passage stays one, and no model is loaded for nothing."""
+    """Empty rankings load no model; a single passage is scored."""
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
     model = CrossEncoderOnnx(str(folder))
     searches = [Search("q1", "who"), Search("q2", "")]
@@ -142,7 +142,7 @@ def test_nothing_and_little_to_rerank(tmp_path: Path) -> None:
 
 
 def test_scores_that_are_no_numbers_reach_no_table(tmp_path: Path) -> None:
-    """A damaged model is an error that names the passage."""
+    """The error names the passage."""
     weights = [0, 0, 0, 0, 1, float("nan"), 0, 0, 0, 0]
     folder = _write_graph(tmp_path / "m", weights, ["input_ids"])
 
@@ -155,7 +155,7 @@ def _revision(folder: Path) -> str:
 
 
 def test_the_model_is_part_of_the_key_by_its_bytes(tmp_path: Path) -> None:
-    """Equal files in another folder give another path but the same revision."""
+    """Equal files in another folder have the same revision."""
     one = _write_graph(tmp_path / "a", _scored(), ["input_ids"])
     same = _write_graph(tmp_path / "b", _scored(), ["input_ids"])
     other = _write_graph(tmp_path / "c", [0.0] * 10, ["input_ids"])
@@ -171,7 +171,7 @@ def test_the_model_is_part_of_the_key_by_its_bytes(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_or_damaged_is_said_with_the_way_out(tmp_path: Path) -> None:
-    """No folder, no tokenizer, no graph, a graph with other inputs, ranges."""
+    """Each error names the missing file, the input or the range."""
     with pytest.raises(ModelFileError, match=r"has no model.onnx; give a folder"):
         CrossEncoderOnnx(str(tmp_path / "nowhere")).check(Services())
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids"])
@@ -193,7 +193,7 @@ def test_what_is_missing_or_damaged_is_said_with_the_way_out(tmp_path: Path) -> 
 
 
 def test_a_model_of_many_classes_does_not_rank() -> None:
-    """Two are read as log-odds of the second; three are another kind of model."""
+    """Two classes are the log-odds of the second; three are an error."""
     from ragstone.components.rerankers.query_passage_pairs import one_score
 
     assert one_score(np.array([[1.0, 4.0], [2.0, 0.0]]), "m").tolist() == [3.0, -2.0]
@@ -257,7 +257,7 @@ def test_scores_are_the_models_own_outputs(tmp_path: Path, labels: int) -> None:
 @needs_torch
 @pytest.mark.filterwarnings("default")
 def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
-    """As by the ONNX form; and a model of many classes is refused."""
+    """They are counted as with ONNX; a model of many classes is refused."""
     folder = _save_bert(tmp_path / "m")
     with collect_notes() as notes:
         reranked(CrossEncoder(str(folder), max_tokens=8), [Search("q", "who")], [ALL])
@@ -269,7 +269,7 @@ def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
 def test_without_sentence_transformers_the_way_out_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is run; pickled weights are not read."""
+    """The check before a run names the extra; pickled weights are refused."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingDependency, match=r"ragstone\[st\]"):
         CrossEncoder(str(tmp_path)).check(Services())

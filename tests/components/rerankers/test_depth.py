@@ -7,16 +7,16 @@ import pytest
 
 from ragstone.components.rerankers.depth import (
     by_place,
-    check_places,
     check_scores,
     falling,
     reordered,
 )
+from ragstone.components.rerankers.maxsim import MaxSim
 from ragstone.errors import ConfigError, RagstoneError
 
 
 def test_equal_scores_keep_the_order_and_do_not_stay_equal() -> None:
-    """Whoever sorts by score in 32 bits gets the same order back."""
+    """Sorting by score in 32 bits returns the same order."""
     ranking = reordered(["a", "z", "b"], [0.5, 0.5, 0.5], 3)
 
     assert ranking.passage_ids == ["a", "z", "b"]
@@ -45,7 +45,7 @@ def test_a_passage_without_a_score_keeps_its_place(
 
 
 def test_top_k_cuts_after_ordering() -> None:
-    """The best of all that were looked at are returned."""
+    """The best of all reranked passages are returned."""
     assert reordered(["a", "b", "c"], [1.0, 2.0, 3.0], 2).passage_ids == ["c", "b"]
     assert by_place(["a", "b", "c"], 2).passage_ids == ["a", "b"]
 
@@ -56,12 +56,12 @@ def test_scores_far_apart_stay_as_they_are() -> None:
     assert falling([]) == []
 
 
-def test_what_cannot_fall_is_refused() -> None:
-    """More places returned than looked at, or none at all."""
+def test_top_k_is_between_1_and_depth() -> None:
+    """A reranker cannot return more passages than it reads, nor none."""
     with pytest.raises(ConfigError, match="top_k is 20, but only depth=10"):
-        check_places(20, 10)
+        MaxSim(20, 10)
     with pytest.raises(ConfigError, match="top_k must be 1 or more"):
-        check_places(0, 10)
+        MaxSim(0, 10)
 
 
 def test_a_score_that_is_no_number_is_an_error() -> None:

@@ -39,7 +39,7 @@ CORPUS = Corpus.from_passages(
 
 
 class _Replies(ScriptedCalls):
-    """Calls that are answered by a function from the user message to an outcome."""
+    """Calls with a function from the user message to an outcome."""
 
     rounds = 0
 
@@ -86,13 +86,13 @@ def _token(text: str, p: float, **others: float) -> TokenLogprob:
     ],
 )
 def test_a_yes_is_read_in_any_spelling(reply: Reply, expected: float) -> None:
-    """From log-probabilities where there are any, else from the words."""
+    """Log-probabilities decide if there are any, and the words otherwise."""
     assert probability_of_yes(reply) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("odd", [math.nan, 800.0])
 def test_a_log_probability_that_cannot_be_makes_no_score_that_cannot_be(odd: float) -> None:
-    """A server's nonsense beside a yes neither stops the run nor becomes a score."""
+    """Illegal log-probabilities are ignored."""
     token = TokenLogprob("Yes", -0.1, (("Yes", -0.1), ("Maybe", odd), ("Well", -3.0)))
 
     assert 0 <= probability_of_yes(Reply("Yes", logprobs=(token,))) <= 1
@@ -100,13 +100,13 @@ def test_a_log_probability_that_cannot_be_makes_no_score_that_cannot_be(odd: flo
 
 @pytest.mark.parametrize("text", ["", "Maybe.", "It may be yes or no", "nothing", "I cannot help"])
 def test_what_is_neither_yes_nor_no_is_not_guessed(text: str) -> None:
-    """No score comes of it."""
+    """The reply is unreadable."""
     with pytest.raises(Unreadable, match="neither yes nor no"):
         probability_of_yes(Reply(text))
 
 
 def test_passages_stand_by_their_probability() -> None:
-    """The model is asked once a passage, with log-probabilities, up to `depth`."""
+    """There is one call with log-probabilities per passage, up to `depth`."""
     chances = {"fact number 1\n": 0.2, "fact number 2\n": 0.9, "fact number 3\n": 0.5}
 
     def answer(prompt: str) -> Reply:
@@ -124,7 +124,7 @@ def test_passages_stand_by_their_probability() -> None:
 
 
 def test_a_passage_without_a_verdict_keeps_its_place_with_the_reason() -> None:
-    """A failed call counts as failed and is asked again; nonsense is a reason alone."""
+    """A failed call is repeated by the next run; an unreadable reply is only a reason."""
 
     def answer(prompt: str) -> Reply | Failure:
         if "number 0" in prompt:
@@ -179,7 +179,7 @@ def test_hostile_passages_are_fenced_and_cut() -> None:
     ],
 )
 def test_an_order_is_read_from_what_models_write(reply: str, places: list[int]) -> None:
-    """Missing numbers follow in their order, repeated and unknown ones do no harm."""
+    """Missing numbers follow in order; repeated and unknown ones are ignored."""
     assert read_order(reply, 3).places == places
 
 
@@ -191,13 +191,13 @@ def test_an_order_is_read_from_what_models_write(reply: str, places: list[int]) 
     ],
 )  # fmt: skip
 def test_prose_is_no_order(reply: str) -> None:
-    """What cannot be read is said so."""
+    """The reply is unreadable."""
     with pytest.raises(Unreadable):
         read_order(reply, 3)
 
 
 def test_a_reply_of_blanks_is_read_in_no_time() -> None:
-    """Patterns that tolerate white space must not cost its square."""
+    """White space takes linear time."""
     for filling in (" ", "\t", "\n", " \n", ">", "1 ", "[", "1 >"):
         text = "1" + filling * (200_000 // len(filling))
         try:
@@ -214,7 +214,7 @@ def _sorting(prompt: str) -> Reply:
 
 
 def test_a_window_carries_the_best_to_the_top() -> None:
-    """From the end upwards; all queries of one turn are asked together."""
+    """Windows move from the end to the top, with the calls of all queries together."""
     long = _ranking(*[f"p{n}" for n in range(20)])
     found, replies = _asked(
         LlmListwise(5, 20, MODEL, window=10, stride=5), [long, _ranking("p1", "p9")], _sorting
@@ -227,7 +227,7 @@ def test_a_window_carries_the_best_to_the_top() -> None:
 
 
 def test_windows_cover_every_place_and_end_at_the_top() -> None:
-    """Whatever the length: neighbours overlap by window less stride, the last one is at 0."""
+    """Windows overlap by window - stride, and the last one starts at 0."""
     for length in range(2, 60):
         for window, stride in ((10, 5), (2, 1), (7, 7), (20, 10)):
             found = windows(length, window, stride)
@@ -239,7 +239,7 @@ def test_windows_cover_every_place_and_end_at_the_top() -> None:
 
 
 def test_bad_replies_leave_the_window_as_it_is() -> None:
-    """Nonsense is a reason, a failed call is asked again, gaps are noted; no passage is lost."""
+    """Bad replies are reasons, gaps are noted, and no passage is missing."""
     answers: dict[str, Reply | Failure] = {
         "question 0?": Reply("I would rather not."),
         "question 1?": Failure("timed out"),
@@ -270,7 +270,7 @@ def test_bad_replies_leave_the_window_as_it_is() -> None:
 
 
 def test_nothing_to_sort_is_not_asked_about() -> None:
-    """An empty ranking, and one of a single passage."""
+    """Rankings of no passage or one need no call."""
     found, replies = _asked(LlmListwise(1, 5, MODEL), [_ranking(), _ranking("p1")], _sorting)
 
     assert [list(one.value.passage_ids) for one in found] == [[], ["p1"]]
@@ -278,7 +278,7 @@ def test_nothing_to_sort_is_not_asked_about() -> None:
 
 
 def test_the_servers_form_is_asked_for_where_wanted() -> None:
-    """A JSON schema, and a prompt that says so."""
+    """The request has a JSON schema and another prompt."""
     structured = LlmListwise(2, 2, MODEL, structured=True)
     _, replies = _asked(structured, [_ranking("p1", "p2")], lambda _: Reply('{"order": [2, 1]}'))
 
@@ -303,13 +303,13 @@ def test_the_servers_form_is_asked_for_where_wanted() -> None:
 def test_mistakes_are_found_before_anything_is_asked(
     kind: Any, fields: Mapping[str, Any], problem: str
 ) -> None:
-    """Depths, templates, ranges, models."""
+    """The error names the parameter."""
     with pytest.raises(ConfigError, match=re.escape(problem)):
         kind(**fields)
 
 
 def test_the_key_holds_the_model_and_not_its_address() -> None:
-    """Another model orders anew; another port does not. Anthropic has no log-probabilities."""
+    """The model changes the key, and the port does not."""
     here = LlmPointwise(model={**MODEL, "base_url": "http://localhost:1/v1"})
     there = LlmPointwise(model={**MODEL, "base_url": "http://localhost:2/v1"})
     other = LlmPointwise(model={"name": "chat", "model": "n"})
@@ -318,13 +318,13 @@ def test_the_key_holds_the_model_and_not_its_address() -> None:
     assert here.content_revision == there.content_revision != other.content_revision
     assert here.backend.sampling.logprobs == 20
     assert claude.backend.sampling.logprobs is None
-    with pytest.raises(ConfigError, match="not a model that can be asked"):
+    with pytest.raises(ConfigError, match="not a language model"):
         LlmPointwise(model="gold")
 
 
 @pytest.mark.parametrize("fault", ["cut", "500", "invalid-json"])
 def test_a_server_that_fails_costs_an_order_and_no_ranking(tmp_path: Path, fault: str) -> None:
-    """One call of four is lost for good: its passage keeps its place, the run goes on."""
+    """If one of four calls fails, its passage keeps its place and the run continues."""
     policy = RetryPolicy(attempts=1)
     given = [_ranking("p1", "p2"), _ranking("p3", "p4")]
     with FakeModelServer(lambda _: "Yes", script=["ok", fault, "ok", "ok"]) as server:
@@ -344,7 +344,7 @@ def test_a_server_that_fails_costs_an_order_and_no_ranking(tmp_path: Path, fault
 
 
 def test_a_plan_counts_the_calls_of_rerankers(tmp_path: Path) -> None:
-    """Depth times queries for one call a passage, windows times queries for a list."""
+    """Pointwise reranking takes a call per passage, listwise reranking one per window."""
     document = {
         "data": "sample",
         "store": str(tmp_path / "store"),
@@ -368,7 +368,7 @@ def test_a_plan_counts_the_calls_of_rerankers(tmp_path: Path) -> None:
 
 
 def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> None:
-    """Its texts are not known yet, the number of ranked queries is: more than are answered."""
+    """The number of ranked queries is known before their search texts."""
     document = {
         "data": "sample",
         "store": str(tmp_path / "store"),
@@ -392,7 +392,7 @@ def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> No
 
 
 def test_each_stage_must_hand_on_what_the_next_one_takes(tmp_path: Path) -> None:
-    """Retriever, depth of the reranker, its top_k, the setting: they fall."""
+    """A retriever's top_k, the reranker's depth and top_k, and the setting must not rise."""
     for retriever, reranker, problem in (
         ("bm25(top_k=50)", "maxsim", "reranker takes 100 passages, .* hands on only 50"),
         ("bm25", "maxsim(top_k=2)", "setting takes 3 passages, but the reranker hands on only 2"),

@@ -30,7 +30,7 @@ EMBEDDED: list[str] = []
 
 @dataclass(frozen=True)
 class Letters(Embedder):
-    """One vector a word, of three dimensions, drawn from the word itself."""
+    """One vector of three dimensions per word, derived from the word."""
 
     seed: int = 0
     output = "tokens"
@@ -84,7 +84,7 @@ def _random(count: int, store: Store | None = None) -> Corpus:
 
 
 def _reference(query: str, corpus: Corpus) -> list[str]:
-    """Return the ids in the order of the definition, written out."""
+    """Return the ids in the order of the definition."""
     letters = Letters()
 
     def score(text: str) -> float:
@@ -108,7 +108,7 @@ def test_each_query_token_takes_its_best_match() -> None:
 
 
 def test_the_head_of_a_ranking_is_ordered_and_the_rest_falls_away() -> None:
-    """`depth` is what is looked at, `top_k` what is returned."""
+    """`depth` passages are reranked and `top_k` returned."""
     corpus = _corpus("beta", "alpha beta", "gamma", "alpha")
     given = Ranking(["p0", "p2", "p1", "p3"], [4.0, 3.0, 2.0, 1.0])
 
@@ -122,7 +122,7 @@ def test_the_head_of_a_ranking_is_ordered_and_the_rest_falls_away() -> None:
 
 
 def test_a_passage_is_embedded_once_for_all_queries_that_rank_it() -> None:
-    """And one that nobody ranks is not embedded."""
+    """A passage that is in no ranking is not embedded."""
     corpus = _corpus("alpha", "beta", "gamma")
     EMBEDDED.clear()
     given = [Ranking(["p1", "p0"], [2.0, 1.0])] * 3
@@ -152,7 +152,7 @@ def test_a_query_that_cannot_be_embedded_keeps_its_ranking() -> None:
 
 
 def test_awkward_rankings_come_back_whole() -> None:
-    """Nothing, one, passages without a word, duplicates: no passage is lost, none invented."""
+    """Empty rankings, single passages, empty texts and duplicates keep their passages."""
     corpus = _corpus("alpha", "alpha", "", "beta")
     given = [
         Ranking(),
@@ -188,7 +188,7 @@ def test_the_first_stage_is_exact(count: int) -> None:
 
 
 def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Alone, together, in blocks of any size: the same ids and scores."""
+    """Ids and scores are the same alone and in blocks of any size."""
     corpus = _random(300)
     draw = np.random.default_rng(9)
     searches = [Search(str(n), " ".join(draw.choice(WORDS, size=3))) for n in range(20)]
@@ -215,7 +215,7 @@ def test_reranking_all_that_the_first_stage_found_changes_nothing() -> None:
 
 
 def test_kept_vectors_are_read_and_not_computed_again(tmp_path: Path) -> None:
-    """By a second run, and by the reranker; a run that was killed goes on at its shard."""
+    """A second run and the reranker read them; a killed run continues at its shard."""
     corpus = _random(SHARD + 20, Store(tmp_path))
     searches = [Search("q", "alpha theta")]
     retriever = LateInteraction(30, LETTERS)
@@ -248,7 +248,7 @@ def test_passages_without_any_word_can_be_kept(tmp_path: Path) -> None:
 def test_what_would_not_fit_is_refused_after_one_shard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The estimate comes from the first passages; the way out is a reranker."""
+    """The estimate is from the first passages; the error suggests a reranker."""
     corpus = _random(SHARD * 3, Store(tmp_path))
     EMBEDDED.clear()
     monkeypatch.setattr(room, "free_disk", lambda _: 1000)
@@ -260,7 +260,7 @@ def test_what_would_not_fit_is_refused_after_one_shard(
 
 
 def test_an_embedder_that_breaks_its_contract_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers that are not finite, too few texts, or something else altogether."""
+    """Illegal vectors and missing texts are errors that name the embedder."""
     corpus, searches = _corpus("alpha beta", "gamma"), [Search("q", "alpha")]
     strange: list[tuple[object, str]] = [
         ([1.0, 1.0], r"an array of shape \(\), expected \(tokens, dimension\)"),
@@ -277,7 +277,7 @@ def test_an_embedder_that_breaks_its_contract_is_named(monkeypatch: pytest.Monke
 
 
 def test_the_key_holds_what_the_scores_depend_on() -> None:
-    """Embedder and rounding; mistakes are found before anything is run."""
+    """The key has the embedder and the precision; wrong values are errors at creation."""
     assert cache_key_parts(MaxSim()) != cache_key_parts(MaxSim(precision="float16"))
     assert cache_key_parts(MaxSim()) != cache_key_parts(
         MaxSim(embedder="minilm-tokens(precision=float32)")
@@ -292,7 +292,7 @@ def test_the_key_holds_what_the_scores_depend_on() -> None:
 
 
 def test_a_query_without_a_word_finds_nothing() -> None:
-    """No passage is nearer than another: a ranking would be the corpus's own order."""
+    """Its ranking is empty."""
     searches = [Search("q1", ""), Search("q2", "alpha")]
 
     retriever = LateInteraction(embedder=LETTERS)

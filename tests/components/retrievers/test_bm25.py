@@ -71,7 +71,7 @@ def test_titles_count() -> None:
 
 @pytest.mark.parametrize("text", ["", "?!", "unheard of"])
 def test_nothing_to_find_is_an_empty_ranking(text: str) -> None:
-    """A query without words, or without known ones, is answered by an empty ranking."""
+    """A query without known words has an empty ranking."""
     assert len(_search(BM25(), _corpus(TEXTS), text)) == 0
 
 
@@ -97,7 +97,7 @@ def test_ties_stand_in_the_order_of_the_corpus(top_k: int, expected: list[str] |
     ],
 )
 def test_wrong_parameters_are_refused(parameters: dict[str, float], message: str) -> None:
-    """A value out of range is named before anything is read."""
+    """The error names the value before the corpus is read."""
     with pytest.raises(ConfigError, match=message):
         BM25(**parameters)  # type: ignore[arg-type]  # wrong on purpose
 
@@ -122,7 +122,7 @@ def test_words_of_many_scripts(text: str, expected: list[str]) -> None:
 
 
 def test_the_level_known_for_real_data(shared_data: Callable[[str], Path]) -> None:
-    """On nq_singlehop the recall is what plain BM25 is known to reach there."""
+    """The recall on nq_singlehop is that known for plain BM25."""
     folder = shared_data("nq_singlehop")
     with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
@@ -146,7 +146,7 @@ def test_the_level_known_for_real_data(shared_data: Callable[[str], Path]) -> No
 
 @pytest.mark.parametrize("texts", [[], ["one passage"]], ids=["empty", "one"])
 def test_the_smallest_corpora_are_searched(texts: list[str], tmp_path: Path) -> None:
-    """No passage gives an empty ranking, one passage a ranking of one, kept or not."""
+    """A corpus may have no passage or one, with a store or without."""
     corpus = _corpus(texts)
     for made in (corpus, Corpus(corpus.table, Store(tmp_path))):
         INDEXES.clear()
@@ -168,7 +168,7 @@ def test_a_query_of_ten_thousand_words() -> None:
 
 
 def test_a_passage_of_a_hundred_thousand_words() -> None:
-    """A passage of any length stands beside short ones, in an order that its length explains."""
+    """Long and short passages are ranked together, with length normalisation."""
     corpus = _corpus(["red " + "filler " * 99_999, "red fish", "blue"])
     assert list(_search(BM25(), corpus, "red").passage_ids) == ["p1", "p0"]
 
@@ -182,7 +182,7 @@ def test_no_query_is_lost() -> None:
 
 
 def test_the_release_of_the_stemmers_is_part_of_the_key() -> None:
-    """Another one may stem otherwise; without a stemmer it does not matter."""
+    """Another release may stem differently; without a stemmer it is not in the key."""
     pytest.importorskip("Stemmer")
 
     assert "PyStemmer" in str(cache_key_parts(BM25(stemmer="porter")))
@@ -191,6 +191,6 @@ def test_the_release_of_the_stemmers_is_part_of_the_key() -> None:
 
 @pytest.mark.parametrize("k1", [-0.1, float("nan"), float("inf")])
 def test_a_k1_that_cannot_be_is_named(k1: float) -> None:
-    """Before anything is counted."""
+    """The error comes before the index is built."""
     with pytest.raises(ConfigError, match="k1 must be 0 or more"):
         BM25(k1=k1)

@@ -45,7 +45,7 @@ def _corpus(*texts: str) -> Corpus:
 
 
 def test_nearest_first() -> None:
-    """Passages stand by inner product, also the negative ones; all of them where `top_k` allows."""
+    """Passages are ordered by inner product, negative ones included."""
     corpus = _corpus("0 1", "1 0", "-1 0", "2 2")
     (ranking,) = rankings(Dense(embedder=WRITTEN), [Search("q", "1 0.5")], corpus)
     assert list(ranking.passage_ids) == ["p3", "p1", "p0", "p2"]
@@ -54,7 +54,7 @@ def test_nearest_first() -> None:
 
 @pytest.mark.parametrize("top_k", [1, 2, 3])
 def test_ties_stand_in_the_order_of_the_corpus(top_k: int) -> None:
-    """Equal passages are cut by position."""
+    """Equal passages are in the order of the corpus, also at the cut."""
     corpus = _corpus(*["0.3 0.7"] * 40)
     (ranking,) = rankings(Dense(top_k=top_k, embedder=WRITTEN), [Search("q", "0.1 0.9")], corpus)
     assert list(ranking.passage_ids) == [f"p{n}" for n in range(top_k)]
@@ -76,7 +76,7 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("precision", ["float16", "int8"])
 def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
-    """The order stands, the scores are those of the rounded vectors."""
+    """Scores are those of the rounded vectors, in the same order."""
     corpus = _corpus("0.2 1", "1 0", "-1 0", "0.7 0.7")
     retriever = Dense(embedder=WRITTEN, precision=precision)
     (ranking,) = rankings(retriever, [Search("q", "1 2")], corpus)
@@ -86,7 +86,7 @@ def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
 
 
 def test_one_passage_and_more_places_than_passages() -> None:
-    """The ranking is as long as the corpus; equal texts are ranked, both."""
+    """The ranking is as long as the corpus and contains both of two equal texts."""
     (one,) = rankings(Dense(top_k=9, embedder=WRITTEN), [Search("q", "1 0")], _corpus("2 0"))
     assert (list(one.passage_ids), list(one.scores)) == (["p0"], [2.0])
     (two,) = rankings(Dense(top_k=9, embedder=WRITTEN), [Search("q", "1 0")], _corpus("2 0", "2 0"))
@@ -94,7 +94,7 @@ def test_one_passage_and_more_places_than_passages() -> None:
 
 
 def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
-    """Bytes by precision where the embedder tells its dimension; nothing for what is kept."""
+    """The bytes follow from precision and dimension; stored vectors add none."""
     corpus = Corpus(_corpus("1 0", "0 1").table, Store(tmp_path))
     told = f"{__name__}:Told"
     services = Services(corpus=corpus)
@@ -111,13 +111,13 @@ def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Told(Written):
-    """The same, and says how long its vectors are."""
+    """The same, with a declared dimension."""
 
     dimension: ClassVar[int] = 2
 
 
 def test_the_embedder_is_part_of_the_recipe() -> None:
-    """Its own parameters too, however it is written; so is the precision."""
+    """Its parameters and the precision are part of the key too."""
     assert cache_key_parts(Dense(precision="int8")) != cache_key_parts(Dense())
     assert cache_key_parts(Dense(embedder=WRITTEN)) != cache_key_parts(
         Dense(embedder=f"{WRITTEN}(sign=-1)")
@@ -133,14 +133,14 @@ def test_the_embedders_parameters_are_used() -> None:
 
 
 def test_nothing_to_search() -> None:
-    """No queries, no rankings; an empty corpus gives empty ones."""
+    """Without queries there are no rankings; an empty corpus has empty rankings."""
     assert rankings(Dense(embedder=WRITTEN), [], _corpus("1 0")) == []
     (ranking,) = rankings(Dense(embedder=WRITTEN), [Search("q", "1 0")], _corpus())
     assert len(ranking) == 0
 
 
 def test_mistakes_are_found_before_anything_is_embedded() -> None:
-    """An unknown embedder gets the nearest name, a wrong parameter its own."""
+    """The error has the nearest name of an unknown embedder or parameter."""
     with pytest.raises(UnknownComponent, match="unknown embedder 'minilmm'; did you mean 'minilm'"):
         Dense(embedder="minilmm")
     with pytest.raises(ConfigError, match="unknown key 'precison'; did you mean 'precision'"):
@@ -163,7 +163,7 @@ class Refusing:
 
 
 def test_a_query_that_cannot_be_embedded_has_an_empty_ranking_and_a_reason() -> None:
-    """The other queries are ranked; a call that failed is made again by the next run."""
+    """The other queries are ranked; the next run repeats a failed call."""
     retriever = Dense(embedder=f"{__name__}:Refusing")
     searches = [Search(text, text) for text in ("?", "1 0", "-1 0")]
 
@@ -181,7 +181,7 @@ def test_a_query_that_cannot_be_embedded_has_an_empty_ranking_and_a_reason() -> 
 def test_a_passage_that_cannot_be_embedded_stops_the_index(
     text: str, kind: type[RagstoneError], reason: str
 ) -> None:
-    """An index without it would be wrong; the error has the passage and the reason."""
+    """The error has the passage and the reason."""
     retriever = Dense(embedder=f"{__name__}:Refusing")
 
     with pytest.raises(kind, match=rf"the passage 'p1' \('.*'\): {reason}"):
@@ -195,7 +195,7 @@ def test_queries_of_another_dimension_are_refused() -> None:
 
 
 def test_long_and_empty_texts_are_searched_and_counted() -> None:
-    """A passage of 100,000 words and a query beyond the model's length are cut, and noted."""
+    """A passage of 100,000 words and a long query are cut, with notes."""
     texts = ["gold stone " * 50_000, "Paris is the capital of France.", ""]
     corpus = Corpus.from_passages([Passage(f"p{n}", text) for n, text in enumerate(texts)])
     asked = ["capital of France", "", "gold stone " * 400]

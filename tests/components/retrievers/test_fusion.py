@@ -47,7 +47,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Calling:
-    """A retriever that asks a model."""
+    """A retriever that calls a model."""
 
     top_k: int = 5
 
@@ -62,7 +62,7 @@ def fixed(ranking: Ranking) -> Fixed:
 
 
 def fused(*parts: Ranking, **parameters: Any) -> Ranking:
-    """Return what fusion makes of one query's rankings."""
+    """Return the fusion of one query's rankings."""
     parameters.setdefault("top_k", 5)
     (found,) = rankings(Fusion(tuple(map(fixed, parts)), **parameters), SEARCHES, CORPUS)
     return found
@@ -80,7 +80,7 @@ def drawn(generator: np.random.Generator) -> Ranking:
 
 
 def test_reciprocal_rank_fusion_is_that_of_the_paper() -> None:
-    """The sum of 1 / (60 + rank) over the rankings that hold a passage; scores play no part."""
+    """A score is the sum of 1 / (60 + rank) over the rankings with the passage."""
     found = fused(WORDS, VECTORS)
 
     expected = {"a": 1 / 61 + 1 / 63, "c": 1 / 63 + 1 / 61, "b": 1 / 62, "d": 1 / 62}
@@ -108,7 +108,7 @@ def test_reciprocal_rank_fusion_is_that_of_the_paper() -> None:
 def test_weighted_sums_worked_by_hand(
     normalisation: Normalisation, expected: Mapping[str, float]
 ) -> None:
-    """Weight times score on the stated scale; the lowest of a ranking for what it lacks."""
+    """A score sums weight times scaled score; an absent passage has the lowest score."""
     found = fused(WORDS, VECTORS, weights=(0.75, 0.25), normalisation=normalisation)
 
     assert scores(found) == pytest.approx(dict(expected))
@@ -119,7 +119,7 @@ def test_weighted_sums_worked_by_hand(
 
 @pytest.mark.parametrize("normalisation", ["min-max", "z-score", "none"])
 def test_a_weight_of_0_or_1_is_one_part_alone(normalisation: Normalisation) -> None:
-    """The order and the passages are exactly those of the part, its ties as they stand."""
+    """The order and the passages are exactly the part's, ties included."""
     generator = np.random.default_rng(5)
     first = sorted(generator.integers(0, 6, 8).tolist(), reverse=True)
     second = sorted(generator.normal(size=5).astype(np.float32).tolist(), reverse=True)
@@ -151,7 +151,7 @@ def test_the_weight_scan_mixes_alike(normalisation: Normalisation, weight: float
 
 
 def test_a_part_that_finds_nothing_leaves_the_others_ranking() -> None:
-    """Nothing is lost, nothing is divided by 0, and it is noted; all empty is empty."""
+    """The other's ranking is unchanged, with a note; two empty rankings make an empty one."""
     for parameters in ({}, {"text_weight": 0.5}, {"weights": (1, 3), "normalisation": "z-score"}):
         with collect_notes() as notes:
             found = fused(Ranking(), VECTORS, **cast("dict[str, Any]", parameters))
@@ -161,7 +161,7 @@ def test_a_part_that_finds_nothing_leaves_the_others_ranking() -> None:
 
 
 def test_equal_scores_are_put_on_a_scale() -> None:
-    """All equal: min-max calls all of them the best, z-score the mean; one hit is all equal."""
+    """min-max scales equal scores to the best, z-score to the mean."""
     same = np.array([2.0, 2.0])
 
     assert on_scale(same, "min-max")[0].tolist() == [1.0, 1.0]
@@ -183,7 +183,7 @@ def test_fusions_may_hold_fusions_and_top_k_cuts() -> None:
 
 
 def test_parts_are_given_judgements_and_calls() -> None:
-    """In Python too, through any depth."""
+    """They reach nested parts too."""
     inner = Fusion((Oracle(top_k=3), Calling(top_k=3)), top_k=3)
     fusion = Fusion((inner, fixed(VECTORS)), top_k=5)
     qrels = {"q": {"g": 2}}
@@ -208,7 +208,7 @@ class Failing:
 
 
 def test_a_part_that_fails_for_a_search_is_a_reason() -> None:
-    """The other parts are fused, the other searches are complete, and the next run tries again."""
+    """The other parts are fused, and the next run repeats the search."""
     searches = [Search("bad", "a"), Search("good", "a")]
     fusion = Fusion((Failing(), fixed(VECTORS)), top_k=5)
 
@@ -220,7 +220,7 @@ def test_a_part_that_fails_for_a_search_is_a_reason() -> None:
 
 
 def test_written_as_in_an_experiment_file() -> None:
-    """Parts by name or with parameters; what is left out is filled in, and all of it is the key."""
+    """Parts are names or mappings; defaults are filled in and are part of the key."""
     written = {"name": "fusion", "retrievers": ["bm25", {"name": "bm25", "k1": 0.4}]}
     plain = create("retrievers", written, where="retriever")
     weighted = create("retrievers", {**written, "text_weight": 0.2}, where="retriever")
@@ -262,7 +262,7 @@ def test_written_as_in_an_experiment_file() -> None:
     ],
 )
 def test_wrong_parameters_are_explained(parameters: dict[str, Any], said: str) -> None:
-    """Every combination that makes no sense is refused, with the way out."""
+    """Each wrong combination is refused with a message that names a solution."""
     with pytest.raises(ConfigError, match=said):
         create(
             "retrievers",
@@ -272,7 +272,7 @@ def test_wrong_parameters_are_explained(parameters: dict[str, Any], said: str) -
 
 
 def test_scores_that_are_no_numbers_are_refused() -> None:
-    """A NaN would come first or last by accident; reciprocal ranks do not look at it."""
+    """A weighted sum refuses NaN; reciprocal rank fusion ignores scores."""
     strange = Ranking(["a", "b"], [1.0, math.nan])
 
     with pytest.raises(RagstoneError, match="not finite"):
@@ -281,7 +281,7 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 
 
 def test_rankings_must_be_one_per_retriever_and_search() -> None:
-    """A part that lost a query is found out."""
+    """A part with a missing ranking is an error."""
     fusion = Fusion((fixed(WORDS), fixed(VECTORS)), top_k=3)
 
     with pytest.raises(RagstoneError, match=r"\[2, 1\] rankings"):

@@ -88,7 +88,7 @@ def _ids(retriever: Milvus | Dense, corpus: Corpus, *texts: str) -> list[list[st
 
 
 def test_flat_dense_search_is_that_of_dense(tmp_path: Path) -> None:
-    """The same passages in the same order with the same scores, for more queries than a request."""
+    """Passages, order and scores are the same, also for several requests."""
     corpus = _corpus(*(f"passage {n}" for n in range(2_300)))
     searches = [Search(f"q{n}", f"query {n}") for n in range(70)]
     found = rankings(Milvus(str(tmp_path / "m.db"), 20, embedder=DRAWN), searches, corpus)
@@ -98,7 +98,7 @@ def test_flat_dense_search_is_that_of_dense(tmp_path: Path) -> None:
 
 
 def test_ties_at_the_end_stand_in_the_order_of_the_corpus(tmp_path: Path) -> None:
-    """Twice the same text: the first comes first, and the last place goes to the first."""
+    """Of two equal texts the first ranks higher, also at the last place."""
     corpus = _corpus("b", "a", *["same"] * 30)
     assert _ids(Milvus(str(tmp_path / "m.db"), 3, embedder=DRAWN), corpus, "same") == [
         ["p2", "p3", "p4"]
@@ -106,7 +106,7 @@ def test_ties_at_the_end_stand_in_the_order_of_the_corpus(tmp_path: Path) -> Non
 
 
 def test_sparse_search_counts_shared_words(tmp_path: Path) -> None:
-    """Empty passages and queries, and queries of unknown words, get nothing and harm nothing."""
+    """Empty passages, empty queries and unknown words are accepted without hits."""
     corpus = _corpus("tagus", "lisbon tagus tagus", "", "porto")
     retriever = Milvus(str(tmp_path / "m.db"), search="sparse", encoder=COUNTED)
     assert _ids(retriever, corpus, "tagus", "", "berlin", "porto lisbon") == [
@@ -118,7 +118,7 @@ def test_sparse_search_counts_shared_words(tmp_path: Path) -> None:
 
 
 def test_hybrid_search_joins_both(tmp_path: Path) -> None:
-    """Reciprocal ranks add up; with weight 1 on one side its order stands."""
+    """Reciprocal ranks add up; with the weight 1, the order is that part's."""
     corpus = _corpus("tagus", "lisbon tagus tagus", "porto", "berlin")
     uri = str(tmp_path / "m.db")
     hybrid = Milvus(uri, 4, search="hybrid", embedder=DRAWN, encoder=COUNTED, depth=4)
@@ -157,7 +157,7 @@ def test_other_indexes_find_themselves(
 
 
 def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After SIGKILL the batches that are there are not encoded again; no row is lost or doubled."""
+    """After SIGKILL, stored batches are not encoded again; no row is missing or duplicated."""
     (tmp_path / "dying.py").write_text(DYING)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(milvus_server, "BATCH", 10)
@@ -176,7 +176,7 @@ def test_a_killed_build_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_kept_sparse_vectors_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a store nothing is encoded that `sparse` encoded, and the rankings are the same."""
+    """Vectors that `sparse` stored are not encoded again; the rankings are the same."""
     monkeypatch.setattr(milvus_server, "BATCH", 100)
     texts = [f"w{n} x{n % 7}" for n in range(300)]
     corpus = replace(_corpus(*texts), store=Store(tmp_path / "store"))
@@ -233,7 +233,7 @@ def test_a_server_is_searched_as_a_file_is(tmp_path: Path) -> None:
 
 
 def test_a_collection_with_more_rows_is_refused(tmp_path: Path) -> None:
-    """Something else wrote to it: it is not searched."""
+    """Another program wrote to it, so it is not searched."""
     retriever, corpus = Milvus(str(tmp_path / "m.db"), 3, embedder=DRAWN), _corpus("a", "b")
     _ids(retriever, corpus, "a")
     with retriever._server.opened() as client:
@@ -254,7 +254,7 @@ def test_a_collection_with_more_rows_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_address_is_refused(uri: str, told: str) -> None:
-    """Before anything is reached for, and without telling a password."""
+    """The error comes before a connection, and contains no password."""
     with pytest.raises(ConfigError, match=told) as raised:
         Milvus(uri, embedder=DRAWN)
     assert "secret" not in str(raised.value)
@@ -274,13 +274,13 @@ def test_a_wrong_address_is_refused(uri: str, told: str) -> None:
     ],
 )
 def test_wrong_parameters_are_refused(wrong: dict[str, Any], told: str) -> None:
-    """Each names the parameter and what is allowed."""
+    """The error names the parameter and the allowed values."""
     with pytest.raises(ConfigError, match=told):
         Milvus("m.db", **{"embedder": DRAWN, **wrong})
 
 
 def test_the_token_stays_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read when the server is reached, and in no key; where it is unset, that is said."""
+    """It is read at the connection and is not in the key; if unset, the error names it."""
     retriever = Milvus("http://127.0.0.1:1", embedder=DRAWN, token_env="THE_TOKEN")  # noqa: S106 -- a name
     with pytest.raises(ConfigError, match="export THE_TOKEN"):
         _ids(retriever, _corpus("a"), "a")
@@ -294,7 +294,7 @@ def test_the_token_stays_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_address_is_no_part_of_the_key() -> None:
-    """What is found does not depend on where the database runs, only on what is in it."""
+    """The address of the database is not part of the key."""
     assert cache_key_parts(Milvus("a.db", embedder=DRAWN)) == cache_key_parts(
         Milvus("http://b:1", embedder=DRAWN)
     )
@@ -304,7 +304,7 @@ def test_the_address_is_no_part_of_the_key() -> None:
 
 
 def test_offline_reaches_no_other_machine() -> None:
-    """The connection is compiled code that the audit hook does not see: it is refused before."""
+    """The audit hook does not see compiled code, so the check refuses the connection."""
     with no_network(), pytest.raises(NetworkForbidden, match=r"milvus\.example"):
         _ids(Milvus("http://milvus.example:19530", embedder=DRAWN), _corpus("a"), "a")
 
@@ -322,14 +322,14 @@ def test_a_file_in_use_elsewhere_is_said(tmp_path: Path) -> None:
 
 
 def test_an_absent_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
+    """The error contains the command that installs it."""
     monkeypatch.setitem(sys.modules, "pymilvus", None)
     with pytest.raises(MissingDependency, match=r"ragstone\[milvus\]"):
         _ids(Milvus("m.db", embedder=DRAWN), _corpus("a"), "a")
 
 
 def test_nothing_to_search(tmp_path: Path) -> None:
-    """No query, or no passage, reaches for no database."""
+    """Without queries or passages, the database is not opened."""
     retriever = Milvus(str(tmp_path / "m.db"), embedder=DRAWN)
     assert rankings(retriever, [], _corpus("a")) == []
     assert _ids(retriever, _corpus(), "a") == [[]]

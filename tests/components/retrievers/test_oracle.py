@@ -17,7 +17,7 @@ SEARCHES = [Search("q1", ""), Search("q2", ""), Search("q3", "")]
 
 
 def test_relevant_passages_best_grade_first() -> None:
-    """Grades are scores, equal ones in the qrels' order; nothing relevant is an empty ranking."""
+    """Scores are the grades; equal ones are in the qrels' order."""
     first, second, third = rankings(Oracle(), SEARCHES, CORPUS, qrels=QRELS)
     assert list(first.passage_ids) == ["c", "a", "d"]
     assert list(first.scores) == [2.0, 1.0, 1.0]
@@ -31,18 +31,18 @@ def test_top_k_cuts() -> None:
 
 
 def test_without_qrels_it_says_what_it_needs() -> None:
-    """The oracle cannot guess."""
+    """Without qrels the error names the argument that is missing."""
     with pytest.raises(ConfigError, match="needs the relevance judgements"):
         rankings(Oracle(), SEARCHES, CORPUS)
 
 
 def test_qrels_of_another_corpus_are_refused() -> None:
-    """A relevant passage that the corpus lacks is named."""
+    """The error names a relevant passage that is not in the corpus."""
     with pytest.raises(DatasetError, match="'x'"):
         rankings(Oracle(), SEARCHES, CORPUS, qrels={"q1": {"x": 1}})
 
 
 def test_qrels_are_an_input_of_the_step_and_no_parameter() -> None:
-    """They are declared, so that a step has them in its key; the component's own key has none."""
+    """They are part of the step's key and not of the component's."""
     assert Oracle.uses == {"qrels"}
     assert set(cache_key_parts(Oracle())["parameters"]) == {"top_k"}

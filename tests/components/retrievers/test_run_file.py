@@ -41,7 +41,7 @@ def test_top_k_cuts(run: Path) -> None:
 
 
 def test_the_recipe_is_the_files_content(run: Path, tmp_path: Path) -> None:
-    """The same bytes elsewhere are the same retriever, other bytes under one name are not."""
+    """The key depends on the bytes of the file and not on its path."""
     copy = tmp_path / "copy.trec"
     copy.write_text(RUN, encoding="utf-8")
     assert cache_key_parts(RunFile(str(run))) == cache_key_parts(RunFile(str(copy)))
@@ -58,7 +58,7 @@ def test_gzip_is_read(tmp_path: Path) -> None:
 
 
 def test_a_run_of_another_data_set_is_refused(run: Path) -> None:
-    """Neither passages that the corpus lacks nor a run without any of the queries pass."""
+    """A run with unknown passages, or without any of the queries, is refused."""
     other = Corpus.from_passages([Passage("p1", "")])
     with pytest.raises(DatasetError, match="2 passages that are not in the corpus"):
         rankings(RunFile(str(run)), [Search("q1", "a")], other)
@@ -67,7 +67,7 @@ def test_a_run_of_another_data_set_is_refused(run: Path) -> None:
 
 
 def test_a_missing_file_and_a_wrong_top_k(tmp_path: Path) -> None:
-    """The path that is not there is named; a ranking has at least one place."""
+    """The error names the missing path; `top_k` is at least 1."""
     with pytest.raises(DatasetError, match=r"absent\.trec: no such run file"):
         _ = RunFile(str(tmp_path / "absent.trec")).content_revision
     with pytest.raises(ConfigError, match="top_k must be 1 or more"):

@@ -43,7 +43,7 @@ def find(corpus: Corpus, *texts: str, top_k: int = 3) -> list[list[str]]:
 
 
 def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
-    """Each question finds its passage; equal passages stand in the order of the corpus."""
+    """Each question finds its passage; equal passages are in the order of the corpus."""
     france, animal, metal = find(
         corpus, "Where do the French govern?", "What do pandas feed on?", "How is metal assayed?"
     )
@@ -54,7 +54,7 @@ def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
 
 
 def test_scores_are_the_inner_products(corpus: Corpus) -> None:
-    """The score of a passage is that of its vector and the query's, written out."""
+    """A score is the inner product of the passage's and the query's vectors."""
     splade = Splade()
     (ranking,) = rankings(Sparse(), [Search("q", "capital of France")], corpus)
 
@@ -78,7 +78,7 @@ def test_a_query_depends_on_no_other(corpus: Corpus) -> None:
 def test_what_was_encoded_is_kept(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second search loads no passage anew; shards that a kill left unfinished are made."""
+    """A second search encodes nothing again; missing shards are computed."""
     monkeypatch.setattr(sparse_vectors, "SHARD", 2)
     kept = Services(corpus=replace(corpus, store=Store(tmp_path)))
     first = list(sparse_rows(Splade(), kept, 0, 4))
@@ -97,12 +97,12 @@ def test_what_was_encoded_is_kept(
 
 @pytest.mark.parametrize("text", ["", "  ", "\u0f40\u0f41", "the of and", "gold " * 2000])
 def test_strange_queries_are_never_lost(corpus: Corpus, text: str) -> None:
-    """Empty, unknown script, stop words, far too long: a ranking, perhaps of none."""
+    """Empty, very long and unknown texts have a ranking, which may be empty."""
     assert len(find(corpus, text)) == 1
 
 
 def test_small_corpora() -> None:
-    """None and one passage."""
+    """A corpus of no passage or one is searched."""
     one = Corpus.from_passages([Passage("p", "gold")])
 
     assert find(Corpus.from_passages([]), "gold") == [[]]
@@ -111,7 +111,7 @@ def test_small_corpora() -> None:
 
 @dataclass(frozen=True)
 class Broken(Embedder):
-    """Returns what a real encoder never may."""
+    """An encoder that returns illegal values."""
 
     row: tuple[tuple[int, float], ...]
     output = "sparse"
@@ -131,14 +131,14 @@ class Broken(Embedder):
 def test_an_encoder_that_breaks_the_contract_is_told(
     corpus: Corpus, row: tuple[tuple[int, float], ...], message: str
 ) -> None:
-    """Too few rows."""
+    """An encoder with too few rows is an error."""
     with pytest.raises(ComponentError, match=message):
         sparse_index(Broken(row), Services(corpus=corpus))
 
 
 @pytest.mark.parametrize("row", [{1: float("nan")}, {1: -1.0}, {-1: 1.0}])
 def test_weights_that_cannot_be_searched_are_refused(row: dict[int, float]) -> None:
-    """Not a number, below 0, no word of the vocabulary."""
+    """A weight that is NaN or negative, or a negative term number, is an error."""
     one = Corpus.from_passages([Passage("p", "gold")])
 
     problem = "returned a (vector with numbers that are not finite|weight|negative term) .*'gold'"
@@ -147,7 +147,7 @@ def test_weights_that_cannot_be_searched_are_refused(row: dict[int, float]) -> N
 
 
 def test_an_embedder_of_dense_vectors_is_no_encoder() -> None:
-    """The error names the retriever that takes it."""
+    """The error names the retriever for it."""
     with pytest.raises(ConfigError, match="use it with the retriever 'dense'"):
         create("retrievers", "sparse(encoder=minilm)", where="retriever")
 
@@ -155,7 +155,7 @@ def test_an_embedder_of_dense_vectors_is_no_encoder() -> None:
 def test_an_index_that_would_not_fit_is_refused(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is encoded."""
+    """The error comes before a passage is encoded."""
     monkeypatch.setattr("ragstone.core.resources.free_ram", lambda: 1_000)
 
     with pytest.raises(RagstoneError, match="a sparse index of 4 passages needs about"):
@@ -163,7 +163,7 @@ def test_an_index_that_would_not_fit_is_refused(
 
 
 def test_words_that_only_the_query_has_do_no_harm() -> None:
-    """Its numbers may lie beyond those of the index."""
+    """The query's term numbers may exceed those of the index."""
 
     class Wide(Broken):
         def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
@@ -171,7 +171,7 @@ def test_words_that_only_the_query_has_do_no_harm() -> None:
 
     one = Corpus.from_passages([Passage("p", "gold")])
     retriever = Sparse()
-    object.__setattr__(retriever, "_encoder", Wide(((1, 0.5),)))
+    object.__setattr__(retriever, "_embedder", Wide(((1, 0.5),)))
     (ranking,) = rankings(retriever, [Search("q", "x")], one)
 
     assert (list(ranking.passage_ids), list(ranking.scores)) == (["p"], [0.5])
@@ -181,7 +181,7 @@ def test_words_that_only_the_query_has_do_no_harm() -> None:
 def test_what_is_kept_is_searched_on_a_full_disk(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only new passages need room, and are refused with the way out."""
+    """Only new passages need disk space; the error names a solution."""
     kept = replace(corpus, store=Store(tmp_path / "store"))
     found = find(kept, "gold")
     monkeypatch.setattr("ragstone.core.resources.free_disk", lambda _: 100)

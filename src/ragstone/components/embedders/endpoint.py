@@ -6,9 +6,10 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
 from ragstone.calls.http import ChatClient
@@ -20,28 +21,22 @@ from ragstone.calls.types import (
     Request,
     Sampling,
     ServerAddresses,
-    WireFormat,
 )
-from ragstone.calls.wire_formats import join_url
+from ragstone.calls.wire_formats import OpenAIFormat, join_url
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES, add_note
-from ragstone.errors import CallError, ConfigError
+from ragstone.errors import CallError
 from ragstone.protocols import Embedder, Role, Services
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.calls.rate_control import ConcurrencyLimiter
-
-    Matrix: TypeAlias = npt.NDArray[np.float32]
+Matrix: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class EndpointEmbedder(Embedder):
     """Requests vectors from a server, several texts per request.
 
-    The call log keeps every reply, so that no request is paid for twice. The vectors of a corpus
-    are stored as well, like those of any embedder.
+    The call log keeps every reply: no request is paid for twice. The vectors of a corpus are stored
+    as well, as with any embedder.
 
     Args:
         model: the model's name on the server.
@@ -53,8 +48,8 @@ class EndpointEmbedder(Embedder):
         passage_prefix: text before each passage.
         query_extra: further fields of a request for queries, such as {input_type: query}.
         passage_extra: further fields of a request for passages.
-        max_characters: a longer text is cut here, and counted. By default the server decides, and
-            a text that it refuses has no vector.
+        max_characters: maximum length of a text; longer ones are cut and counted. By default the
+            server decides, and a text that it refuses has no vector.
         normalise: whether vectors are L2-normalised.
         batch: texts per request.
         concurrency: maximum number of parallel requests.
@@ -75,13 +70,11 @@ class EndpointEmbedder(Embedder):
     concurrency: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     needs_model = True
     texts_per_call = 256
+    sizes = ("batch", "dimensions", "max_characters")
 
     def __post_init__(self) -> None:
         """Check the ranges and the address."""
-        for name in ("batch", "dimensions", "max_characters"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {value}")
+        super().__post_init__()
         _ = self.endpoint
 
     @property
@@ -99,7 +92,9 @@ class EndpointEmbedder(Embedder):
             protocol="openai-embeddings",
             identity=self.identity,
             wire=EmbeddingsWire(),
-            client=_client,
+            client=lambda endpoint, pace: _EmbeddingsClient(
+                endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
+            ),
             concurrency=self.concurrency,
         )
 
@@ -108,7 +103,7 @@ class EndpointEmbedder(Embedder):
         services.calls.check(self.endpoint)
 
     def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterator[Outcome[Any]]:
-        """Yield one vector per text; a text whose request failed has none.
+        """Yield one vector per text; a text has none if its request failed.
 
         Raises:
             CallError: the replies have vectors of different lengths.
@@ -141,7 +136,7 @@ class EndpointEmbedder(Embedder):
         return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
     def _sent(self, text: str, role: Role) -> str:
-        """Return a text as it is sent."""
+        """Return a text with its prefix, cut to `max_characters`."""
         text = (self.query_prefix if role == "query" else self.passage_prefix) + text
         if self.max_characters is not None and len(text) > self.max_characters:
             add_note(f"{ROLES[role]} cut to {self.max_characters} characters")
@@ -155,12 +150,11 @@ class EndpointEmbedder(Embedder):
         return Request(tuple(("input", text) for text in batch), sampling)
 
 
-@dataclass(frozen=True)
-class EmbeddingsWire(WireFormat):
+class EmbeddingsWire(OpenAIFormat):
     """Embeddings in OpenAI's protocol; the text of a reply is the packed vectors."""
 
     def url(self, base_url: str) -> str:
-        """Return the address for requests."""
+        """Return the URL for POST requests."""
         return join_url(base_url, "embeddings")
 
     def body(self, model: str, request: Request) -> bytes:
@@ -205,9 +199,3 @@ class _EmbeddingsClient(ChatClient):
         if found != expected:
             raise AttemptError(f"the server returned {found} vectors for {expected} texts")
         return reply
-
-
-def _client(endpoint: Endpoint, pace: ConcurrencyLimiter) -> _EmbeddingsClient:
-    return _EmbeddingsClient(
-        endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
-    )

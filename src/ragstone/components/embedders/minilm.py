@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
+from ragstone.components.embedders.onnx_base import OnnxEmbedder, load_encoder
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES
 from ragstone.models.bert_onnx import Precision, write_bert
 from ragstone.models.files import model_file
-from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
-from ragstone.protocols import Embedder, Role, Services
-
-if TYPE_CHECKING:
-    from ragstone.models.bert_onnx import Matrix
+from ragstone.models.onnx_encoder import Encoder
+from ragstone.protocols import Role, Services
 
 
 @dataclass(frozen=True)
-class MiniLM(Embedder):
+class MiniLM(OnnxEmbedder):
     """all-MiniLM-L6-v2: the mean-pooled and L2-normalised token vectors (384 dimensions).
 
     A text is computed alone, never in a batch: in 8 bit the scale of the activations is taken from
@@ -41,28 +39,11 @@ class MiniLM(Embedder):
     query_prefix: str = ""
     passage_prefix: str = ""
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    requires_extra = "local"
-    needs_model = True
-    texts_per_call = 256
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_ranges(self.max_tokens, self.threads)
-
-    @cached_property
-    def content_revision(self) -> str:
-        """The digest of the model's files."""
-        return digest_of(self.model)
-
-    def check(self, services: Services) -> None:
-        """Raise if a file of the model, or a package that runs it, is missing or damaged."""
-        check_runnable(self.model, "minilm")
 
     @cached_property
     def dimension(self) -> int:
         """Length of a vector."""
-        size: int = json.loads(model_file(self.model, "config").read_bytes())["hidden_size"]
-        return size
+        return int(json.loads(model_file(self.model, "config").read_bytes())["hidden_size"])
 
     def embed(self, texts: Sequence[str], role: Role, services: Services) -> Iterable[Outcome[Any]]:
         """Return one vector of length 1 per text."""
@@ -77,9 +58,4 @@ class MiniLM(Embedder):
 
 def load_minilm(model: str, precision: Precision, max_tokens: int) -> Encoder:
     """Return a sentence encoder with the outputs `mean` and `tokens`."""
-
-    def graph_of(weights: Mapping[str, Matrix], config: Mapping[str, Any]) -> bytes:
-        heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
-        return write_bert(weights, heads=heads, epsilon=epsilon, precision=precision)
-
-    return Encoder.load(model, max_tokens, graph_of, "minilm")
+    return load_encoder(model, max_tokens, partial(write_bert, precision=precision), "minilm")

@@ -54,10 +54,7 @@ class SentenceTransformersSparse(StModel, Embedder):
 
     @cached_property
     def _loaded(self) -> Any:
-        return self.load(_make)
+        self.check(None)
+        import sentence_transformers
 
-
-def _make(folder: str, **given: Any) -> Any:
-    import sentence_transformers
-
-    return sentence_transformers.SparseEncoder(folder, **given)
+        return self.load(sentence_transformers.SparseEncoder)

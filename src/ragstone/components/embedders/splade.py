@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ragstone.components.embedders.onnx_base import OnnxEmbedder, load_encoder
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES
-from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.models.onnx_encoder import Encoder, check_runnable, digest_of
 from ragstone.models.splade_onnx import write_splade
-from ragstone.protocols import Embedder, Role, Services
-
-if TYPE_CHECKING:
-    from ragstone.models.bert_onnx import Matrix
+from ragstone.protocols import Role, Services
 
 
 @dataclass(frozen=True)
-class Splade(Embedder):
+class Splade(OnnxEmbedder):
     """SPLADE with a BERT (Formal and others, 2021), without torch; a text is computed alone.
 
     Other architectures (DistilBERT, a router, inference-free queries) run with the embedder
@@ -39,13 +37,6 @@ class Splade(Embedder):
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     output = "sparse"
-    requires_extra = "local"
-    needs_model = True
-    texts_per_call = 256
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_ranges(self.max_tokens, self.threads)
 
     @cached_property
     def content_revision(self) -> list[str]:
@@ -70,16 +61,10 @@ class Splade(Embedder):
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return _load(self.model, self.max_tokens)
+        return load_encoder(self.model, self.max_tokens, write_splade, "splade")
 
     @cached_property
     def _query_encoder(self) -> Encoder:
-        return _load(self.query_model, self.max_tokens) if self.query_model else self._encoder
-
-
-def _load(model: str, max_tokens: int) -> Encoder:
-    def graph_of(weights: Mapping[str, Matrix], config: Mapping[str, Any]) -> bytes:
-        heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
-        return write_splade(weights, heads=heads, epsilon=epsilon)
-
-    return Encoder.load(model, max_tokens, graph_of, "splade")
+        if not self.query_model:
+            return self._encoder
+        return load_encoder(self.query_model, self.max_tokens, write_splade, "splade")

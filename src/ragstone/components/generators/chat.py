@@ -27,7 +27,7 @@ class Chat(SamplingGenerator):
         identity: name of the model in cache keys; by default protocol, model and host, without
             the port, so that a server may move to another port.
         extra: further fields of a request, by the server's names.
-        concurrency: maximum calls at once; None finds it out.
+        concurrency: maximum number of parallel calls; None adapts it to the server.
     """
 
     model: str

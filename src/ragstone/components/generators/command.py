@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO, ClassVar
+from typing import IO
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
@@ -32,14 +32,14 @@ class Command(ExternalSystem):
         command: program and arguments, split as a shell does; no shell is started.
         takes_context: whether it answers from `passages`, so that all settings can be measured.
         workers: number of processes that run side by side.
-        release: version of your system; a new one makes all calls again.
+        release: version of your system; after a change, all calls are repeated.
     """
 
     command: str
     takes_context: bool = False
     workers: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
-    context_hint: ClassVar[str] = "set takes_context: true if it answers from them"
+    context_hint = "set takes_context: true if it answers from them"
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if the program is not found."""

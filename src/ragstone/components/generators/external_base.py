@@ -1,4 +1,4 @@
-"""Your own systems: how a task is handed over, and how the returned answer is read.
+"""Your own systems: the task that a system receives, and the parsing of its answer.
 
 A system receives the query, its history and, if it takes a context, the passages of the setting. It
 never receives gold answers, qrels or labels.
@@ -27,7 +27,7 @@ NO_SAMPLING: Final = Sampling(temperature=None, max_tokens=None)
 class ExternalSystem(EndpointGenerator):
     """A system of your own, which receives each task in one call."""
 
-    may_retrieve: ClassVar[bool] = True
+    may_retrieve = True
     context_hint: ClassVar[str]
     """The change that makes the system take a context."""
 
@@ -37,7 +37,7 @@ class ExternalSystem(EndpointGenerator):
         raise NotImplementedError
 
     def request(self, task: Task) -> Request:
-        """Return the call that hands a task over as JSON."""
+        """Return the call that sends a task as JSON."""
         return Request((("task", orjson.dumps(as_plain_data(task)).decode()),), NO_SAMPLING)
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:

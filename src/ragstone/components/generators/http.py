@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import orjson
@@ -46,8 +46,8 @@ class Http(ExternalSystem):
         passage_ids: path of the ids of the passages that it retrieved; empty if not reported.
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
-        release: version of your system; a new one makes all calls again.
-        concurrency: maximum calls at once.
+        release: version of your system; after a change, all calls are repeated.
+        concurrency: maximum number of parallel calls.
     """
 
     url: str = field(metadata=NOT_IN_CACHE_KEY)
@@ -58,7 +58,7 @@ class Http(ExternalSystem):
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     release: str = ""
     concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
-    context_hint: ClassVar[str] = "put {context} or {passages} into its body"
+    context_hint = "put {context} or {passages} into its body"
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if an address, a template or a header is wrong."""

@@ -1,10 +1,11 @@
-"""Live conversations: the history of each turn contains the system's own earlier answers."""
+"""Live conversations: the history of each turn contains the system's earlier answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from ragstone.calls.estimates import Estimate
@@ -77,9 +78,9 @@ class Live(Generator):
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:
-        """Return an estimate from the reference histories; no sample is drawn.
+        """Return an estimate from the reference histories.
 
-        A sample of calls with those histories would be of no use to the run.
+        No sample calls are made: the run could not use calls with those histories.
         """
         return self._inner.estimate(tasks, services)
 
@@ -92,7 +93,7 @@ class Live(Generator):
         self.check_queries([task.query for task in tasks])
         answered: dict[tuple[str, int], Prediction] = {}
         found: dict[str, Outcome[Prediction]] = {}
-        for turn, group in _by_turn(tasks).items():
+        for turn, group in groupby(sorted(tasks, key=_turn_of), key=_turn_of):
             live = [_with_own_answers(task, turn, answered) for task in group]
             outcomes = run_component(self._inner, services, [task for task, _ in live])
             for (task, missing), outcome in zip(live, outcomes, strict=True):
@@ -114,12 +115,8 @@ def _turn(query: Query) -> int:
     return turn if isinstance(turn, int) else 1
 
 
-def _by_turn(tasks: Sequence[Task]) -> dict[int, list[Task]]:
-    """Return turn -> tasks, in order."""
-    found: dict[int, list[Task]] = {}
-    for task in tasks:
-        found.setdefault(_turn(task.query), []).append(task)
-    return dict(sorted(found.items()))
+def _turn_of(task: Task) -> int:
+    return _turn(task.query)
 
 
 def _with_own_answers(

@@ -1,9 +1,9 @@
-"""Generators that make one call per query, and those among them that prompt a chat model."""
+"""Bases of generators: one call per query, to any system or to a chat model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -18,7 +18,6 @@ from ragstone.core.prompts import (
     WITH_CONTEXT_USER,
     RagPrompts,
 )
-from ragstone.errors import ConfigError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Query, Task
 
@@ -26,15 +25,12 @@ from ragstone.types import Prediction, Query, Task
 class EndpointGenerator(Generator):
     """A generator whose answers are replies of one endpoint, a model or a system of your own."""
 
+    needs_model = True
+
     @property
     def endpoint(self) -> Endpoint:
         """The model or system that answers, and its address."""
         raise NotImplementedError
-
-    @property
-    def needs_model(self) -> bool:
-        """True: every answer is a call."""
-        return True
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per query."""
@@ -53,12 +49,13 @@ class EndpointGenerator(Generator):
         return ""
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
-        """Yield one prediction per task, in order; a failed call is made again by the next run."""
-        calls, requests = services.calls, [self.request(task) for task in tasks]
-        ended = calls.ask(self.endpoint, requests, title=f"answers of {self.endpoint.model}")
-        for task, outcome in zip(tasks, ended, strict=True):
-            cost = calls.cost(self.endpoint, outcome)
-            prediction = _prediction(task.query, outcome, cost, self.dropped(task))
+        """Yield one prediction per task, in order; the next run repeats a failed call."""
+        requests = [self.request(task) for task in tasks]
+        title = f"answers of {self.endpoint.model}"
+        ended = services.calls.ask(self.endpoint, requests, title=title)
+        for task, reply in zip(tasks, ended, strict=True):
+            cost = services.calls.cost(self.endpoint, reply)
+            prediction = _prediction(task.query, reply, cost, self.dropped(task))
             yield Outcome(prediction, prediction.reason, retry=prediction.answer is None)
 
 
@@ -90,14 +87,11 @@ class LlmGenerator(EndpointGenerator):
     budget: int | None = None
 
     sizes: ClassVar[tuple[str, ...]] = ("max_tokens",)
-    """Fields that must be 1 or more."""
 
     def __post_init__(self) -> None:
         """Raise `ConfigError` if a template or a size is wrong."""
+        super().__post_init__()
         self.prompts.check()
-        for name in self.sizes:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
 
     @property
     def content_revision(self) -> str:
@@ -148,23 +142,16 @@ def _prediction(
     query: Query, ended: Reply | Failure, cost: float | None, dropped: str
 ) -> Prediction:
     """Return the prediction for a call that ended."""
+    failed = Prediction(
+        query.query_id, None, call_key=ended.key, seconds=ended.seconds, dropped=dropped
+    )
     if isinstance(ended, Failure):
-        return Prediction(
-            query.query_id,
-            None,
-            reason=ended.reason,
-            call_key=ended.key,
-            seconds=ended.seconds,
-            dropped=dropped,
-        )
-    return Prediction(
-        query.query_id,
-        ended.text.strip(),
-        call_key=ended.key,
+        return replace(failed, reason=ended.reason)
+    return replace(
+        failed,
+        answer=ended.text.strip(),
         tokens_in=ended.tokens_in,
         tokens_out=ended.tokens_out,
-        seconds=ended.seconds,
         cost=cost,
         passage_ids=ended.passage_ids,
-        dropped=dropped,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
 
 from ragstone.calls.types import Endpoint, ServerPool
 from ragstone.components.generators.llm_base import LlmGenerator
@@ -33,7 +32,7 @@ class Local(LlmGenerator):
     context_tokens: int = 4096
     workers: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     requires_extra = "local"
-    sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "context_tokens")
+    sizes = ("max_tokens", "context_tokens")
 
     @cached_property
     def content_revision(self) -> str:

@@ -7,12 +7,12 @@ import importlib
 import inspect
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, Final, cast
+from typing import Any, Final, cast
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
@@ -47,17 +47,16 @@ class Function(ExternalSystem):
     of the parameters `passages`, `context` and `task`.
 
     Args:
-        function: place of the function; a file is looked for beside the experiment file first.
-        concurrency: calls at once; above 1 the function must be thread-safe, or async.
+        function: name of the function; a file is searched for beside the experiment file first.
+        concurrency: maximum number of parallel calls; above 1, the function must be thread-safe or
+            async.
         release: version of your system; name a new one if a change is not in the function's file.
     """
 
     function: str
     concurrency: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
-    context_hint: ClassVar[str] = (
-        "give it a parameter 'passages' or 'context' and let it answer from that"
-    )
+    context_hint = "give it a parameter 'passages' or 'context' and let it answer from that"
 
     def __post_init__(self) -> None:
         """Import the function and check its parameters."""
@@ -140,24 +139,17 @@ class _FunctionClient:
 
 async def _in_thread(function: Callable[[Request], Any], request: Request) -> Any:
     """Call a function in a daemon thread: the program can end even if the function hangs."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def settle(value: Any, error: BaseException | None) -> None:
-        if not future.done():
-            future.set_result(value) if error is None else future.set_exception(error)
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()  # The call cannot be cancelled.
 
     def run() -> None:
-        value, raised = None, None
         try:
-            value = function(request)
-        except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
-            raised = error
-        with suppress(RuntimeError):  # The loop is closed: nothing awaits the future.
-            loop.call_soon_threadsafe(settle, value, raised)
+            future.set_result(function(request))
+        except BaseException as error:  # noqa: BLE001 - raised again by the await
+            future.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="ragstone-callable").start()
-    return await future
+    return await asyncio.wrap_future(future)
 
 
 def _find(target: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Answers that a system gave earlier, from a file: any system can be measured without it."""
+"""Answers from a file: a system can be measured without running it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, Final
 
 from ragstone.components.generators.external_base import read_passage_ids
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
@@ -16,6 +16,8 @@ from ragstone.data.readers.rows import FieldError, Row, json_rows, reading, show
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Task
+
+_NUMBERS: Final = {"tokens_in": int, "tokens_out": int, "seconds": float, "cost": float}
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class Recorded(Generator):
     failure too. Other fields are ignored.
 
     Args:
-        path: path of the file; looked for beside the experiment file first.
+        path: path of the file; searched for beside the experiment file first.
     """
 
     path: Path = field(metadata=NOT_IN_CACHE_KEY)
-    may_retrieve: ClassVar[bool] = True
+    may_retrieve = True
 
     def __post_init__(self) -> None:
         """Find the file, or raise `ConfigError`."""
@@ -97,19 +99,14 @@ def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
         query_id,
         None if failed else row.take_text("answer"),
         reason=str(row.get("reason") or "recorded as a failure") if failed else "",
-        tokens_in=_number(row, "tokens_in", int),
-        tokens_out=_number(row, "tokens_out", int),
-        seconds=_number(row, "seconds", float),
-        cost=_number(row, "cost", float),
         passage_ids=read_passage_ids(row),
+        **{name: _number(row, name, kind) for name, kind in _NUMBERS.items()},
     )
     return (query_id, setting), prediction
 
 
 def _number(row: Mapping[str, Any], name: str, kind: type) -> Any:
     value = row.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float | None):
         raise FieldError(f"{name!r} must be a number, found {show(value)}")
-    return kind(value)
+    return None if value is None else kind(value)

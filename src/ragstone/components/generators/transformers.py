@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 from ragstone.calls.types import Endpoint
 from ragstone.components.generators.llm_base import SamplingGenerator
@@ -39,7 +39,7 @@ class Hf(SamplingGenerator):
     device: Literal["cpu", "cuda", "mps", "xpu"] = field(default="cpu", metadata=NOT_IN_CACHE_KEY)
     batch_size: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     requires_extra = "hf"
-    sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "batch_size")
+    sizes = ("max_tokens", "batch_size")
 
     @cached_property
     def endpoint(self) -> Endpoint:

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, TokenLogprob
 from ragstone.components.generators.llm_base import SamplingGenerator
@@ -43,7 +43,7 @@ class Vllm(SamplingGenerator):
         context_tokens: maximum length of prompt and answer together, in tokens; None takes the
             model's own.
         options: further arguments of `vllm.LLM`, for example `{tensor_parallel_size: 2}`.
-        at_once: maximum prompts that the engine is given together.
+        at_once: maximum number of prompts per call of the engine.
         extra: further arguments of `vllm.SamplingParams`, for example `{top_k: 20}`.
     """
 
@@ -55,7 +55,7 @@ class Vllm(SamplingGenerator):
     at_once: int = field(default=256, metadata=NOT_IN_CACHE_KEY)
     extra: Mapping[str, Any] = field(default_factory=dict)
     requires_extra = "vllm"
-    sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "at_once")
+    sizes = ("max_tokens", "at_once")
 
     @cached_property
     def endpoint(self) -> Endpoint:
@@ -82,12 +82,7 @@ class Vllm(SamplingGenerator):
 
 
 class VllmModel:
-    """vLLM's engine.
-
-    Args:
-        name: the model's name in messages.
-        arguments: the arguments of `vllm.LLM`.
-    """
+    """vLLM's engine; `name` is the model's name in messages."""
 
     def __init__(self, name: str, arguments: Mapping[str, Any]) -> None:
         import vllm
@@ -105,11 +100,8 @@ class VllmModel:
     def answer(self, requests: Sequence[Request], go_on: Callable[[], bool]) -> list[Answer]:
         """Return one answer per request, in order; `go_on` is ignored."""
         prompts = [self._prompt(request) for request in requests]
-        sent = [
-            (request, prompt)
-            for request, prompt in zip(requests, prompts, strict=True)
-            if not isinstance(prompt, AttemptError)
-        ]
+        pairs = zip(requests, prompts, strict=True)
+        sent = [(request, p) for request, p in pairs if not isinstance(p, AttemptError)]
         tokens = [{"prompt_token_ids": ids} for _, (_, ids) in sent]
         parameters = [_sampling_params(request) for request, _ in sent]
         made = self.engine.generate(tokens, parameters, use_tqdm=False) if sent else []
@@ -160,19 +152,16 @@ def sampling_arguments(request: Request) -> tuple[dict[str, Any], dict[str, Any]
         "temperature": sampling.temperature or 0.0,
         "max_tokens": sampling.max_tokens,
     }
-    if given["temperature"]:
-        given["seed"] = draw_seed(request)
-    if sampling.top_p is not None:
-        given["top_p"] = sampling.top_p
-    if sampling.stop:
-        given["stop"] = list(sampling.stop)
-    if sampling.logprobs is not None:
-        given["logprobs"] = sampling.logprobs
-    form: dict[str, Any] = {}
+    optional = {
+        "seed": draw_seed(request) if sampling.temperature else None,
+        "top_p": sampling.top_p,
+        "stop": list(sampling.stop) or None,
+        "logprobs": sampling.logprobs,
+    }
+    given |= {name: value for name, value in optional.items() if value is not None}
     if sampling.json_schema is not None:
-        form["json"] = dict(sampling.json_schema)
-    elif sampling.grammar:
-        form["grammar"] = sampling.grammar
+        return given | dict(sampling.extra), {"json": dict(sampling.json_schema)}
+    form = {"grammar": sampling.grammar} if sampling.grammar else {}
     return given | dict(sampling.extra), form
 
 
@@ -187,13 +176,9 @@ def _sampling_params(request: Request) -> Any:
 
 
 def read_output(output: Any, rendered: str, name: str, alternatives: int = 0) -> Reply:
-    """Return the reply in a `vllm.RequestOutput`.
+    """Return the reply in a `vllm.RequestOutput`, with `alternatives` to each token.
 
-    Args:
-        output: the output.
-        rendered: the prompt as the chat template wrote it.
-        name: the model's name.
-        alternatives: how many of the likeliest tokens to report beside each token.
+    `rendered` is the prompt after the chat template.
     """
     written = output.outputs[0]
     return Reply(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 GRADES: Final = {"full": 1.0, "partial": 0.5, "none": 0.0}
 _CITED: Final = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
@@ -21,25 +21,23 @@ _SENTENCE: Final = re.compile(r".+?(?:[.!?。](?:\s*\[[\d\s,]+\])*(?=\s|$)|$)", 
 class CitationSupport(ModelJudge):
     """The mean support of citing sentences by the passages that they cite.
 
-    Grades are full 1, partial 0.5, none 0. Citations are the numbers of the passages shown, in
-    brackets: [1], [2, 3]. A citation of a passage that was not shown counts as no support, without
-    a call. The part `citation-support:cited` is the share of sentences that cite.
+    Grades are full 1, partial 0.5, none 0. Citations are numbers of passages in brackets: [1],
+    [2, 3]. A citation of a passage that is not in the context counts as no support, without a
+    call. The part `citation-support:cited` is the share of sentences that cite.
     """
 
     explain: bool = False
     max_tokens: int = 64
     refusals: Refusals = "unscored"
 
-    name: ClassVar[str] = "citation-support"
-    schema: ClassVar[VerdictSchema[Any]] = Choice(tuple(GRADES))
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
-    part_metrics: ClassVar[tuple[str, ...]] = ("citation-support:cited",)
-    variables: ClassVar[tuple[str, ...]] = ("sentence", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "citation-support"
+    schema = Choice(tuple(GRADES))
+    needs = frozenset({"answer", "passages"})
+    part_metrics = ("citation-support:cited",)
+    default_user = user_template(
         "How far do the passages bear out the sentence? full: all it says stands there or follows; "
         "partial: some of it; none: nothing, or the contrary.",
-        sentence="sentence",
-        passages="passages it cites",
+        {"sentence": "sentence", "passages": "passages it cites"},
     )
 
     def without_call(self, item: Item) -> Verdict | None:
@@ -50,7 +48,7 @@ class CitationSupport(ModelJudge):
         return known
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
-        """Return a call per sentence that cites a passage which was shown."""
+        """Return a call per sentence that cites a passage of the context."""
         calls = []
         for sentence, cited in sentences(item.answer or ""):
             shown = [item.passages[n - 1] for n in cited if 1 <= n <= len(item.passages)]

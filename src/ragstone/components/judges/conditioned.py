@@ -1,27 +1,60 @@
-"""conditioned: another judge's value, adjusted by whether the query can be answered."""
+"""conditioned: another judge's value, adjusted by whether the query can be answered.
+
+Katsis et al., MTRAG, TACL 2025, section 6.3.3. In the tables, a number is the score, `keep` keeps
+the judge's own value, and `leave out` makes the query not applicable.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Final, Literal, cast
 
-from ragstone.components.judges.idk_conditioning import KEEP, OUT, Variant, cell
 from ragstone.components.judges.verdict import Item, Verdict, VerdictJudge, verdicts_of
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.core.spec import Written
+from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Judge, Services
+
+Variant = Literal["script", "released", "corrected"]
+Cell = float | Literal["keep", "leave out"]
+
+KEEP: Final = "keep"
+OUT: Final = "leave out"
+
+_ANSWERABLE: Final[dict[str, Cell]] = {"yes": 0.0, "partial": KEEP, "no": KEEP}
+_UNANSWERABLE: Final[dict[str, Cell]] = {"yes": 1.0, "partial": 0.0, "no": 0.0}
+_ALL: Final = {
+    "ANSWERABLE": _ANSWERABLE,
+    # Keeps its value if the answer declines the part that cannot be answered.
+    "PARTIAL": _ANSWERABLE,
+    "UNANSWERABLE": _UNANSWERABLE,
+    "UNDERSPECIFIED": _UNANSWERABLE,
+}
+
+TABLES: Final[Mapping[str, Mapping[str, Mapping[str, Cell]]]] = {
+    # The published script: an answer to a greeting should decline.
+    "script": {**_ALL, "CONVERSATIONAL": _UNANSWERABLE},
+    # The released scores: all conversational turns have 1.
+    "released": {**_ALL, "CONVERSATIONAL": {"yes": 1.0, "partial": 1.0, "no": 1.0}},
+    # The paper: conversational turns do not count.
+    "corrected": {**_ALL, "CONVERSATIONAL": {"yes": OUT, "partial": OUT, "no": OUT}},
+}
+"""Variant -> answerability -> verdict of the idk judge -> score.
+
+For UNDERSPECIFIED queries (MTRAG-UN), `yes` is the verdict that the answer asks for clarification.
+"""
 
 
 @dataclass(frozen=True)
 class Conditioned(VerdictJudge):
-    """The judge's value, or 0 or 1 by the table of `ragstone.components.judges.idk_conditioning`.
+    """The judge's value, or 0 or 1 by a table of `TABLES`.
 
-    Queries carry the label `answerability`; a query without it keeps its value. The judge is asked
-    only if its value is kept.
+    Queries carry the label `answerability`; a query without it keeps its value. The judge runs only
+    if its value is kept.
 
     Args:
         of: the judge whose value is adjusted: `RB_llm`, `{name: RL_F, model: ...}`.
@@ -34,8 +67,6 @@ class Conditioned(VerdictJudge):
     idk: Written = field(default="idk", metadata=NOT_IN_CACHE_KEY)
     variant: Variant = "corrected"
     label: str = "answerability"
-
-    version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Resolve both judges while the experiment file's folder is known."""
@@ -53,20 +84,18 @@ class Conditioned(VerdictJudge):
 
     @property
     def needs_model(self) -> bool:
-        """Whether one of the judges asks a model."""
+        """Whether one of the judges calls a model."""
         return self.inner.needs_model or self.detector.needs_model
 
     @cached_property
     def inner(self) -> Judge:
         """The judge whose value is adjusted."""
-        made: Judge = create("judges", self.of, where="judge 'conditioned', of")
-        return made
+        return cast("Judge", create("judges", self.of, where="judge 'conditioned', of"))
 
     @cached_property
     def detector(self) -> Judge:
         """The judge that finds refusals."""
-        made: Judge = create("judges", self.idk, where="judge 'conditioned', idk")
-        return made
+        return cast("Judge", create("judges", self.idk, where="judge 'conditioned', idk"))
 
     def check(self, services: Services) -> None:
         """Check both judges."""
@@ -91,19 +120,16 @@ class Conditioned(VerdictJudge):
     def _settled(self, item: Item, idk: Verdict) -> Verdict | None:
         """Return the verdict from the table; None if the judge's own value counts."""
         answerability = item.query.labels.get(self.label)
-        if idk.status == "not_applicable":
-            return None
         if idk.status == "failed":
             return replace(idk, value=None, reason=f"idk: {idk.reason}")
-        if answerability is None:
+        if idk.status == "not_applicable" or answerability is None:
             return None
         found = cell(str(answerability), idk.label, self.variant)
         if found == KEEP:
             return None
-        reason = f"{answerability}, idk {idk.label}"
-        if found == OUT:
-            return _with_detection(Verdict.settled(item, f"{reason}: left out"), idk)
-        return _with_detection(Verdict.settled(item, reason, float(found)), idk)
+        reason = f"{answerability}, idk {idk.label}{': left out' if found == OUT else ''}"
+        value = None if found == OUT else float(found)
+        return _with_detection(Verdict.settled(item, reason, value), idk)
 
 
 def _with_detection(verdict: Verdict, idk: Verdict) -> Verdict:
@@ -114,3 +140,23 @@ def _with_detection(verdict: Verdict, idk: Verdict) -> Verdict:
         asked=verdict.asked or idk.asked,
         retry=verdict.retry or idk.retry,
     )
+
+
+def cell(answerability: str, idk: str, variant: str = "corrected") -> Cell:
+    """Return the adjusted score, or whether to keep or leave out the value.
+
+    >>> cell("PARTIAL", "partial"), cell("UNANSWERABLE", "yes"), cell("CONVERSATIONAL", "no")
+    ('keep', 1.0, 'leave out')
+
+    Raises:
+        ConfigError: the variant, answerability or verdict is unknown.
+    """
+    if variant not in TABLES:
+        raise ConfigError(f"conditioning {variant!r}{did_you_mean(variant, TABLES)}")
+    table = TABLES[variant]
+    label = answerability.upper()
+    if label not in table:
+        raise ConfigError(f"answerability {answerability!r}{did_you_mean(label, table)}")
+    if idk not in table[label]:
+        raise ConfigError(f"idk verdict {idk!r}{did_you_mean(idk, table[label])}")
+    return table[label][idk]

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import VerdictSchema
+from ragstone.components.judges.verdict_schemas import Numbered
 
 GRADES: Final = {"answers": 1.0, "helps": 0.5, "useless": 0.0}
 
 
 @dataclass(frozen=True)
 class ContextRelevance(ModelJudge):
-    """The mean grade of the passages shown: answers 1, helps 0.5, useless 0."""
+    """The mean grade of the passages: answers 1, helps 0.5, useless 0."""
 
-    name: ClassVar[str] = "context-relevance"
-    schema: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
-    needs: ClassVar[frozenset[str]] = frozenset({"passages"})
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "context-relevance"
+    schema = Numbered(1, tuple(GRADES))
+    needs = frozenset({"passages"})
+    default_user = user_template(
         "Grade each numbered passage by what it gives to somebody who has to answer the question: "
         "answers (the answer, or a main part of it, stands there), helps (it holds something the "
         "answer needs), useless (anything else, also where the subject is the same).",
-        history="earlier turns",
-        query="question",
-        passages="passages",
+        {**TURN, "passages": "passages"},
     )
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Rating
 
 SCALE = Rating(1, 10)
 
@@ -23,18 +23,19 @@ class ConversationRating(ModelJudge):
 
     max_tokens: int = 400
 
-    name: ClassVar[str] = "conversation-rating"
-    schema: ClassVar[VerdictSchema[Any]] = SCALE
-    empty_value: ClassVar[float | None] = 0.0
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "conversation-rating"
+    schema = SCALE
+    empty_value = 0.0
+    default_user = user_template(
         "Rate the answer to the last question of this conversation from 1 to 10: is it to the "
         "point, right as far as the passages tell, as deep as the question asks for, and does it "
         "fit what was said before? A longer answer is not a better one.",
-        history="earlier turns",
-        query="last question",
-        passages="passages",
-        answer="answer to be rated",
+        {
+            "history": "earlier turns",
+            "query": "last question",
+            "passages": "passages",
+            "answer": "answer to be rated",
+        },
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

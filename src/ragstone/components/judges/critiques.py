@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Rating
 from ragstone.core.prompts import Prompt
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -21,62 +21,47 @@ CRITIQUES: Final[dict[str, str]] = {
     "question_grounded": user_template(
         "From 1 to 5: how well can the question be answered from this context alone? 5: clearly, "
         "and in one way only. 1: not at all, or it is no question.",
-        **_QUERY,
-        **_CONTEXT,
+        _QUERY | _CONTEXT,
     ),
     "answer_grounded": user_template(
         "From 1 to 5: how much of what the answer says can be drawn from the context? 5: all of "
         "it, beyond doubt. 1: none of it.",
-        **_ANSWER,
-        **_CONTEXT,
+        _ANSWER | _CONTEXT,
     ),
     "findable": user_template(
         "The context is one of many in a collection. From 1 to 5: how well would a search with "
         "this question find it? 5: the question names what sets this context apart. 1: it would "
         "fit a great many.",
-        **_QUERY,
-        **_CONTEXT,
+        _QUERY | _CONTEXT,
     ),
     "stand_alone": user_template(
         "From 1 to 5: can the question be understood by somebody who sees nothing else? 5: yes, be "
         "its terms ever so technical. 1: it leans on something unseen, such as `the text`, `this "
         "document`, or an object that it does not name.",
-        **_QUERY,
+        _QUERY,
     ),
     "question_useful": user_template(
         "The question is meant for a collection of documents. From 1 to 5: of how much use is its "
         "answer to somebody who works in that field? 5: of great use. 1: of none.",
-        **_QUERY,
+        _QUERY,
     ),
     "context_useful": user_template(
         "The context is part of a collection that people search. From 1 to 5: how much does it "
         "tell somebody who works in that field? 5: several different facts. 1: none.",
-        **_CONTEXT,
+        _CONTEXT,
     ),
     "context_clear": user_template(
         "From 1 to 5: how clear is this text? 5: whole sentences, well set, nothing missing. 1: "
         "torn off, garbled or badly set.",
-        **_CONTEXT,
+        _CONTEXT,
     ),
     "not_tautological": user_template(
         "From 1 to 5: how much does the answer add to the question? 5: all of it is new. 1: it "
         "repeats what the question says already.",
-        **_QUERY,
-        **_ANSWER,
+        _QUERY | _ANSWER,
     ),
 }
 """Critique -> user template; 5 is always the best rating."""
-
-PAPER_NAMES: Final = {
-    "question_grounded": "q_to_c_groundedness",
-    "answer_grounded": "a_to_c_groundedness",
-    "findable": "q_feasibility",
-    "stand_alone": "stand_alone",
-    "question_useful": "q_usefulness",
-    "context_useful": "c_usefulness",
-    "context_clear": "c_clarity",
-    "not_tautological": "qa_tautology",
-}
 
 
 @dataclass(frozen=True)
@@ -90,10 +75,10 @@ class Critiques(ModelJudge):
 
     critiques: tuple[str, ...] = tuple(CRITIQUES)
 
-    name: ClassVar[str] = "critiques"
-    schema: ClassVar[VerdictSchema[Any]] = SCALE
-    variables: ClassVar[tuple[str, ...]] = ("query", "answer", "passages")
-    default_user: ClassVar[str] = CRITIQUES["stand_alone"]
+    name = "critiques"
+    schema = SCALE
+    variables = ("query", "answer", "passages")
+    default_user = CRITIQUES["stand_alone"]
 
     def __post_init__(self) -> None:
         """Refuse unknown critiques, and a template that would replace all eight."""
@@ -116,18 +101,15 @@ class Critiques(ModelJudge):
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """Critique -> its templates."""
-        known = frozenset(self.variables) | {"format"}
-        system = self.system or self.default_system
         return {
-            name: Prompt(f"critique {name}", system, CRITIQUES[name], frozenset(), known)
-            for name in self.critiques
+            name: self.prompt_of(f"critique {name}", CRITIQUES[name]) for name in self.critiques
         }
 
     def applicable(self, item: Item) -> list[str]:
-        """Return the critiques whose subject the item has."""
+        """Return the critiques that the texts of the item allow."""
         present = {
             "query": bool(item.query.text.strip()),
-            "answer": bool(_answer(item).strip()),
+            "answer": bool((item.answer or item.gold).strip()),
             "passages": any(text.strip() for text in item.passages),
         }
         return [
@@ -139,12 +121,12 @@ class Critiques(ModelJudge):
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call if no critique applies."""
         if not self.applicable(item):
-            return Verdict.settled(item, "nothing that the critiques look at")
+            return Verdict.settled(item, "no text that the critiques rate")
         return None
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return one call per critique."""
-        answer = _answer(item)
+        answer = item.answer or item.gold
         values = {**self.values(item), "answer": answer}
         material = tuple(text for text in (item.query.text, answer, *item.passages) if text)
         return [
@@ -165,7 +147,3 @@ class Critiques(ModelJudge):
             return Verdict.failed(item, reason)
         mean = sum(parts.values()) / len(parts)
         return Verdict(item.item_id, mean, parts=parts, reason=reason)
-
-
-def _answer(item: Item) -> str:
-    return item.answer or next(iter(item.query.gold_answers), "")

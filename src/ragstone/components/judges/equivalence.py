@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from ragstone.calls.types import Reply
-from ragstone.components.judges.judge_calls import JudgeCall, JudgeSettings
-from ragstone.components.judges.llm_base import ModelJudge, Pooling, Refusals, user_template
+from ragstone.components.judges.judge_calls import JudgeCall
+from ragstone.components.judges.llm_base import TURN, ModelJudge, Refusals, user_template
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
-from ragstone.components.llm import LlmBackend
 from ragstone.errors import ConfigError
 
 ALTERNATIVES: Final = 20
@@ -21,7 +20,7 @@ ALTERNATIVES: Final = 20
 
 @dataclass(frozen=True)
 class Likelihood(VerdictSchema[float]):
-    """The probability of the first option, read off the first token's alternatives.
+    """The probability of the first option, from the alternatives to the first token.
 
     It is renormalised over the options: P(yes) / (P(yes) + P(no)). If their sum is below
     `least_mass`, the model was about to write something else, and there is no verdict.
@@ -29,9 +28,12 @@ class Likelihood(VerdictSchema[float]):
 
     options: tuple[str, ...] = ("yes", "no")
     least_mass: float = 0.1
-    key: ClassVar[str] = "verdict"
-    explained: ClassVar[bool] = False
-    truncation_ok: ClassVar[bool] = True
+    key = "verdict"
+    explained = False
+    truncation_ok = True
+
+    def json_schema(self, *, explain: bool) -> None:
+        """Return None: the reply is one token."""
 
     def wording(self, *, explain: bool = False) -> str:
         """Return the wording for a text verdict: the same prompt measures the same quantity."""
@@ -64,8 +66,8 @@ class Equivalence(ModelJudge):
     """The probability that the model calls the answer right: 1 or 0 from one greedy reply.
 
     `method: text` reads the verdict; with repeats, the value is the share of yes. `method: logprob`
-    takes the probability of yes against no from the first token, the limit of that share. All gold
-    answers are shown, one per line.
+    takes the probability of yes against no from the first token, the limit of that share. The
+    prompt contains all gold answers, one per line.
     """
 
     explain: bool = False
@@ -74,19 +76,15 @@ class Equivalence(ModelJudge):
     method: Literal["text", "logprob"] = "text"
     least_mass: float = 0.1
 
-    name: ClassVar[str] = "equivalence"
-    schema: ClassVar[VerdictSchema[Any]] = Choice()
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
-    empty_value: ClassVar[float | None] = 0.0
-    pooling: ClassVar[Pooling] = "mean"
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "gold", "answer")
-    default_user: ClassVar[str] = user_template(
+    name = "equivalence"
+    schema = Choice()
+    needs = frozenset({"answer", "gold"})
+    empty_value = 0.0
+    pooling = "mean"
+    default_user = user_template(
         "Is the answer right? It is right if it gives what one of the gold answers gives, however "
         "it is worded; further details may stand beside it unless they contradict the gold answer.",
-        history="earlier turns",
-        query="question",
-        gold="gold answers",
-        answer="answer to be graded",
+        {**TURN, "gold": "gold answers", "answer": "answer to be graded"},
     )
 
     def __post_init__(self) -> None:
@@ -101,21 +99,16 @@ class Equivalence(ModelJudge):
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return a call for the word, or for the probabilities of the words."""
         calls = super().calls_for(item)
-        if self.method == "text":
-            return calls
-        return [replace(call, schema=Likelihood(least_mass=self.least_mass)) for call in calls]
+        likelihood = Likelihood(least_mass=self.least_mass)
+        return calls if self.method == "text" else [replace(c, schema=likelihood) for c in calls]
 
-    def settings(self, backend: LlmBackend) -> JudgeSettings:
-        """Request one token with its alternatives for the method `logprob`."""
-        settings = super().settings(backend)
-        if self.method == "text":
-            return settings
-        one_token = settings.backend.with_sampling(max_tokens=1, logprobs=ALTERNATIVES)
-        return replace(settings, backend=one_token, structured=False)
+    @property
+    def sampling_changes(self) -> Mapping[str, Any]:
+        """One token with its alternatives for the method `logprob`."""
+        one_token = {"max_tokens": 1, "logprobs": ALTERNATIVES}
+        return {**super().sampling_changes, **(one_token if self.method == "logprob" else {})}
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return 1 for yes and 0 for no, or the probability of yes."""
-        value = values[0]
-        if isinstance(value, str):
-            return Verdict(item.item_id, float(value == "yes"), label=value)
+        value = float(values[0] == "yes") if self.method == "text" else values[0]
         return Verdict(item.item_id, value, label="yes" if value >= 0.5 else "no")  # noqa: PLR2004 - the likelier word

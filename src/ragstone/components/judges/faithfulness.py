@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
-from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply, make_calls
-from ragstone.components.judges.list_schemas import Listing, Numbered
-from ragstone.components.judges.llm_base import ModelJudge, Refusals, user_template, with_replies
+from ragstone.components.judges.judge_calls import JudgeCall, JudgeReply
+from ragstone.components.judges.llm_base import (
+    TURN,
+    ModelJudge,
+    Refusals,
+    user_template,
+    with_replies,
+)
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import VerdictSchema
+from ragstone.components.judges.verdict_schemas import Listing, Numbered
 from ragstone.components.llm import LlmBackend
 from ragstone.core.prompts import Prompt
 from ragstone.protocols import Services
@@ -39,68 +44,52 @@ class Faithfulness(ModelJudge):
     claims_user: str = ""
     """Your own user template for the extraction of claims."""
 
-    name: ClassVar[str] = "RL_F"
-    schema: ClassVar[VerdictSchema[Any]] = Listing()
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
-    variables: ClassVar[tuple[str, ...]] = ("passages", "claims")
-    default_user: ClassVar[str] = user_template(
+    name = "RL_F"
+    schema = Listing()
+    needs = frozenset({"answer", "passages"})
+    calls_per_item = 2
+    default_user = user_template(
         "Which of the numbered claims does the evidence bear out? A claim is supported if the "
         "evidence states it or it follows from it without further knowledge; otherwise, also "
         "where the evidence is silent, it is unsupported.",
-        passages="evidence",
-        claims="claims",
+        {"passages": "evidence", "claims": "claims"},
     )
-    default_claims_user: ClassVar[str] = user_template(
+    default_claims_user = user_template(
         "List every claim of fact that the answer makes, each as a sentence that can be understood "
         "on its own: names in place of pronouns. Leave out questions, greetings and what it says "
         "about itself. Add nothing that the answer does not say.",
-        history="earlier turns",
-        query="question",
-        answer="answer",
+        {**TURN, "answer": "answer"},
     )
 
     def __str__(self) -> str:
         """Return the metric's name, which depends on the evidence."""
         return "RL_F(turns)" if self.earlier_turns else "RL_F"
 
-    def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return two calls, for claims and verdicts, in place of one."""
-        return 2 * super().cost(n_queries, n_passages)
-
     @cached_property
     def claims_prompt(self) -> Prompt:
         """The templates of the first step."""
-        system = self.system or self.default_system
-        user = self.claims_user or self.default_claims_user
-        known = frozenset({"query", "history", "answer", "format"})
-        return Prompt("judge RL_F, claims", system, user, frozenset(), known)
+        default = self.default_claims_user
+        return self.prompt_of("judge RL_F, claims", default, self.claims_user)
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return the call for the claims."""
-        return [
-            JudgeCall(
-                self.messages(self.claims_prompt, self.schema, self.values(item)), self.schema
-            )
-        ]
+        messages = self.messages(self.claims_prompt, self.schema, self.values(item))
+        return [JudgeCall(messages, self.schema)]
 
     def ask_model(
         self, items: Sequence[Item], backend: LlmBackend, services: Services
     ) -> list[list[Verdict]]:
         """Extract the claims of all answers, then judge them."""
-        settings = self.settings(backend)
         owners = [item for item in items for _ in range(self.repeats)]
         calls = [
             replace(call, sample=place % self.repeats)
             for place, item in enumerate(owners)
             for call in self.calls_for(item)
         ]
-        listed = make_calls(calls, settings, services)
+        listed = self.make_calls(calls, backend, services)
         asked = [place for place, reply in enumerate(listed) if reply.value]
-        judged = make_calls(
-            [self._about_claims(owners[place], listed[place]) for place in asked],
-            settings,
-            services,
-        )
+        about = [self._about_claims(owners[place], listed[place]) for place in asked]
+        judged = self.make_calls(about, backend, services)
         by_place = dict(zip(asked, judged, strict=True))
         verdicts = [
             self._of_both(item, listed[place], by_place.get(place))

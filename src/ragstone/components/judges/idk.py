@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 VALUES: Final = {"yes": 1.0, "partial": 0.5, "no": 0.0}
 
@@ -20,19 +20,14 @@ class IDK(ModelJudge):
     explain: bool = False
     max_tokens: int = 64
 
-    name: ClassVar[str] = "idk"
-    schema: ClassVar[VerdictSchema[Any]] = Choice(
-        ("yes", "partial", "no"), {"partial": ("partially",)}
-    )
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer")
-    default_user: ClassVar[str] = user_template(
+    name = "idk"
+    schema = Choice(("yes", "partial", "no"), {"partial": ("partially",)})
+    default_user = user_template(
         "Does the answer say that it cannot be given? Say yes if it only declines: it does not "
         "know, or its sources do not say. Say partial if it declines one part of the question and "
         "answers another. Say no if it answers, be it wrong, short or hedged, and also if it only "
         "greets or thanks.",
-        history="earlier turns",
-        query="question",
-        answer="answer to be sorted",
+        {**TURN, "answer": "answer to be sorted"},
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

@@ -1,19 +1,19 @@
-"""The calls of a judge: asking its model, and asking again.
+"""The calls of a judge to its model, and their repetition if a reply cannot be read.
 
-A call has a JSON schema if the server takes one. A truncated reply is asked for once more with a
-larger limit, an unreadable one once more with the reason; what is still unreadable then has no
-verdict. The first batch is a probe: a model that rarely gives a verdict is stopped there.
+A request has a JSON schema if the server accepts one. A truncated reply is requested once more
+with a larger limit, and an unreadable one once more with the reason. A reply that is then still
+unreadable has no verdict. If the model rarely gives a verdict, the run stops after the first batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, TypeVar
 
-from ragstone.calls.types import Failure, Outcome, Reply, Request
+from ragstone.calls.types import Failure, Outcome, Request
 from ragstone.components.judges.reply_parsing import Unreadable
-from ragstone.components.judges.verdict import Cost
+from ragstone.components.judges.verdict import Cost, VerdictJudge
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend
 from ragstone.core import limits
@@ -42,7 +42,7 @@ class JudgeCall(Generic[T]):
 
 @dataclass
 class JudgeReply(Generic[T]):
-    """The result of a call, after asking again if needed."""
+    """The result of a call, repeated if needed."""
 
     call: JudgeCall[T]
     value: T | None = None
@@ -52,97 +52,97 @@ class JudgeReply(Generic[T]):
     cost: Cost = field(default_factory=Cost)
     text: str = ""
     status: Literal["replied", "failed", "schema refused"] = "replied"
-    """Whether there was a reply; a failed call is no evidence about the model's format."""
+    """Whether there was a reply; a failed call shows nothing about the model's format."""
 
 
-@dataclass(frozen=True)
-class JudgeSettings:
-    """The model of a judge, and how its verdicts are requested."""
+class CallingJudge(VerdictJudge):
+    """A judge that calls models; its fields are declared by `ModelJudge`."""
 
-    judge: str
-    """The judge's name, for messages."""
-    backend: LlmBackend
-    explain: bool = True
-    structured: bool | None = None
-    """Whether a JSON schema is sent; if None, it is sent to servers that take one."""
-    least_parse_rate: float = 0.5
+    explain: bool
+    structured: bool | None
+    max_tokens: int
+    least_parse_rate: float
 
+    @property
+    def sampling_changes(self) -> Mapping[str, Any]:
+        """The judge's sampling parameters, which replace the model's own."""
+        return {"max_tokens": self.max_tokens, "stop": ()}
 
-def make_calls(
-    calls: Sequence[JudgeCall[T]], settings: JudgeSettings, services: Services
-) -> list[JudgeReply[T]]:
-    """Return the result of each call, in order.
+    def make_calls(
+        self, calls: Sequence[JudgeCall[T]], model: LlmBackend, services: Services
+    ) -> list[JudgeReply[T]]:
+        """Return the result of each call, in order.
 
-    Raises:
-        CallError: fewer replies of the first batch could be read than `least_parse_rate`; the
-            replies are kept.
-    """
-    structured = settings.structured
-    if structured is None:
-        structured = settings.backend.endpoint.protocol == "openai"
-    first = _ask(calls[:FIRST_BATCH], settings, services, structured=structured)
-    refused = any(reply.status == "schema refused" for reply in first)
-    if refused and settings.structured is None:
-        structured = False
-        first = _ask(calls[:FIRST_BATCH], settings, services, structured=False)
-    _check_parse_rate(first, settings)
-    if len(calls) <= FIRST_BATCH:
-        return first
-    return [*first, *_ask(calls[FIRST_BATCH:], settings, services, structured=structured)]
+        Raises:
+            CallError: the share of readable replies in the first batch is below
+                `least_parse_rate`; the replies are kept.
+        """
+        backend = model.with_sampling(**self.sampling_changes)
+        structured = self.structured
+        if structured is None:
+            structured = backend.endpoint.protocol == "openai"
+        first = self._ask(calls[:FIRST_BATCH], backend, services, structured=structured)
+        if self.structured is None and any(one.status == "schema refused" for one in first):
+            structured = False
+            first = self._ask(calls[:FIRST_BATCH], backend, services, structured=False)
+        self._check_parse_rate(first, backend)
+        rest = calls[FIRST_BATCH:]
+        return [*first, *self._ask(rest, backend, services, structured=structured)]
 
+    def _check_parse_rate(self, first: Sequence[JudgeReply[Any]], backend: LlmBackend) -> None:
+        replies = [reply for reply in first if reply.status == "replied"]
+        read = sum(reply.value is not None for reply in replies)
+        if len(replies) < FIRST_BATCH or read >= self.least_parse_rate * len(replies):
+            return
+        example = next(reply for reply in replies if reply.value is None)
+        raise CallError(
+            f"judge {self.name!r}: {read} of the first {len(replies)} replies of "
+            f"{backend.endpoint.model!r} have a verdict, fewer than least_parse_rate "
+            f"{self.least_parse_rate:g}. One is "
+            f"{example.text[: limits.MAX_EXCERPT_CHARACTERS]!r} ({example.reason}). "
+            "The replies are kept; use another model, let the server enforce the schema with "
+            "structured: true, or lower least_parse_rate"
+        )
 
-def _check_parse_rate(first: Sequence[JudgeReply[Any]], settings: JudgeSettings) -> None:
-    replies = [reply for reply in first if reply.status == "replied"]
-    read = sum(reply.value is not None for reply in replies)
-    if len(replies) < FIRST_BATCH or read >= settings.least_parse_rate * len(replies):
-        return
-    example = next(reply for reply in replies if reply.value is None)
-    raise CallError(
-        f"judge {settings.judge!r}: {read} of the first {len(replies)} replies of "
-        f"{settings.backend.endpoint.model!r} have a verdict, fewer than least_parse_rate "
-        f"{settings.least_parse_rate:g}. One is "
-        f"{example.text[: limits.MAX_EXCERPT_CHARACTERS]!r} ({example.reason}). "
-        "The replies are kept; use another model, let the server enforce the schema with "
-        "structured: true, or lower least_parse_rate"
-    )
-
-
-def _ask(
-    calls: Sequence[JudgeCall[T]], settings: JudgeSettings, services: Services, *, structured: bool
-) -> list[JudgeReply[T]]:
-    """Ask, and ask again what was truncated or unreadable, at most once for each cause."""
-    replies = [JudgeReply(call) for call in calls]
-    waiting = [(place, _request(call, settings, structured)) for place, call in enumerate(calls)]
-    asked_again: dict[str, set[int]] = {"truncated": set(), "unreadable": set()}
-    title = f"verdicts of {settings.judge}"
-    while waiting:
-        again: list[tuple[int, Request]] = []
-        requests = [request for _, request in waiting]
-        outcomes = settings.backend.ask(requests, services, title=title)
-        for (place, request), outcome in zip(waiting, outcomes, strict=True):
-            cause = _read(replies[place], outcome, request)
-            if cause and place not in asked_again[cause]:
-                asked_again[cause].add(place)
-                again.append((place, _once_more(request, replies[place], cause)))
-        waiting, title = again, f"verdicts of {settings.judge}, asked again"
-    return replies
-
-
-def _request(call: JudgeCall[Any], settings: JudgeSettings, structured: bool) -> Request:
-    schema = call.schema.json_schema(explain=settings.explain) if structured else None
-    sampling = replace(settings.backend.sampling, json_schema=schema)
-    return Request(call.messages, sampling, call.sample)
+    def _ask(
+        self,
+        calls: Sequence[JudgeCall[T]],
+        backend: LlmBackend,
+        services: Services,
+        *,
+        structured: bool,
+    ) -> list[JudgeReply[T]]:
+        """Make the calls; repeat a truncated or unreadable one, at most once for each cause."""
+        replies = [JudgeReply(call) for call in calls]
+        waiting: list[tuple[int, Request]] = []
+        for place, call in enumerate(calls):
+            schema = call.schema.json_schema(explain=self.explain) if structured else None
+            sampling = replace(backend.sampling, json_schema=schema)
+            waiting.append((place, Request(call.messages, sampling, call.sample)))
+        asked_again: dict[str, set[int]] = {"truncated": set(), "unreadable": set()}
+        title = f"verdicts of {self.name}"
+        while waiting:
+            again: list[tuple[int, Request]] = []
+            outcomes = backend.ask([request for _, request in waiting], services, title=title)
+            for (place, request), outcome in zip(waiting, outcomes, strict=True):
+                cause = _read(replies[place], outcome, request)
+                if cause and place not in asked_again[cause]:
+                    asked_again[cause].add(place)
+                    again.append((place, _once_more(request, replies[place], cause)))
+            waiting, title = again, f"verdicts of {self.name}, asked again"
+        return replies
 
 
 def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:
-    """Read an outcome into a reply; return why to ask again: "truncated", "unreadable" or ""."""
+    """Read an outcome into a reply; return "truncated" or "unreadable" to repeat it, or ""."""
     if isinstance(outcome, Failure):
         refused = outcome.status in _SCHEMA_REFUSED and request.sampling.json_schema is not None
         reply.status = "schema refused" if refused else "failed"
         reply.reason = f"{'schema refused' if refused else 'the call failed'}: {outcome.reason}"
         return ""
     first = not reply.cost.calls
-    reply.cost += _cost(outcome)
+    tokens = outcome.tokens_in or 0, outcome.tokens_out or 0
+    reply.cost += Cost(1, *tokens, outcome.seconds or 0.0)
     reply.text = outcome.text
     if outcome.finish_reason in _TRUNCATED and not reply.call.schema.truncation_ok:
         reply.reason = f"the reply was cut after {request.sampling.max_tokens} tokens"
@@ -154,10 +154,6 @@ def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:
         return "unreadable"
     reply.reason, reply.read_at_once = "", first
     return ""
-
-
-def _cost(reply: Reply) -> Cost:
-    return Cost(1, reply.tokens_in or 0, reply.tokens_out or 0, reply.seconds or 0.0)
 
 
 def _once_more(request: Request, reply: JudgeReply[Any], cause: str) -> Request:

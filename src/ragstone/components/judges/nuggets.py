@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.list_schemas import Numbered
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import VerdictSchema
+from ragstone.components.judges.verdict_schemas import Numbered
 
 GRADES: Final = {"support": 1.0, "partial": 0.5, "none": 0.0}
 _OKAY: Final = 0.5
@@ -26,18 +25,14 @@ class Nuggets(ModelJudge):
     nuggets has no `nuggets:vital`, instead of 0.
     """
 
-    name: ClassVar[str] = "nuggets"
-    schema: ClassVar[VerdictSchema[Any]] = Numbered(1, tuple(GRADES))
-    empty_value: ClassVar[float | None] = 0.0
-    part_metrics: ClassVar[tuple[str, ...]] = ("nuggets:all", "nuggets:strict", "nuggets:vital")
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "nuggets")
-    default_user: ClassVar[str] = user_template(
+    name = "nuggets"
+    schema = Numbered(1, tuple(GRADES))
+    empty_value = 0.0
+    part_metrics = ("nuggets:all", "nuggets:strict", "nuggets:vital")
+    default_user = user_template(
         "For each numbered fact, say whether the answer holds it: support (wholly, in any words), "
         "partial (in part, or only hinted at), none.",
-        history="earlier turns",
-        query="question",
-        answer="answer",
-        nuggets="facts",
+        {**TURN, "answer": "answer", "nuggets": "facts"},
     )
 
     def without_call(self, item: Item) -> Verdict | None:

@@ -1,15 +1,15 @@
-"""pairwise: which of two answers is better, asked in both orders."""
+"""pairwise: which of two answers is better, judged in both orders."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.judge_calls import JudgeCall
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 _OTHER_ORDER: Final = {"first": "second", "second": "first", "tie": "tie"}
 _LABELS: Final = {"first": "win", "second": "loss", "tie": "tie"}
@@ -21,13 +21,13 @@ ORDER_DEPENDENT: Final = "the verdict depends on the order"
 class Pairwise(ModelJudge):
     """1 if the answer beats the other one, 0.5 for a tie, 0 if it loses.
 
-    Both orders are asked. If they disagree, the verdict is a tie, with the reason. The part
+    The model judges both orders. If they disagree, the verdict is a tie, with the reason. The part
     `pairwise:first` is the share of the two replies that prefer the first place: 0.5 without a
     position bias. In an experiment, the other answer is the first gold answer.
     """
 
-    name: ClassVar[str] = "pairwise"
-    schema: ClassVar[VerdictSchema[Any]] = Choice(
+    name = "pairwise"
+    schema = Choice(
         ("first", "second", "tie"),
         {
             "first": ("1", "answer 1", "a"),
@@ -35,29 +35,25 @@ class Pairwise(ModelJudge):
             "tie": ("3", "equal", "a tie"),
         },
     )
-    part_metrics: ClassVar[tuple[str, ...]] = ("pairwise:first",)
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "passages", "one", "two")
-    default_user: ClassVar[str] = user_template(
+    part_metrics = ("pairwise:first",)
+    calls_per_item = 2
+    default_user = user_template(
         "Which answer serves the person who asked better: the first, the second, or is it a tie? "
         "Look at whether they are right, to the point and complete. The order in which they stand, "
         "their length and their style do not count.",
-        history="earlier turns",
-        query="question",
-        passages="passages",
-        one="first answer",
-        two="second answer",
+        {**TURN, "passages": "passages", "one": "first answer", "two": "second answer"},
     )
 
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call if there is nothing to compare with."""
-        if not _other(item).strip():
+        if not (item.other or item.gold).strip():
             return Verdict.settled(item, "there is no other answer to compare with")
         return super().without_call(item)
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return two calls, with the answers in either order."""
-        values, other = self.values(item), _other(item)
-        answer = item.answer or ""
+        values = self.values(item)
+        answer, other = item.answer or "", item.other or item.gold
         material = (answer, other, *item.passages)
         return [
             self.judge_call(self.schema, {**values, "one": one, "two": two}, material)
@@ -74,11 +70,3 @@ class Pairwise(ModelJudge):
             return Verdict(item.item_id, VALUES["tie"], "tie", parts, reason=reason)
         label = _LABELS[straight]
         return Verdict(item.item_id, VALUES[label], label, parts)
-
-    def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return two calls, one per order, in place of one."""
-        return 2 * super().cost(n_queries, n_passages)
-
-
-def _other(item: Item) -> str:
-    return item.other or next(iter(item.query.gold_answers), "")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from ragstone.components.judges.llm_base import ModelJudge, user_template
+from ragstone.components.judges.llm_base import TURN, ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Rating, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Rating
 
 SCALE = Rating(1, 10)
 
@@ -24,22 +24,18 @@ class RBLLM(ModelJudge):
 
     max_tokens: int = 400
 
-    name: ClassVar[str] = "RB_llm"
-    schema: ClassVar[VerdictSchema[Any]] = SCALE
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "gold"})
-    empty_value: ClassVar[float | None] = 0.0
-    part_metrics: ClassVar[tuple[str, ...]] = ("RB_llm/10",)
-    default_user: ClassVar[str] = user_template(
+    name = "RB_llm"
+    schema = SCALE
+    needs = frozenset({"answer", "gold"})
+    empty_value = 0.0
+    part_metrics = ("RB_llm/10",)
+    default_user = user_template(
         "Rate the answer from 1 to 10 by three things taken together. Faithful: all it says is "
         "borne out by the passages, or by the gold answer where there is no passage. Appropriate: "
         "it answers this question at this point of the conversation and nothing else. Complete: it "
         "holds what the gold answer holds. 10 is as good as the gold answer; 1 is of no use, or "
         "misleads. Neither length nor style counts.",
-        history="earlier turns",
-        query="question",
-        passages="passages",
-        gold="gold answers",
-        answer="answer to be rated",
+        {**TURN, "passages": "passages", "gold": "gold answers", "answer": "answer to be rated"},
     )
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,15 @@ class Support(ModelJudge):
     max_tokens: int = 64
     of_gold: bool = False
 
-    name: ClassVar[str] = "support"
-    schema: ClassVar[VerdictSchema[Any]] = Choice()
-    needs: ClassVar[frozenset[str]] = frozenset({"answer", "passages"})
-    variables: ClassVar[tuple[str, ...]] = ("query", "history", "answer", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "support"
+    schema = Choice()
+    needs = frozenset({"answer", "passages"})
+    variables = ("query", "history", "answer", "passages")
+    default_user = user_template(
         "Could somebody who knows nothing but this passage give this answer to the question? Say "
         "yes only if the passage itself states the answer or leaves no other; that it is about the "
         "same subject is not enough.",
-        query="question",
-        answer="answer",
-        passages="passage",
+        {"query": "question", "answer": "answer", "passages": "passage"},
     )
 
     def __str__(self) -> str:
@@ -72,6 +70,4 @@ class Support(ModelJudge):
         return Verdict(item.item_id, float(share > 0), label, {f"{self}:share": share})
 
     def _judged(self, item: Item) -> Item:
-        if not self.of_gold:
-            return item
-        return Item(item.query, next(iter(item.query.gold_answers), ""), item.passages)
+        return Item(item.query, item.gold, item.passages) if self.of_gold else item

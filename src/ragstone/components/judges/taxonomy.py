@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
-from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
+from ragstone.components.judges.verdict_schemas import Choice
 
 LABELS: Final = ("fact_single", "summary", "reasoning", "unanswerable")
 
@@ -20,26 +20,18 @@ class Taxonomy(ModelJudge):
     Teixeira de Lima et al., "Know Your RAG", 2024: fact_single, summary, reasoning, unanswerable.
     """
 
-    name: ClassVar[str] = "taxonomy"
-    schema: ClassVar[VerdictSchema[Any]] = Choice(
-        LABELS, {"fact_single": ("fact single", "fact-single")}
-    )
-    needs: ClassVar[frozenset[str]] = frozenset({"passages"})
-    variables: ClassVar[tuple[str, ...]] = ("query", "passages")
-    default_user: ClassVar[str] = user_template(
+    name = "taxonomy"
+    schema = Choice(LABELS, {"fact_single": ("fact single", "fact-single")})
+    metrics = tuple(f"taxonomy:{label}" for label in LABELS)
+    needs = frozenset({"passages"})
+    default_user = user_template(
         "Where does the answer to the question stand in the context? Choose one:\n"
         "- fact_single: stated outright, and it is one simple value such as a name or a number;\n"
         "- summary: stated outright, but it has several parts: a list, a procedure, a digest;\n"
         "- reasoning: not stated, but it follows from what the context says;\n"
         "- unanswerable: neither stated nor to be concluded from the context.",
-        query="question",
-        passages="context",
+        {"query": "question", "passages": "context"},
     )
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """One metric per label."""
-        return tuple(f"taxonomy:{label}" for label in LABELS)
 
     def verdict(self, item: Item, values: Sequence[Any]) -> Verdict:
         """Return the label, and 1 or 0 per label."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from ragstone.core.component import Outcome, run_component
 from ragstone.protocols import Judge, Services
@@ -18,7 +19,7 @@ class Item:
     answer: str | None = ""
     """None if the system failed."""
     passages: tuple[str, ...] = ()
-    """The context as the generator was shown it."""
+    """The context of the answer, as it was in the generator's prompt."""
     other: str = ""
     """Another system's answer, for a judge that compares two."""
     problem: str = ""
@@ -29,11 +30,10 @@ class Item:
         """The query's id, which the verdict carries."""
         return self.query.query_id
 
-    @classmethod
-    def of(cls, task: Task, prediction: Prediction) -> Item:
-        """Return the item of an experiment's answer."""
-        shown = tuple(passage.text for passage in task.context.passages)
-        return cls(task.query, prediction.answer, shown, problem=prediction.reason)
+    @property
+    def gold(self) -> str:
+        """The first gold answer; "" if there is none."""
+        return next(iter(self.query.gold_answers), "")
 
     @property
     def task(self) -> Task:
@@ -59,12 +59,7 @@ class Cost:
 
     def __add__(self, more: Cost) -> Cost:
         """Return the sum of both."""
-        return Cost(
-            self.calls + more.calls,
-            self.tokens_in + more.tokens_in,
-            self.tokens_out + more.tokens_out,
-            self.seconds + more.seconds,
-        )
+        return Cost(*map(operator.add, astuple(self), astuple(more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +79,12 @@ class Verdict:
     values: tuple[float | None, ...] = ()
     """The value of each single reply, repeat by repeat, model by model."""
     read_at_once: bool = True
-    """Whether every first reply could be read, without asking again."""
+    """Whether every first reply could be read."""
     cost: Cost = field(default_factory=Cost)
     asked: bool = True
-    """Whether the item was a question for the judge; False if it was settled without a call."""
+    """Whether the judge was needed; False if the item was settled without a call."""
     retry: bool = False
-    """Whether a call failed, so that the next run asks again."""
+    """Whether a call failed, so that the next run repeats it."""
 
     @classmethod
     def settled(cls, item: Item, reason: str, value: float | None = None) -> Verdict:
@@ -114,7 +109,10 @@ class VerdictJudge(Judge):
         self, tasks: Sequence[Task], predictions: Sequence[Prediction], services: Services
     ) -> Iterator[Outcome[Sequence[Score]]]:
         """Yield the scores of each prediction, one per metric of the judge."""
-        items = [Item.of(*pair) for pair in zip(tasks, predictions, strict=True)]
+        items = []
+        for task, prediction in zip(tasks, predictions, strict=True):
+            shown = tuple(passage.text for passage in task.context.passages)
+            items.append(Item(task.query, prediction.answer, shown, problem=prediction.reason))
         for verdict in self.verdicts(items, services):
             reason = verdict.reason if verdict.retry else ""
             yield Outcome(self.scores(verdict), reason, retry=verdict.retry)
@@ -123,15 +121,10 @@ class VerdictJudge(Judge):
         """Return one score per metric; a part that the verdict does not have is not applicable."""
         values = {str(self): verdict.value, **verdict.parts}
         missing = "not_applicable" if verdict.status == "scored" else verdict.status
+        found = [(metric, values.get(metric)) for metric in self.metrics]
         return tuple(
-            Score(
-                verdict.item_id,
-                metric,
-                values.get(metric),
-                missing if values.get(metric) is None else "scored",
-                verdict.reason,
-            )
-            for metric in self.metrics
+            Score(verdict.item_id, metric, v, missing if v is None else "scored", verdict.reason)
+            for metric, v in found
         )
 
 
@@ -145,14 +138,6 @@ def verdicts_of(judge: Judge, items: Sequence[Item], services: Services) -> list
     for item, outcome in zip(items, outcomes, strict=True):
         first, *rest = judge.scores_of(item.item_id, outcome)
         parts = {score.metric: score.value for score in rest if score.value is not None}
-        found.append(
-            Verdict(
-                item.item_id,
-                first.value,
-                parts=parts,
-                status=first.status,
-                reason=first.reason,
-                retry=outcome.retry,
-            )
-        )
+        given = {"status": first.status, "reason": first.reason, "retry": outcome.retry}
+        found.append(Verdict(item.item_id, first.value, parts=parts, **given))
     return found

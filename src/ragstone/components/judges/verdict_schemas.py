@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ragstone.calls.types import Reply
 from ragstone.components.judges.reply_parsing import (
     Found,
     Unreadable,
+    json_alone,
     last_verdict,
-    outside,
+    legal,
     read_objects,
     spoken,
 )
@@ -45,6 +46,8 @@ _BEFORE: Final = frozenset(":：=[{(<*_`'\"s")  # noqa: RUF001 - the full-width 
 """The last character before a verdict that is introduced, as a quick test; `s` is that of `is`."""
 _LOOKS_BACK: Final = 30
 _NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)?)(?:\s*(?:/|out\s+of)\s*(\d+))?")
+_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s+(\S.*?)\s*$", re.MULTILINE)
+_NUMBERED_LINE: Final = r"^\W*(?:\w+\s+)?\[?#?(\d+)\]?\W+"
 _SENTENCE: Final = re.compile(r"[^.!?。\n]+")
 _HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—])")  # noqa: RUF001 - dashes
 
@@ -53,13 +56,20 @@ _HEAD: Final = re.compile(r"[\W_]*([\w' ]+?)[*_`'\"\])} ]*(?=$|[,;:–—])")  #
 class VerdictSchema(Generic[T]):
     """The base of all schemas.
 
-    Messages of `Unreadable` are part of the prompt that asks again: a change makes new calls.
+    Messages of `Unreadable` are part of repeated requests: a change makes new calls.
     """
 
-    key: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of a JSON object whose value may be the verdict, the usual one first."""
+    json_type: ClassVar[TypeAdapter[Any]]
+    """The type of that value."""
+    explained: ClassVar[bool] = True
+    """Whether a reason may precede the verdict."""
+    truncation_ok: ClassVar[bool] = False
+    """Whether a reply that stops at its token limit is complete."""
 
-    def json_schema(self, *, explain: bool) -> dict[str, Any]:
-        """Return the JSON schema of a reply; the reason is the first property, so written first."""
+    def json_schema(self, *, explain: bool) -> dict[str, Any] | None:
+        """Return the JSON schema of a reply, with the reason first; None if it is not JSON."""
         reason = {"reason": {"type": "string"}} if explain and self.explained else {}
         properties = {**reason, **self.properties}
         return {
@@ -78,11 +88,6 @@ class VerdictSchema(Generic[T]):
         """Return the instruction to write the verdict, after a reason or alone."""
         raise NotImplementedError
 
-    explained: ClassVar[bool] = True
-    """Whether a reason may precede the verdict."""
-    truncation_ok: ClassVar[bool] = False
-    """Whether a reply that stops at its token limit is complete."""
-
     def parse(self, reply: Reply, material: Sequence[str] = ()) -> T:
         """Return the verdict of a reply: by default, that of its text."""
         return self.read(reply.text, material)
@@ -97,43 +102,35 @@ class VerdictSchema(Generic[T]):
         Raises:
             Unreadable: there is no verdict, one outside its scale, or several that disagree.
         """
-        verdict = self._of_json_alone(reply)
-        if verdict is not None:
-            return verdict
-        text = spoken(reply, material)
-        if not text.strip():
-            raise Unreadable("the reply is empty")
-        found, spans = read_objects(text, self._of_json)
-        written = list(self._of_text(text))
-        verdicts = [*found, *(outside(written, spans) if spans else written)]
-        return last_verdict(text, verdicts, material)
+        verdict = self._of_json(json_alone(reply))
+        return self._of_text(spoken(reply, material), material) if verdict is None else verdict
 
-    def _of_json_alone(self, reply: str) -> T | None:
-        """Return the verdict of a reply that is JSON alone, the common case; None otherwise."""
-        text = reply.strip("` \n").removeprefix("json") if reply.startswith("```") else reply
-        if not text.lstrip().startswith("{"):
-            return None
+    def _of_json(self, value: Any) -> T | None:
+        """Return the verdict in a JSON value; None if the value has none."""
+        named = [value[key] for key in self.keys if key in value] if isinstance(value, dict) else []
         try:
-            return self._of_json_text(text)
+            return self._legal(self.json_type.validate_python(named[0])) if named else None
         except ValidationError:
             return None
 
-    def _of_json_text(self, text: str) -> T | None:
+    def _legal(self, value: Any) -> T:
+        """Return the verdict that a value of `json_type` means; raise `Unreadable` if none."""
         raise NotImplementedError
 
-    def _of_json(self, value: Any) -> T | None:
+    def _of_text(self, text: str, material: Sequence[str]) -> T:
+        """Return the verdict of a reply that is more than JSON, without its thinking."""
+        if not text.strip():
+            raise Unreadable("the reply is empty")
+        found, spans = read_objects(text, self._of_json)
+        for one in self._written(text):
+            # The inside of JSON is not searched again.
+            if not any(start <= one.start and one.end <= end for start, end in spans):
+                found.append(one)
+        return last_verdict(text, found, material)
+
+    def _written(self, text: str) -> Iterable[Found[T]]:
+        """Return the verdicts of a text that are not JSON."""
         raise NotImplementedError
-
-    def _of_text(self, text: str) -> Iterator[Found[T]]:
-        raise NotImplementedError
-
-
-class RatingReply(BaseModel):
-    """A rating as JSON; some models write numbers as text."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    rating: float | str = Field(validation_alias=AliasChoices("rating", "score", "Rating"))
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,8 @@ class Rating(VerdictSchema[float]):
 
     low: int = 1
     high: int = 10
-    key: ClassVar[str] = "rating"
+    keys = ("rating", "score", "Rating")
+    json_type = TypeAdapter(float | str)
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -165,34 +163,21 @@ class Rating(VerdictSchema[float]):
         """Return the rating on a scale from 0 to 1."""
         return (rating - self.low) / (self.high - self.low)
 
-    def _of_json_text(self, text: str) -> float | None:
-        return self._rating(RatingReply.model_validate_json(text).rating)
+    def _legal(self, value: float | str) -> float:
+        if not isinstance(value, str):
+            return legal(self._checked(str(value), None))
+        match = _NUMBER.fullmatch(value.strip(" *[]"))
+        if match is None:
+            raise Unreadable(f"the rating is {value!r}, which is no number")
+        return legal(self._checked(match[1], match[2]))
 
-    def _of_json(self, value: Any) -> float | None:
-        try:
-            return self._rating(RatingReply.model_validate(value).rating)
-        except ValidationError:
-            return None
-
-    def _of_text(self, text: str) -> Iterator[Found[float]]:
+    def _written(self, text: str) -> Iterator[Found[float]]:
         for match in _NUMBER.finditer(text):
             first = match.start()
             minus = "-" if text[first - 1 : first] == "-" else ""
             start = _introduced(text, first - len(minus), _BEFORE_RATING)
             if start is not None and _ENDED.match(text, match.end()):
                 yield Found(self._checked(minus + match[1], match[2]), start, match.end())
-
-    def _rating(self, value: float | str) -> float:
-        if isinstance(value, str):
-            match = _NUMBER.fullmatch(value.strip(" *[]"))
-            if match is None:
-                raise Unreadable(f"the rating is {value!r}, which is no number")
-            checked = self._checked(match[1], match[2])
-        else:
-            checked = self._checked(str(value), None)
-        if isinstance(checked, Unreadable):
-            raise checked
-        return checked
 
     def _checked(self, number: str, scale: str | None) -> float | Unreadable:
         value = float(number.replace(",", "."))
@@ -203,28 +188,19 @@ class Rating(VerdictSchema[float]):
         return value
 
 
-class ChoiceReply(BaseModel):
-    """A choice as JSON."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    verdict: str | bool = Field(
-        validation_alias=AliasChoices("verdict", "label", "answer", "Verdict", "label_name")
-    )
-
-
 @dataclass(frozen=True)
 class Choice(VerdictSchema[str]):
     r"""One of a few words.
 
-    >>> Choice().read("**Yes**"), Choice().read("It says so twice.\n\nVerdict: no")
+    >>> Choice().read("**Yes**"), Choice().read("It repeats itself.\n\nVerdict: no")
     ('yes', 'no')
     """
 
     options: tuple[str, ...] = ("yes", "no")
     spellings: Mapping[str, tuple[str, ...]] | None = None
-    """Option -> further spellings; those of yes and no in some languages are known."""
-    key: ClassVar[str] = "verdict"
+    """Option -> further spellings; those of yes and no in some languages are built in."""
+    keys = ("verdict", "label", "answer", "Verdict", "label_name")
+    json_type = TypeAdapter(str | bool)
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -252,24 +228,15 @@ class Choice(VerdictSchema[str]):
         return found
 
     @cached_property
-    def _words(self) -> re.Pattern[str]:
-        """Any spelling; the caller checks that no letter precedes a match."""
+    def any_spelling(self) -> str:
+        """A pattern that matches any spelling at the end of a word."""
         words = sorted(self.meanings, key=len, reverse=True)
-        return re.compile(rf"(?:{'|'.join(map(re.escape, words))})(?!\w)")
+        return rf"({'|'.join(map(re.escape, words))})(?!\w)"
 
     def read(self, reply: str, material: Sequence[str] = ()) -> str:
         """Return the option that a reply chooses; see `VerdictSchema.read`."""
         quick = self.meanings.get(reply.strip(" \n\t.*_`'\"[](){}!").casefold())
         return quick or super().read(reply, material)
-
-    def _of_json_text(self, text: str) -> str | None:
-        return self.option(ChoiceReply.model_validate_json(text).verdict)
-
-    def _of_json(self, value: Any) -> str | None:
-        try:
-            return self.option(ChoiceReply.model_validate(value).verdict)
-        except ValidationError:
-            return None
 
     def option(self, value: str | bool) -> str:
         """Return the option that a JSON value means; raise `Unreadable` if there is none."""
@@ -279,18 +246,18 @@ class Choice(VerdictSchema[str]):
             raise Unreadable(f"the verdict {word!r} is none of: {', '.join(self.options)}")
         return option
 
-    def _of_text(self, text: str) -> Iterator[Found[str]]:
+    _legal = option
+
+    def _written(self, text: str) -> Iterable[Found[str]]:
         lowered = text.lower()
         if len(lowered) != len(text):
             lowered = text
-        introduced = list(self._introduced(lowered))
-        return iter(introduced or self._alone(lowered))
-
-    def _introduced(self, lowered: str) -> Iterator[Found[str]]:
-        for match in self._words.finditer(lowered):
+        found: list[Found[str]] = []
+        for match in re.finditer(self.any_spelling, lowered):
             start = _introduced(lowered, match.start(), _BEFORE_CHOICE)
             if start is not None and _ENDED.match(lowered, match.end()):
-                yield Found(self.meanings[match[0]], start, match.end())
+                found.append(Found(self.meanings[match[0]], start, match.end()))
+        return found or self._alone(lowered)
 
     def _alone(self, lowered: str) -> Iterator[Found[str]]:
         """Yield the options that are a whole sentence, or its start before a comma."""
@@ -314,3 +281,100 @@ def _introduced(text: str, place: int, pattern: re.Pattern[str]) -> int | None:
 
 _BEFORE_RATING: Final = re.compile(_INTRODUCED.format(words=_RATING_WORDS), re.IGNORECASE)
 _BEFORE_CHOICE: Final = re.compile(_INTRODUCED.format(words=_VERDICT_WORDS), re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Listing(VerdictSchema[tuple[str, ...]]):
+    r"""A list of short texts: the claims of an answer.
+
+    Unlike a verdict, it may quote the material.
+
+    >>> Listing().read("1. Paris is a city.\n2. It is in France.")
+    ('Paris is a city.', 'It is in France.')
+    """
+
+    keys = ("claims", "statements", "items")
+    json_type = TypeAdapter(list[str])
+    explained = False
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """A list of texts."""
+        return {"claims": {"type": "array", "items": {"type": "string"}}}
+
+    def wording(self, *, explain: bool = False) -> str:
+        """Return the request for a numbered list, or the word none."""
+        return "Write them as a numbered list, one a line. If there is none, write: none"
+
+    def _legal(self, value: list[str]) -> tuple[str, ...]:
+        return tuple(claim.strip() for claim in value if claim.strip())
+
+    def _of_text(self, text: str, material: Sequence[str]) -> tuple[str, ...]:
+        found, _ = read_objects(text, self._of_json)
+        if found:
+            return last_verdict(text, found[-1:], ())
+        bullets = tuple(match[1] for match in _BULLET.finditer(text))
+        if not bullets and not re.fullmatch(r"\W*none\W*", text, re.IGNORECASE):
+            raise Unreadable("the reply holds no list")
+        return bullets
+
+
+@dataclass(frozen=True)
+class Numbered(VerdictSchema[tuple[str, ...]]):
+    r"""One choice for each of `count` numbered things.
+
+    >>> Numbered(2).read("1: yes\n2: no")
+    ('yes', 'no')
+    """
+
+    count: int = 1
+    options: tuple[str, ...] = ("yes", "no")
+    spellings: Mapping[str, tuple[str, ...]] | None = None
+    json_type = TypeAdapter(dict[str, str | bool])
+    explained = False
+
+    @cached_property
+    def choice(self) -> Choice:
+        """The schema of a single verdict."""
+        return Choice(self.options, self.spellings)
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """One property per number, so that a server can enforce completeness."""
+        choice = {"type": "string", "enum": list(self.options)}
+        return {str(number): choice for number in range(1, self.count + 1)}
+
+    def wording(self, *, explain: bool = False) -> str:
+        """Return the request for one line per number."""
+        words = " or ".join(self.options)
+        return (
+            f"Write {self.count} lines and nothing else, one per number, each of the form "
+            f"`number: verdict`, where the verdict is {words}"
+        )
+
+    def _of_json(self, value: Any) -> tuple[str, ...] | None:
+        try:
+            by_number = self.json_type.validate_python(value)
+        except ValidationError:
+            return None
+        return self._legal(by_number) if any(key.isdigit() for key in by_number) else None
+
+    def _legal(self, by_number: Mapping[str, str | bool]) -> tuple[str, ...]:
+        numbers = [str(number) for number in range(1, self.count + 1)]
+        missing = [number for number in numbers if number not in by_number]
+        if missing:
+            raise Unreadable(f"no verdict for number {missing[0]} of {self.count}")
+        return tuple(self.choice.option(by_number[number]) for number in numbers)
+
+    def _of_text(self, text: str, material: Sequence[str]) -> tuple[str, ...]:
+        found, _ = read_objects(text, self._of_json)
+        if found:
+            return last_verdict(text, found, material)
+        by_number: dict[str, str] = {}
+        pattern = f"{_NUMBERED_LINE}{self.choice.any_spelling}"
+        for match in re.finditer(pattern, text, re.MULTILINE | re.IGNORECASE):
+            if not any(match[0].strip() in source for source in material):
+                verdict = self.choice.meanings[match[2].casefold()]
+                if by_number.setdefault(match[1], verdict) != verdict:
+                    raise Unreadable(f"several verdicts for number {match[1]} disagree")
+        return self._legal(by_number)

@@ -1,1 +1,1 @@
-"""Processors: what shortens contexts between the context setting and the prompt. One, one file."""
+"""Processors: components that shorten contexts before they are part of a prompt."""

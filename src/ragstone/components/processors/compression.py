@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final
+from typing import Final
 
 from ragstone.calls.types import Failure, Reply
-from ragstone.components.judges.reply_parsing import Unreadable, spoken
-from ragstone.components.llm import LlmComponent
+from ragstone.components.llm import LlmComponent, read_text
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.prompts import show_history
 from ragstone.core.spec import Written
@@ -30,11 +29,11 @@ USER: Final = "Question: {query}\n\nPassage:\n{passage}\n\nWhat helps to answer 
 class Compression(LlmComponent, Processor):
     """Replaces each passage by a model's summary of it for the query.
 
-    A passage is dropped if the model replies that nothing helps. It stays as it came, with the
-    reason, if its call fails, or its summary is empty or not shorter than the passage.
+    A passage is dropped if the model replies that nothing helps. It is unchanged, with the reason,
+    if its call fails, or if its summary is empty or not shorter than the passage.
 
     Args:
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         max_tokens: maximum length of a summary.
         system: your own system template.
         user: your own user template, with {query} and {passage}; {history} may be used.
@@ -44,9 +43,8 @@ class Compression(LlmComponent, Processor):
     max_tokens: int = 150
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
-    variables: ClassVar[frozenset[str]] = frozenset({"query", "passage"})
-    optional_variables: ClassVar[frozenset[str]] = frozenset({"history"})
+    variables = frozenset({"query", "passage"})
+    optional_variables = frozenset({"history"})
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per passage."""
@@ -81,17 +79,12 @@ def _compressed(context: Context, replies: Sequence[Reply | Failure]) -> Outcome
 
 
 def read_summary(reply: Reply | Failure, passage: str) -> tuple[str, str]:
-    """Return the text that replaces a passage ("" drops it), and why it stays as it came, or ""."""
-    if isinstance(reply, Failure):
-        return passage, reply.reason
-    try:
-        summary = " ".join(spoken(reply.text).split())
-    except Unreadable as error:
-        return passage, str(error)
+    """Return the text that replaces a passage ("" drops it), and why it is unchanged, or ""."""
+    summary, problem = read_text(reply, lambda text: " ".join(text.split()))
+    if problem:
+        return passage, problem
     if summary.strip("\"'*.:[]() ").upper() == NOTHING:
         return "", ""
-    if not summary:
-        return passage, "the model wrote nothing"
     if len(summary) >= len(passage):
         return passage, "the summary is as long as the passage"
     return summary, ""

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from ragstone.components.embedders.nested import nested_embedder
+from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.components.generators.context_window import count_tokens
 from ragstone.core.component import Outcome
 from ragstone.core.fingerprint import cache_key_parts
@@ -19,13 +17,9 @@ from ragstone.core.spec import Written
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.indexes.embed import embed_texts
-from ragstone.protocols import Embedder, Processor, Services
+from ragstone.protocols import Processor, Services
 from ragstone.text.sentences import sentence_starts, splitter_version
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.types import Context, Task
+from ragstone.types import Context, Task
 
 _NAME: Final = "the processor 'pruning'"
 _AT_ONCE: Final = 256
@@ -40,11 +34,11 @@ class _Sentence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pruning(Processor):
+class Pruning(UsesEmbedder, Processor):
     """Keeps the sentences whose vectors are nearest to the query's, up to a share of the tokens.
 
-    All sentences of a context compete, across its passages. The sentences kept stay in their order,
-    and a passage of which none is kept is dropped. The nearest sentence is always kept. The idea is
+    All sentences of a context compete, across its passages. Their order does not change, and a
+    passage without a kept sentence is dropped. The nearest sentence is always kept. The idea is
     that of Xu and others, "RECOMP", ICLR 2024, without its training.
 
     Args:
@@ -57,29 +51,19 @@ class Pruning(Processor):
     embedder: Written = "minilm"
     language: str = "en"
     requires_extra = "chunk"
-    needs_model = True
+    embedder_output = "dense"
 
     def __post_init__(self) -> None:
         """Check the range, and create the embedder."""
         if not 0 < self.keep <= 1:
             raise ConfigError(f"keep must be above 0 and up to 1, found {self.keep}")
-        _ = self._embedder
+        super().__post_init__()
 
     @cached_property
     def content_revision(self) -> dict[str, Any]:
         """The cache key of the embedder, and the release of the sentence splitter."""
-        return {
-            "embedder": cache_key_parts(self._embedder),
-            "splitter": splitter_version(asked_by=_NAME),
-        }
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return nested_embedder(self.embedder, "dense", where="processor 'pruning', embedder")
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here."""
-        self._embedder.check(services)
+        splitter = splitter_version(asked_by=_NAME)
+        return {"embedder": cache_key_parts(self._embedder), "splitter": splitter}
 
     def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Any]]:
         """Yield one context per task, in order; None if a text of it could not be embedded."""
@@ -90,9 +74,11 @@ class Pruning(Processor):
         for task, sentences, query in zip(tasks, found, queries, strict=True):
             own = [vectors[sentence.text] for sentence in sentences]
             failed = next((outcome for outcome in (query, *own) if outcome.value is None), None)
-            yield failed or Outcome(
-                self._pruned(task.context, sentences, query.value, [vector.value for vector in own])
-            )
+            if failed is None:
+                scores = [float(vector.value @ query.value) for vector in own]
+                yield Outcome(self._pruned(task.context, sentences, scores))
+            else:
+                yield failed
 
     def _sentences(self, context: Context) -> list[_Sentence]:
         return [
@@ -122,13 +108,9 @@ class Pruning(Processor):
         return found
 
     def _pruned(
-        self,
-        context: Context,
-        sentences: Sequence[_Sentence],
-        query: npt.NDArray[np.float32],
-        vectors: Sequence[npt.NDArray[np.float32]],
+        self, context: Context, sentences: Sequence[_Sentence], scores: Sequence[float]
     ) -> Context:
-        kept = self._nearest(sentences, [float(vector @ query) for vector in vectors])
+        kept = self._nearest(sentences, scores)
         add_note("sentences cut", len(sentences) - len(kept))
         in_order = [sentences[place] for place in sorted(kept)]
         passages = tuple(
@@ -150,6 +132,6 @@ class Pruning(Processor):
 
 
 def _written(sentences: Sequence[_Sentence]) -> str:
-    """Return the sentences of a passage as one text, those of a line on one line."""
+    """Return the sentences of a passage as one text with the line breaks of the passage."""
     lines = groupby(sentences, key=lambda sentence: sentence.line)
     return "\n".join(" ".join(sentence.text for sentence in line) for _, line in lines)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 from ragstone.components.generators.context_window import count_tokens
 from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
-from ragstone.errors import ConfigError
 from ragstone.protocols import Processor, Services
 from ragstone.types import Context, ContextPassage, Task
 
@@ -32,12 +32,8 @@ class TokenBudget(Processor):
 
     tokens: int
     cut: Literal["words", "passages"] = "words"
-    version: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if self.tokens < 1:
-            raise ConfigError(f"tokens must be 1 or more, found {self.tokens}")
+    version = 2
+    sizes = ("tokens",)
 
     def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Context]]:
         """Yield the context of each task, cut to the budget."""
@@ -71,14 +67,8 @@ def first_words(text: str, tokens: int) -> str:
     """
     if count_tokens([text]) <= tokens:
         return text
-    start = _first_characters(text, tokens)
+    # The length of the longest start within `tokens`.
+    length = bisect_right(range(len(text)), tokens, key=lambda n: count_tokens([text[: n + 1]]))
+    start = text[:length]
     at_word = start if text[len(start) : len(start) + 1].isspace() else _LAST_WORD.sub("", start)
     return at_word.rstrip() or start.rstrip()
-
-
-def _first_characters(text: str, tokens: int) -> str:
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count_tokens([text[:middle]]) <= tokens else (low, middle - 1)
-    return text[:low]

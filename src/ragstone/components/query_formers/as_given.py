@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.components.query_formers.mtrag_tags import Variant, last_turn, tagged
-from ragstone.core.component import Outcome
-from ragstone.protocols import QueryFormer, Services
-from ragstone.types import Query
+from ragstone.components.query_formers.mtrag_tags import MessageFormer, Variant, last_turn
+from ragstone.types import Message, Query
 
 
 @dataclass(frozen=True)
-class AsGiven(QueryFormer):
+class AsGiven(MessageFormer):
     """Searches for the query's text, without its history.
 
     Args:
@@ -21,6 +18,6 @@ class AsGiven(QueryFormer):
 
     variant: Variant = "corrected"
 
-    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
-        """Yield the text of each query."""
-        return (Outcome(tagged(last_turn(query), self.variant)) for query in queries)
+    def messages(self, query: Query) -> list[Message]:
+        """Return the query alone."""
+        return [last_turn(query)]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.components.query_formers.mtrag_tags import Variant, joined, last_turn
-from ragstone.core.component import Outcome
-from ragstone.errors import ConfigError
-from ragstone.protocols import QueryFormer, Services
+from ragstone.components.query_formers.mtrag_tags import MessageFormer, Variant, last_turn
 from ragstone.types import Message, Query
 
 
 @dataclass(frozen=True)
-class Conversation(QueryFormer):
+class Conversation(MessageFormer):
     """Searches for the conversation up to the query, including the agent's answers.
 
     Args:
@@ -22,13 +18,13 @@ class Conversation(QueryFormer):
 
     variant: Variant = "corrected"
 
-    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
-        """Yield the whole conversation of each query."""
-        return (Outcome(joined([*q.history, last_turn(q)], self.variant)) for q in queries)
+    def messages(self, query: Query) -> list[Message]:
+        """Return the whole conversation."""
+        return [*query.history, last_turn(query)]
 
 
 @dataclass(frozen=True)
-class LastTurns(QueryFormer):
+class LastTurns(MessageFormer):
     """Searches for the last turns: the query, and the turns before it with their answers.
 
     Args:
@@ -38,27 +34,15 @@ class LastTurns(QueryFormer):
 
     turns: int = 2
     variant: Variant = "corrected"
+    sizes = ("turns",)
 
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if self.turns < 1:
-            raise ConfigError(f"last-turns needs at least 1 turn, found {self.turns}")
+    def messages(self, query: Query) -> list[Message]:
+        """Return the messages of the last turns; a turn begins with a user's message.
 
-    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
-        """Yield the last turns of each query."""
-        for query in queries:
-            before = last_messages(query.history, self.turns - 1)
-            yield Outcome(joined([*before, last_turn(query)], self.variant))
-
-
-def last_messages(history: Sequence[Message], turns: int) -> Sequence[Message]:
-    """Return the messages of the last turns of a history; a turn begins with a user's message.
-
-    >>> history = [Message("user", "a"), Message("agent", "b"), Message("user", "c")]
-    >>> [message.text for message in last_messages(history, 2)]
-    ['a', 'b', 'c']
-    """
-    starts = [place for place, message in enumerate(history) if message.role == "user"]
-    if turns < 1 or not starts:
-        return ()
-    return history[starts[-min(turns, len(starts))] :]
+        >>> history = Message("user", "a"), Message("agent", "b"), Message("user", "c")
+        >>> [m.text for m in LastTurns(2).messages(Query("q", "d", history=history))]
+        ['c', 'd']
+        """
+        messages = [*query.history, last_turn(query)]
+        starts = [n for n, message in enumerate(messages) if message.role == "user"]
+        return messages[starts[-self.turns :][0] :]

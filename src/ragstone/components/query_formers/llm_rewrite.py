@@ -1,4 +1,4 @@
-"""Turns rewritten by a language model so that they can be understood without their history.
+"""Turns that a language model rewrites so that they can be understood without their history.
 
 The idea and the two classes are from mtRAG's query rewriting (Katsis et al., 2025, appendix C.1);
 the prompt is Ragstone's own.
@@ -6,13 +6,13 @@ the prompt is Ragstone's own.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.calls.types import Failure, Reply
+from ragstone.components.judges.reply_parsing import objects_in
 from ragstone.components.llm import LlmComponent
 from ragstone.components.query_formers.mtrag_tags import last_turn, tagged
 from ragstone.core import limits
@@ -53,13 +53,13 @@ _SCHEMA: Final = {
 
 @dataclass(frozen=True)
 class LlmRewrite(LlmComponent, QueryFormer):
-    """Searches for a model's stand-alone form of a turn, and for a first turn as it is.
+    """Searches for a model's rewrite of a turn, and for a first turn as it is.
 
     If the call fails, or the reply has no rewrite or repeats the prompt, the turn is searched for
     as it is, with the reason.
 
     Args:
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         max_tokens: maximum length of a reply.
         structured: whether the server enforces the form of the reply (a JSON schema).
         system: your own system template.
@@ -71,8 +71,8 @@ class LlmRewrite(LlmComponent, QueryFormer):
     structured: bool = False
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 2
-    variables: ClassVar[frozenset[str]] = frozenset({"query", "history"})
+    version = 2
+    variables = frozenset({"query", "history"})
 
     @property
     def sampling_changes(self) -> Mapping[str, Any]:
@@ -80,13 +80,13 @@ class LlmRewrite(LlmComponent, QueryFormer):
         schema = _SCHEMA if self.structured else None
         return {"max_tokens": self.max_tokens, "json_schema": schema}
 
-    def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return one call per query."""
-        return n_queries
-
     def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
-        """Yield the stand-alone form of each query."""
-        prompts = [self.prompt.render(_values(query)) for query in queries if query.history]
+        """Yield the rewrite of each query."""
+        prompts = [
+            self.prompt.render({"history": show_history(q.history), "query": q.text})
+            for q in queries
+            if q.history
+        ]
         replies = self.ask(prompts, services, title="rewriting queries")
         for query in queries:
             given = tagged(last_turn(query), "corrected")
@@ -109,10 +109,6 @@ class LlmRewrite(LlmComponent, QueryFormer):
         words = rewrite.strip(" .").casefold()
         templates = " ".join(f"{self.system} {self.user}".split()).casefold()
         return words in templates or not any(map(str.isalnum, words))
-
-
-def _values(query: Query) -> dict[str, str]:
-    return {"history": show_history(query.history), "query": query.text}
 
 
 def read_rewrite(reply: str, given: str) -> str:
@@ -139,12 +135,12 @@ def read_rewrite(reply: str, given: str) -> str:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a text, wherever they begin."""
-    decoder = json.JSONDecoder()
-    for match in re.finditer(r"\{", text):
-        try:
-            found, _ = decoder.raw_decode(text, match.start())
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
+    """Yield the JSON objects of a text and the objects within them, in order."""
+    stack = [value for value, *_ in objects_in(text)][::-1]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield value
+            value = list(value.values())
+        if isinstance(value, list):
+            stack += reversed(value)

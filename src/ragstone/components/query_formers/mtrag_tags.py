@@ -1,11 +1,13 @@
-"""Messages as search texts show them: with mtRAG's speaker tags, or without."""
+"""Search texts made of messages, with mtRAG's speaker tags or without."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
+from ragstone.core.component import Outcome
+from ragstone.protocols import QueryFormer, Services
 from ragstone.types import Message, Query
 
 Variant: TypeAlias = Literal["corrected", "paper"]
@@ -13,6 +15,21 @@ Variant: TypeAlias = Literal["corrected", "paper"]
 such tags from the data, because otherwise all queries would share the same words."""
 
 _TAG: Final = re.compile(r"^\s*\|(?:user|agent|assistant)\|:\s*", re.IGNORECASE)
+
+
+class MessageFormer(QueryFormer):
+    """A query former that searches for some messages of the conversation, one per line."""
+
+    variant: Variant
+
+    def messages(self, query: Query) -> Sequence[Message]:
+        """Return the messages to search for."""
+        raise NotImplementedError
+
+    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
+        """Yield the messages of each query as one text."""
+        for query in queries:
+            yield Outcome("\n".join(tagged(m, self.variant) for m in self.messages(query)))
 
 
 def tagged(message: Message, variant: Variant) -> str:
@@ -24,11 +41,6 @@ def tagged(message: Message, variant: Variant) -> str:
     """
     text = _TAG.sub("", message.text)
     return f"|{message.role}|: {text}" if variant == "paper" else text
-
-
-def joined(messages: Sequence[Message], variant: Variant) -> str:
-    """Return the texts of messages, each on its own lines."""
-    return "\n".join(tagged(message, variant) for message in messages)
 
 
 def last_turn(query: Query) -> Message:

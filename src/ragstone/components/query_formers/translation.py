@@ -1,15 +1,14 @@
-"""Queries translated by a language model, for a corpus in another language."""
+"""Queries that a language model translates, for a corpus in another language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final, cast
 
 from ragstone.calls.types import Failure, Reply
-from ragstone.components.judges.reply_parsing import Unreadable, spoken
-from ragstone.components.llm import LlmComponent
+from ragstone.components.llm import LlmComponent, read_text
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
@@ -36,9 +35,9 @@ class Translation(LlmComponent, QueryFormer):
     the reason.
 
     Args:
-        language: the language of the corpus, in words: `English`, `German`.
-        of: the query former whose text is translated; one that asks no model.
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        language: name of the corpus's language: `English`, `German`.
+        of: the query former whose text is translated; it may not call a model itself.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         max_tokens: maximum length of a reply.
         system: your own system template; {language} is in this one or in the other.
         user: your own user template, with {query}.
@@ -50,53 +49,44 @@ class Translation(LlmComponent, QueryFormer):
     max_tokens: int = 200
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
-    variables: ClassVar[frozenset[str]] = frozenset({"query", "language"})
+    variables = frozenset({"query", "language"})
 
     def __post_init__(self) -> None:
         """Check the fields."""
         if not self.language.strip():
-            raise ConfigError("language is empty; name the language of the corpus, as English")
+            raise ConfigError("language is empty; give the corpus's language, such as English")
         super().__post_init__()
         if self._query_former.needs_model:
-            raise ConfigError(f"of: {self.of!r} asks a model itself; use one such as as-given")
+            raise ConfigError(f"of: {self.of!r} calls a model itself; use as-given, for example")
 
     @property
     def content_revision(self) -> Mapping[str, Any]:
         """The model, its sampling, and the query former."""
         return {**super().content_revision, "of": cache_key_parts(self._query_former)}
 
-    def cost(self, n_queries: int, n_passages: int) -> int:
-        """Return one call per query."""
-        return n_queries
-
     def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
         """Yield the translation of each query; an empty text needs no call."""
         formed = run_component(self._query_former, services, queries)
-        texts = [
-            q.text if o.value is None else o.value for o, q in zip(formed, queries, strict=True)
+        pairs = zip(formed, queries, strict=True)
+        texts = [query.text if one.value is None else one.value for one, query in pairs]
+        prompts = [
+            self.prompt.render({"query": text, "language": self.language})
+            for text in texts
+            if text.strip()
         ]
-        values = [{"query": text, "language": self.language} for text in texts if text.strip()]
-        prompts = [self.prompt.render(one) for one in values]
         replies = self.ask(prompts, services, title="translating queries")
         for text in texts:
             yield _formed(text, next(replies)) if text.strip() else Outcome(text)
 
     @cached_property
     def _query_former(self) -> QueryFormer:
-        made: QueryFormer = create("query_formers", self.of, where="translation, of")
-        return made
+        return cast("QueryFormer", create("query_formers", self.of, where="translation, of"))
 
 
 def _formed(given: str, reply: Reply | Failure) -> Outcome[str]:
-    if isinstance(reply, Failure):
-        return Outcome(given, reply.reason, retry=True)
-    try:
-        translation = read_translation(spoken(reply.text))
-    except Unreadable as error:
-        return Outcome(given, str(error))
-    if not translation:
-        return Outcome(given, "the model wrote nothing")
+    translation, problem = read_text(reply, read_translation)
+    if problem:
+        return Outcome(given, problem, retry=isinstance(reply, Failure))
     if len(translation) > limits.MAX_TRANSLATION_RATIO * len(given) + limits.TRANSLATION_MARGIN:
         return Outcome(given, f"no translation in {translation[: limits.MAX_REASON_CHARACTERS]!r}")
     return Outcome(translation)

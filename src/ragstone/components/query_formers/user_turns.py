@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ragstone.components.query_formers.mtrag_tags import Variant, joined, last_turn
-from ragstone.core.component import Outcome
-from ragstone.errors import ConfigError
-from ragstone.protocols import QueryFormer, Services
-from ragstone.types import Query
+from ragstone.components.query_formers.mtrag_tags import MessageFormer, Variant, last_turn
+from ragstone.types import Message, Query
 
 
 @dataclass(frozen=True)
-class UserTurns(QueryFormer):
+class UserTurns(MessageFormer):
     """Searches for the user's turns, one per line, without the agent's.
 
     Args:
@@ -23,15 +19,9 @@ class UserTurns(QueryFormer):
 
     last: int | None = None
     variant: Variant = "corrected"
+    sizes = ("last",)
 
-    def __post_init__(self) -> None:
-        """Check the range."""
-        if self.last is not None and self.last < 1:
-            raise ConfigError(f"user-turns needs last of at least 1, found {self.last}")
-
-    def form(self, queries: Sequence[Query], services: Services) -> Iterator[Outcome[str]]:
-        """Yield the user's turns of each query."""
-        for query in queries:
-            turns = [message for message in query.history if message.role == "user"]
-            shown = [*turns, last_turn(query)][-self.last if self.last else None :]
-            yield Outcome(joined(shown, self.variant))
+    def messages(self, query: Query) -> list[Message]:
+        """Return the user's last turns."""
+        turns = [message for message in query.history if message.role == "user"]
+        return [*turns, last_turn(query)][-(self.last or 0) :]

@@ -1,5 +1,5 @@
-"""Rerankers: components that order the head of a ranking anew.
+"""Rerankers: components that reorder the head of a ranking.
 
-All of them look at the first `depth` passages of the ranking that comes, order these, and return
-the first `top_k` of them; what stands behind `depth` falls away.
+Each reorders the first `depth` passages of a ranking and returns the first `top_k` of them. The
+passages after `depth` are dropped.
 """

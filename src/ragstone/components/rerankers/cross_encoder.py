@@ -51,7 +51,7 @@ class CrossEncoder(PairReranker):
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        self.check_fields()
+        super().__post_init__()
         _ = self._name
 
     @cached_property
@@ -66,6 +66,8 @@ class CrossEncoder(PairReranker):
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
+        import torch
+
         found: list[float] = []
         cut = 0
         with progress("Reranking pairs", len(pairs)) as bar:
@@ -74,7 +76,7 @@ class CrossEncoder(PairReranker):
                 logits = self._loaded.predict(
                     part,
                     batch_size=self.batch,
-                    activation_fn=_identity(),
+                    activation_fn=torch.nn.Identity(),
                     show_progress_bar=False,
                     convert_to_numpy=True,
                 )
@@ -111,9 +113,3 @@ class CrossEncoder(PairReranker):
         """The model's folder, looked for beside the experiment file first, or its name."""
         beside = locate(Path(self.model).expanduser())
         return str(beside) if beside.is_dir() else self.model
-
-
-def _identity() -> Any:
-    import torch
-
-    return torch.nn.Identity()

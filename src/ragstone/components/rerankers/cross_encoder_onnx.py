@@ -24,6 +24,12 @@ from ragstone.protocols import Services
 
 _PACKAGES: Final = ("onnxruntime", "tokenizers")
 _GRAPHS: Final = ("model.onnx", "onnx/model.onnx")
+_INPUTS: Final = {
+    "input_ids": "ids",
+    "attention_mask": "attention_mask",
+    "token_type_ids": "type_ids",
+}
+"""Input of a graph -> the attribute of the tokenizer's encoding."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +52,11 @@ class CrossEncoderOnnx(PairReranker):
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     requires_extra = "local"
+    sizes = ("top_k", "max_tokens", "threads")
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        self.check_fields()
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"threads must be 1 or more, found {self.threads}")
+        super().__post_init__()
         _ = self._folder
 
     @cached_property
@@ -77,13 +82,11 @@ class CrossEncoderOnnx(PairReranker):
     def _score(self, pair: Pair) -> tuple[float, bool]:
         tokenizer, session = self._loaded
         encoded = tokenizer.encode(*pair)
-        known = {
-            "input_ids": encoded.ids,
-            "attention_mask": encoded.attention_mask,
-            "token_type_ids": encoded.type_ids,
-        }
         feed = {
-            given.name: np.array([known[given.name]], dtype=_kind(given.type))
+            given.name: np.array(
+                [getattr(encoded, _INPUTS[given.name])],
+                dtype=np.int32 if "int32" in given.type else np.int64,
+            )
             for given in session.get_inputs()
         }
         logits = session.run(None, feed)[0]
@@ -109,11 +112,7 @@ class CrossEncoderOnnx(PairReranker):
             )
         except Exception as error:  # onnxruntime's own errors share no public class
             raise ModelFileError(f"cannot load {graph}: {error}") from error
-        unknown = {given.name for given in session.get_inputs()} - {
-            "input_ids",
-            "attention_mask",
-            "token_type_ids",
-        }
+        unknown = {given.name for given in session.get_inputs()} - set(_INPUTS)
         if unknown:
             raise ConfigError(
                 f"the graph {graph} has the input {min(unknown)!r}; expected input_ids, "
@@ -136,7 +135,3 @@ class CrossEncoderOnnx(PairReranker):
                 "model.onnx and tokenizer.json, as `optimum-cli export onnx` writes it"
             )
         return graph, self._folder / "tokenizer.json"
-
-
-def _kind(written: str) -> type[np.integer[Any]]:
-    return np.int32 if "int32" in written else np.int64

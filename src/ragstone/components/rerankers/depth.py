@@ -8,18 +8,29 @@ import numpy as np
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError, RagstoneError
+from ragstone.protocols import Reranker
 from ragstone.types import Ranking
 
 
-def check_places(top_k: int, depth: int) -> None:
-    """Raise `ConfigError` unless `top_k` is between 1 and `depth`."""
-    if top_k < 1:
-        raise ConfigError(f"top_k must be 1 or more, found {top_k}")
-    if top_k > depth:
-        raise ConfigError(
-            f"top_k is {top_k}, but only depth={depth} passages of a ranking are reranked; raise "
-            "depth or lower top_k"
-        )
+class DepthReranker(Reranker):
+    """A reranker of the first `depth` passages; its fields are declared by each reranker."""
+
+    depth: int
+    needs_model = True
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` unless `top_k` is between 1 and `depth`."""
+        super().__post_init__()
+        if self.top_k > self.depth:
+            raise ConfigError(
+                f"top_k is {self.top_k}, but only depth={self.depth} passages of a ranking are "
+                "reranked; raise depth or lower top_k"
+            )
+
+    @property
+    def reads(self) -> int:
+        """Passages of a ranking that are reranked."""
+        return self.depth
 
 
 def heads(rankings: Sequence[Ranking], depth: int) -> list[list[str]]:
@@ -47,7 +58,7 @@ def reordered(passage_ids: Sequence[str], scores: Sequence[float | None], top_k:
 
 
 def falling(scores: Sequence[float | None]) -> list[float]:
-    """Return strictly falling scores; one that is missing is put just below the one before it.
+    """Return strictly falling scores; a missing one is just below the one before it.
 
     >>> falling([0.9, None, 0.1])
     [0.8999999761581421, 0.8999999165534973, 0.10000000149011612]
@@ -63,15 +74,13 @@ def falling(scores: Sequence[float | None]) -> list[float]:
 
 
 def by_place(passage_ids: Sequence[str], top_k: int) -> Ranking:
-    """Return a ranking of which only the order counts: the first of n passages has the score n.
+    """Return a ranking from an order alone: the first of n passages has the score n.
 
     >>> list(by_place(["b", "a"], 2).scores)
     [2.0, 1.0]
     """
-    return Ranking(
-        list(passage_ids[:top_k]),
-        [float(score) for score in range(len(passage_ids), 0, -1)][:top_k],
-    )
+    scores = [float(score) for score in range(len(passage_ids), 0, -1)]
+    return Ranking(list(passage_ids[:top_k]), scores[:top_k])
 
 
 def check_scores(scores: Sequence[float], passage_ids: Sequence[str], query: str, who: str) -> None:

@@ -1,4 +1,4 @@
-"""The base of rerankers that ask a language model: depth, prompts, passages as material."""
+"""The base of rerankers by a language model: depth, prompts, passages as material."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any, Final, TypeVar
 from ragstone.calls.types import Failure
 from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.llm import LlmComponent
-from ragstone.components.rerankers.depth import check_places
+from ragstone.components.rerankers.depth import DepthReranker
 from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.data.corpus import Corpus
-from ragstone.errors import ConfigError
-from ragstone.protocols import Reranker
 from ragstone.types import Ranking
 
 LINE: Final = "=" * 12
@@ -21,23 +19,11 @@ LINE: Final = "=" * 12
 T = TypeVar("T")
 
 
-class LlmReranker(LlmComponent, Reranker):
+class LlmReranker(LlmComponent, DepthReranker):
     """A reranker that shows a model the first `depth` passages of a ranking."""
 
-    depth: int
     characters: int
-
-    def __post_init__(self) -> None:
-        """Check the fields."""
-        check_places(self.top_k, self.depth)
-        if self.characters < 1:
-            raise ConfigError(f"characters must be 1 or more, found {self.characters}")
-        super().__post_init__()
-
-    @property
-    def reads(self) -> int:
-        """Passages of a ranking that the model is shown."""
-        return self.depth
+    sizes = ("top_k", "max_tokens", "characters")
 
     @property
     def sampling_changes(self) -> Mapping[str, Any]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Final
+from functools import cached_property, partial
+from typing import Any, Final
 
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable
+from ragstone.components.llm import read_reply
 from ragstone.components.rerankers.depth import by_place, heads
 from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
 from ragstone.components.rerankers.permutation_parsing import ORDER_SCHEMA, read_order
@@ -43,16 +44,16 @@ STRUCTURED: Final = (
 
 @dataclass(frozen=True)
 class LlmListwise(LlmReranker):
-    """Sorts passages by a model's orders of overlapping windows, from the end to the top.
+    """Sorts overlapping windows of a ranking by a model, from the end to the top.
 
     Passages that a reply leaves out keep their order after those that it names. A repeated number
-    counts once, and an unknown number is ignored; notes count both. A window whose call failed, or
-    whose reply has no order, stays as it is, with the reason.
+    counts once, and an unknown number is ignored; notes count both. If a call
+    fails, or a reply has no order, the window is unchanged, with the reason.
 
     Args:
         top_k: maximum length of a ranking.
         depth: number of passages of a ranking that are sorted.
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         window: number of passages per prompt.
         stride: places by which the window moves; `window` - `stride` passages are carried along.
         max_tokens: maximum length of a reply; None allows six tokens per passage.
@@ -72,7 +73,6 @@ class LlmListwise(LlmReranker):
     structured: bool = False
     system: str = SYSTEM
     user: str = ""
-    version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -106,7 +106,7 @@ class LlmListwise(LlmReranker):
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
     ) -> Iterator[Outcome[Ranking]]:
-        """Yield the sorted ranking of each search; all windows of one round are asked together."""
+        """Yield the sorted ranking of each search; the calls of one round are made together."""
         orders = heads(rankings, self.depth)
         texts = self.shown(orders, services.corpus)
         plans = [windows(len(ids), self.window, self.stride) for ids in orders]
@@ -120,7 +120,7 @@ class LlmListwise(LlmReranker):
             ]
             replies = self.ask(prompts, services, title="sorting passages")
             for query, part, reply in zip(asked, parts, replies, strict=True):
-                order = _read(reply, len(part))
+                order = read_reply(reply, partial(_read_places, count=len(part)))
                 if isinstance(order, list):
                     orders[query][slice(*plans[query][turn])] = [part[n] for n in order]
                 else:
@@ -149,13 +149,8 @@ def windows(length: int, window: int, stride: int) -> list[tuple[int, int]]:
     return [(max(0, end - window), end) for end in ends]
 
 
-def _read(reply: Reply | Failure, count: int) -> list[int] | Unreadable | Failure:
-    if isinstance(reply, Failure):
-        return reply
-    try:
-        order = read_order(reply.text, count)
-    except Unreadable as error:
-        return error
+def _read_places(reply: Reply, count: int) -> list[int]:
+    order = read_order(reply.text, count)
     add_note("windows whose reply left passages out", order.missing > 0)
     add_note("windows whose reply named a passage twice", order.repeated > 0)
     add_note("windows whose reply named passages that were not shown", order.unknown > 0)

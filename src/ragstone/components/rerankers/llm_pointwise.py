@@ -1,4 +1,4 @@
-"""Passages ordered by the probability that a language model finds them helpful: one call each.
+"""Passages ordered by the probability that a language model finds them helpful.
 
 The score is P(yes) against P(no), as in Nogueira et al., "Document Ranking with a Pretrained
 Sequence-to-Sequence Model" (Findings of EMNLP 2020); the prompt is Ragstone's own.
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from ragstone.calls.types import Failure, Reply, TokenLogprob
+from ragstone.calls.types import Reply, TokenLogprob
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
+from ragstone.components.llm import read_reply
 from ragstone.components.rerankers.depth import heads, reordered
 from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
 from ragstone.core import limits
@@ -33,23 +34,23 @@ USER: Final = (
     f"Question: {{query}}\n\n{LINE} the passage\n{{passage}}\n{LINE} end of the passage\n\n"
     "Does the passage hold information that answers the question? Reply Yes or No."
 )
-_WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\b(yes|no)\b")
 _AROUND: Final = " \t\r\n\"'*_`.,:!Ġ▁"
 
 
 @dataclass(frozen=True)
 class LlmPointwise(LlmReranker):
-    """Orders passages by the probability that a model says yes to their helpfulness.
+    """Orders passages by the probability that a model finds them helpful, with one call each.
 
     The first token of the reply that may be yes or no counts: P(yes) / (P(yes) + P(no)), summed
     over all spellings. Without log-probabilities from the server, yes is 1 and no is 0; notes count
-    such replies. A passage whose call fails, or whose reply is neither, keeps its place, with the
-    reason.
+    such replies. If a call fails, or a reply is neither yes nor no, the passage keeps its place,
+    with the reason.
 
     Args:
         top_k: maximum length of a ranking.
-        depth: number of passages of a ranking that are asked about, one call each.
-        model: a generator that can be asked: `local`, or `{name: chat, model: ...}`.
+        depth: number of passages of a ranking that are reranked, one call each.
+        model: the generator to call, such as `local` or `{name: chat, model: ...}`.
         logprobs: number of alternatives per token to request from the server; 0 requests none.
         max_tokens: maximum length of a reply; raise it for a model that thinks first.
         characters: maximum length of a passage in a prompt.
@@ -65,7 +66,6 @@ class LlmPointwise(LlmReranker):
     characters: int = 4000
     system: str = SYSTEM
     user: str = USER
-    version: ClassVar[int] = 1
     variables: ClassVar[frozenset[str]] = frozenset({"query", "passage"})
 
     def __post_init__(self) -> None:
@@ -97,19 +97,10 @@ class LlmPointwise(LlmReranker):
         ]
         replies = self.ask(prompts, services, title="reranking passages")
         for ids in shown:
-            read = [_read(next(replies)) for _ in ids]
+            read = [read_reply(next(replies), probability_of_yes) for _ in ids]
             scores = [one if isinstance(one, float) else None for one in read]
             problems = [one for one in read if not isinstance(one, float)]
             yield outcome(reordered(ids, scores, self.top_k), problems)
-
-
-def _read(reply: Reply | Failure) -> float | Unreadable | Failure:
-    if isinstance(reply, Failure):
-        return reply
-    try:
-        return probability_of_yes(reply)
-    except Unreadable as error:
-        return error
 
 
 def probability_of_yes(reply: Reply) -> float:
@@ -158,10 +149,9 @@ def _of_token(token: TokenLogprob) -> float | None:
 
 def _of_text(text: str) -> float:
     """Return 1 for yes and 0 for no: the first word, or the only one of the two in the text."""
-    words = [word.casefold() for word in _WORD.findall(spoken(text))]
-    first = re.match(r"\W*(yes|no)\b", spoken(text), re.IGNORECASE)
-    if first:
-        return float(first[1].casefold() == "yes")
-    if len(set(words)) != 1:
+    said = spoken(text).casefold()
+    first = re.match(r"\W*(yes|no)\b", said)
+    words = [first[1]] if first else set(_WORD.findall(said))
+    if len(words) != 1:
         raise Unreadable(f"neither yes nor no in {text.strip()[: limits.MAX_VALUE_CHARACTERS]!r}")
-    return float(words[0] == "yes")
+    return float("yes" in words)

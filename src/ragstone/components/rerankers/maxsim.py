@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from ragstone.components.embedders.nested import nested_embedder
-from ragstone.components.rerankers.depth import check_places, heads, reordered
+import numpy as np
+import numpy.typing as npt
+
+from ragstone.components.embedders.nested import UsesEmbedder
+from ragstone.components.rerankers.depth import DepthReranker, heads, reordered
 from ragstone.core.component import Outcome
-from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import SilentBar, progress
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.indexes.embed import embed_texts
 from ragstone.indexes.quantisation import Precision
 from ragstone.indexes.token_vectors import SHARD, TokenIndex, maxsim
-from ragstone.protocols import Embedder, Reranker, Services
+from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ragstone.data.corpus import Corpus
 
 _Ranks: TypeAlias = dict[int, list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
-class MaxSim(Reranker):
+class MaxSim(UsesEmbedder, DepthReranker):
     """Orders passages by the sum, over the query's tokens, of the best match in the passage.
 
     Each passage is embedded once for all queries, and only its scores are kept: token vectors take
@@ -47,30 +43,7 @@ class MaxSim(Reranker):
     depth: int = 100
     embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
-    needs_model = True
-
-    def __post_init__(self) -> None:
-        """Check the ranges, and create the embedder."""
-        check_places(self.top_k, self.depth)
-        _ = self._embedder
-
-    @property
-    def reads(self) -> int:
-        """Passages of a ranking that are reranked."""
-        return self.depth
-
-    @cached_property
-    def content_revision(self) -> dict[str, Any]:
-        """The cache key of the embedder."""
-        return cache_key_parts(self._embedder)
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return nested_embedder(self.embedder, "tokens", where="reranker 'maxsim', embedder")
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here."""
-        self._embedder.check(services)
+    embedder_output = "tokens"
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services

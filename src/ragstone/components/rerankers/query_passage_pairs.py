@@ -4,46 +4,32 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from ragstone.components.rerankers.depth import check_places, check_scores, heads, reordered
+from ragstone.components.rerankers.depth import DepthReranker, check_scores, heads, reordered
 from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
-from ragstone.protocols import Reranker, Services
+from ragstone.protocols import Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 Pair: TypeAlias = tuple[str, str]
 _BINARY: Final = 2
 
 
-class PairReranker(Reranker):
+class PairReranker(DepthReranker):
     """A reranker by a cross-encoder; its fields are declared by each reranker."""
 
     model: str
-    depth: int
     max_tokens: int
-    needs_model = True
-
-    @property
-    def reads(self) -> int:
-        """Passages of a ranking that are reranked."""
-        return self.depth
+    sizes: ClassVar[tuple[str, ...]] = ("top_k", "max_tokens")
 
     @abstractmethod
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""
-
-    def check_fields(self) -> None:
-        """Raise `ConfigError` for a field out of range."""
-        check_places(self.top_k, self.depth)
-        if self.max_tokens < 1:
-            raise ConfigError(f"max_tokens must be 1 or more, found {self.max_tokens}")
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
@@ -61,10 +47,9 @@ class PairReranker(Reranker):
         ]
         scores, cut = self.score(pairs) if pairs else ([], 0)
         add_note(f"pairs of query and passage cut to {self.max_tokens} tokens", cut)
-        place = 0
+        rest = iter(scores)
         for search, ids in zip(searches, shown, strict=True):
-            part = scores[place : place + len(ids)]
-            place += len(ids)
+            part = [next(rest) for _ in ids]
             check_scores(part, ids, search.text, f"the cross-encoder {self.model!r}")
             yield Outcome(reordered(ids, part, self.top_k))
 

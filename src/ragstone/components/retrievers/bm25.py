@@ -1,4 +1,4 @@
-"""BM25: passages that share a query's words, rare words first."""
+"""BM25: ranks passages by the words that they share with the query."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ragstone.core.component import Outcome
 from ragstone.core.progress import track
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.bm25_index import WordIndex
 from ragstone.indexes.cache import INDEXES
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.text.analyzer import NONE, Analysis
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.data.corpus import Corpus
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class BM25(Retriever):
 
     def __post_init__(self) -> None:
         """Check the ranges, and that there are such stop words."""
-        check_top_k(self.top_k)
+        super().__post_init__()
         if not 0 <= self.k1 < math.inf:
             raise ConfigError(f"k1 must be 0 or more, found {self.k1}")
         if not 0 <= self.b <= 1:
@@ -76,18 +72,16 @@ class BM25(Retriever):
     def _ranking(
         self, query: Counter[str], numbers: dict[str, int], index: WordIndex, corpus: Corpus
     ) -> Ranking:
-        """Return the ranking of a query's words; empty if none of them is known."""
+        """Return the ranking of a query's words; empty if none of them is in the corpus."""
         known = {numbers[word]: count for word, count in query.items() if word in numbers}
         places, scores = index.postings.search(list(known), list(known.values()), self.top_k)
         ids = corpus.passage_ids
-        return Ranking(list(map(ids.__getitem__, places.tolist())), scores.tolist())
+        return Ranking([ids[place] for place in places.tolist()], scores.tolist())
 
     @cached_property
     def _analysis(self) -> Analysis:
         return Analysis(self.stemmer, self.stop_words)
 
     def _index(self, corpus: Corpus) -> WordIndex:
-        key = (corpus.digest, self._analysis, self.k1, self.b)
-        return INDEXES.get(
-            "bm25", key, lambda: WordIndex.of(corpus, self._analysis, self.k1, self.b)
-        )
+        given = self._analysis, self.k1, self.b
+        return INDEXES.get("bm25", (corpus.digest, *given), lambda: WordIndex.of(corpus, *given))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ragstone.components.embedders.nested import nested_embedder
+from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
-from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
 from ragstone.core.spec import Written
 from ragstone.errors import ConfigError
@@ -20,16 +18,12 @@ from ragstone.indexes.corpus_vectors import embed_corpus, missing_bytes
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.exact_knn import nearest
 from ragstone.indexes.quantisation import Precision
-from ragstone.indexes.top_k import check_top_k
-from ragstone.protocols import Embedder, Retriever, Services
+from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 @dataclass(frozen=True)
-class Dense(Retriever):
+class Dense(UsesEmbedder, Retriever):
     """Ranks all passages by the inner product of their vectors with the query's.
 
     A score is computed in 64 bits from the query's vector and the passage's stored vector. Equal
@@ -45,25 +39,7 @@ class Dense(Retriever):
     top_k: int = 100
     embedder: Written = "minilm"
     precision: Precision = "float32"
-    needs_model = True
-
-    def __post_init__(self) -> None:
-        """Check the range, and create the embedder."""
-        check_top_k(self.top_k)
-        _ = self._embedder
-
-    @cached_property
-    def content_revision(self) -> dict[str, Any]:
-        """The cache key of the embedder."""
-        return cache_key_parts(self._embedder)
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return nested_embedder(self.embedder, "dense", where="retriever 'dense', embedder")
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here."""
-        self._embedder.check(services)
+    embedder_output = "dense"
 
     def index_bytes(self, services: Services) -> Mapping[str, int]:
         """Return the bytes of the vectors that the store does not have yet.

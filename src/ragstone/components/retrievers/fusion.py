@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.component import Outcome, run_component
 from ragstone.core.registry import create
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError, RagstoneError
-from ragstone.indexes.top_k import check_top_k, top_places
+from ragstone.indexes.top_k import top_places
 from ragstone.protocols import Retriever, Services
 from ragstone.statistics.score_scaling import Normalisation, on_scale
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.statistics.score_scaling import Floats
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,8 @@ class Fusion(Retriever):
     ranking does not contain).
 
     A retriever of weight 0 is ignored: with `text_weight` 1 the ranking is the first retriever's,
-    with 0 the second's. Of equal passages the one that the first retriever ranks higher comes
-    first; passages outside its ranking follow in the order of the next retriever.
+    with 0 the second's. Equal passages are in the order of the first retriever; passages outside
+    its ranking follow in the order of the next retriever.
 
     Args:
         retrievers: two or more retrievers, as specs or as components.
@@ -54,14 +52,15 @@ class Fusion(Retriever):
     normalisation: Normalisation | None = None
     rrf_k: int = 60
     top_k: int = 100
+    sizes = ("top_k", "rrf_k")
 
     def __post_init__(self) -> None:
         """Create the retrievers, fill in the defaults, and check the combination."""
-        check_top_k(self.top_k)
+        super().__post_init__()
         if len(self.retrievers) < 2:  # noqa: PLR2004 - one ranking needs no fusion
             raise ConfigError(
                 f"fusion takes two or more retrievers, found {len(self.retrievers)}; "
-                f"for example: retrievers: [bm25, dense]"
+                "for example: retrievers: [bm25, dense]"
             )
         where = "a retriever of fusion"
         parts = tuple(create("retrievers", part, where=where) for part in self.retrievers)
@@ -81,8 +80,6 @@ class Fusion(Retriever):
             )
 
     def _check_rrf(self) -> None:
-        if self.rrf_k < 1:
-            raise ConfigError(f"rrf_k must be 1 or more, found {self.rrf_k}")
         for name in ("weights", "text_weight", "normalisation"):
             if getattr(self, name) not in (None, ()):
                 raise ConfigError(
@@ -177,7 +174,7 @@ class Fusion(Retriever):
         ids, order = list(places), top_places(total, self.top_k)
         return Ranking([ids[place] for place in order], total[order].tolist())
 
-    def _contributions(self, ranking: Ranking) -> tuple[Floats, float]:
+    def _contributions(self, ranking: Ranking) -> tuple[npt.NDArray[np.float64], float]:
         """Return the contribution of each place of a ranking, and that of any other passage."""
         if self.normalisation is None:
             return 1.0 / (self.rrf_k + np.arange(1, len(ranking) + 1)), 0.0

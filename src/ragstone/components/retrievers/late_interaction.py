@@ -1,8 +1,8 @@
 """Late interaction over a whole corpus: the token vectors of every passage, compared exactly.
 
 The index grows with the number of tokens: it takes a hundred times the space of dense vectors, and
-suits corpora of up to some ten thousand passages. For a larger corpus, let another retriever find
-candidates and rerank them with `maxsim`.
+suits corpora of up to some ten thousand passages. For a larger corpus, rerank the candidates of
+another retriever with `maxsim`.
 """
 
 from __future__ import annotations
@@ -11,39 +11,33 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from ragstone.components.embedders.nested import nested_embedder
+from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core import limits
 from ragstone.core.component import Outcome
-from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.progress import progress
+from ragstone.core.progress import Bar, progress
 from ragstone.core.resources import require_memory_and_disk
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.quantisation import Precision, decode
 from ragstone.indexes.token_vectors import SHARD, TokenIndex, TokenShard, maxsim
-from ragstone.indexes.top_k import check_top_k, top_places
-from ragstone.protocols import Embedder, Retriever, Services
+from ragstone.indexes.top_k import top_places
+from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.core.progress import Bar
-    from ragstone.data.corpus import Corpus
-
-    Matrix: TypeAlias = npt.NDArray[np.float32]
-
+Matrix: TypeAlias = npt.NDArray[np.float32]
 _ROUNDING: Final = 2.0**-24
 """Maximum relative error of one operation in 32 bits."""
 
 
 @dataclass(frozen=True)
-class LateInteraction(Retriever):
+class LateInteraction(UsesEmbedder, Retriever):
     """Ranks all passages by the sum, over the query's tokens, of the best match in the passage.
 
     Args:
@@ -55,26 +49,7 @@ class LateInteraction(Retriever):
     top_k: int = 100
     embedder: Written = "minilm-tokens"
     precision: Precision = "int8"
-    needs_model = True
-
-    def __post_init__(self) -> None:
-        """Check the range, and create the embedder."""
-        check_top_k(self.top_k)
-        _ = self._embedder
-
-    @cached_property
-    def content_revision(self) -> dict[str, Any]:
-        """The cache key of the embedder."""
-        return cache_key_parts(self._embedder)
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        where = "retriever 'late-interaction', embedder"
-        return nested_embedder(self.embedder, "tokens", where=where)
-
-    def check(self, services: Services) -> None:
-        """Raise if the embedder cannot work here."""
-        self._embedder.check(services)
+    embedder_output = "tokens"
 
     def retrieve(
         self, searches: Sequence[Search], services: Services
@@ -139,18 +114,20 @@ class _Search:
     @cached_property
     def longest(self) -> float:
         """The length of the longest vector."""
-        lengths = [_length(decode(shard.rows, np.float32)) for shard in self.shards]
-        return max(lengths, default=0.0)
+        vectors = (decode(shard.rows, np.float32) for shard in self.shards)
+        return max((float(np.sqrt(np.vecdot(v, v).max(initial=0))) for v in vectors), default=0.0)
 
     def rough(self, queries: Sequence[Matrix], bar: Bar) -> Matrix:
         """Return the scores of some queries for all passages, computed together in 32 bits."""
         scores = np.zeros((len(queries), len(self.corpus)), dtype=np.float32)
+        asked = [place for place, query in enumerate(queries) if len(query)]
+        most_tokens = max(map(len, queries), default=0)
         for number, shard in enumerate(self.shards):
             vectors = decode(shard.rows, np.float32)
             held = scores[:, number * SHARD : (number + 1) * SHARD]
-            for group in _groups(
-                queries, max(1, limits.MAXSIM_TOKEN_PRODUCTS // max(len(vectors), 1))
-            ):
+            size = max(1, limits.MAXSIM_TOKEN_PRODUCTS // max(len(vectors) * most_tokens, 1))
+            for start in range(0, len(asked), size):
+                group = asked[start : start + size]
                 held[group] = _scores([queries[n] for n in group], vectors, shard.starts)
             bar.advance(len(queries))
         return scores
@@ -159,7 +136,7 @@ class _Search:
         """Return the ranking of one query, equal scores in the order of the corpus.
 
         The last digits of a rough score depend on the texts computed with it. Rough scores
-        therefore only select passages, whose scores are computed again, each alone and in 64 bits.
+        therefore only select passages; their final scores are computed one by one in 64 bits.
         """
         places = np.arange(len(rough))
         if not len(query):
@@ -168,14 +145,12 @@ class _Search:
             lengths = float(np.linalg.norm(query.astype(np.float64), axis=1).sum())
             slack = lengths * self.longest * 2 * (sum(query.shape) + 4) * _ROUNDING
             places = np.flatnonzero(rough >= np.partition(rough, -top_k)[-top_k] - slack)
-        exact = [maxsim(query, self._passage(place)) for place in places.tolist()]
+        found = (divmod(place, SHARD) for place in places.tolist())
+        exact = [maxsim(query, self.shards[shard].passage(place)) for shard, place in found]
         scores = np.array(exact, dtype=np.float32)
         order = top_places(scores, top_k)
         ids = [self.corpus.passage_ids[place] for place in places[order]]
         return Ranking(ids, scores[order].tolist())
-
-    def _passage(self, position: int) -> npt.NDArray[np.float64]:
-        return self.shards[position // SHARD].passage(position % SHARD)
 
 
 def _scores(queries: Sequence[Matrix], vectors: Matrix, starts: npt.NDArray[np.int64]) -> Matrix:
@@ -193,22 +168,3 @@ def _scores(queries: Sequence[Matrix], vectors: Matrix, starts: npt.NDArray[np.i
         if first < last:
             scores[:, place] = np.add.reduceat(products[first:last].max(axis=0), begins)
     return scores
-
-
-def _groups(queries: Sequence[Matrix], most: int) -> Iterator[list[int]]:
-    """Yield groups of queries that have tokens: one query, or several of at most `most` tokens."""
-    group: list[int] = []
-    held = 0
-    for number, query in enumerate(queries):
-        if group and held + len(query) > most:
-            yield group
-            group, held = [], 0
-        if len(query):
-            group.append(number)
-            held += len(query)
-    if group:
-        yield group
-
-
-def _length(vectors: Matrix) -> float:
-    return float(np.sqrt(np.vecdot(vectors, vectors).max(initial=0)))

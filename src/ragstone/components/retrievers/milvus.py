@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from ragstone.components.embedders.nested import nested_embedder
 from ragstone.core import limits
@@ -13,17 +13,14 @@ from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.spec import Written
+from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.embed import embed_texts, rank_vectors
 from ragstone.indexes.milvus_client import Collection, Rows, Server, ranker
 from ragstone.indexes.sparse_vectors import sparse_rows
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Embedder, Retriever, Services
 from ragstone.types import Ranking, Search
-
-if TYPE_CHECKING:
-    from ragstone.data.corpus import Corpus
 
 _SPARE: Final = 64
 """Hits requested beyond `top_k`, so that the order of the corpus decides ties at the end."""
@@ -82,20 +79,19 @@ class Milvus(Retriever):
     token_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     timeout: float = field(default=60.0, metadata=NOT_IN_CACHE_KEY)
     requires_extra = "milvus"
+    sizes = ("top_k", "depth", "rrf_k")
     needs_model = True
 
     def __post_init__(self) -> None:
         """Check the ranges and the address, and create the embedders."""
-        check_top_k(self.top_k)
+        super().__post_init__()
         for name, value in (("top_k", self.top_k), ("depth", self.depth)):
-            if not 1 <= value <= limits.MILVUS_RANKING:
+            if value > limits.MILVUS_RANKING:
                 raise ConfigError(
                     f"{name} must be 1 to {limits.MILVUS_RANKING:,} with Milvus, found {value}"
                 )
         if not 0 <= self.dense_weight <= 1:
             raise ConfigError(f"dense_weight must be between 0 and 1, found {self.dense_weight}")
-        if self.rrf_k < 1:
-            raise ConfigError(f"rrf_k must be 1 or more, found {self.rrf_k}")
         known = _FILE_INDEXES if self._server.is_file else _INDEXES
         if self.index not in known:
             # milvus-lite accepts any name, and searches without an index if it does not know it.
@@ -143,7 +139,9 @@ class Milvus(Retriever):
         with self._server.opened() as client:
             collection = self._collection(client, services.corpus)
             if not collection.is_full():
-                self._fill(collection, services)
+                rows, dimension = self._rows(services)
+                with progress("Writing to Milvus", len(services.corpus)) as bar:
+                    collection.fill(dimension, rows, bar)
             with progress("Searching with Milvus", len(queries)) as bar:
                 for start in range(0, len(queries), _QUERIES):
                     part = queries[start : start + _QUERIES]
@@ -158,12 +156,13 @@ class Milvus(Retriever):
     @cached_property
     def _embedders(self) -> Mapping[str, Embedder]:
         """The embedder of each vector field."""
-        made: dict[str, Embedder] = {}
-        where = "retriever 'milvus', {}"
+        made = {}
         if self.search != "sparse":
-            made["dense"] = nested_embedder(self.embedder, "dense", where=where.format("embedder"))
+            where = "retriever 'milvus', embedder"
+            made["dense"] = nested_embedder(self.embedder, "dense", where=where)
         if self.search != "dense":
-            made["sparse"] = nested_embedder(self.encoder, "sparse", where=where.format("encoder"))
+            where = "retriever 'milvus', encoder"
+            made["sparse"] = nested_embedder(self.encoder, "sparse", where=where)
         return made
 
     def _collection(self, client: Any, corpus: Corpus) -> Collection:
@@ -177,29 +176,22 @@ class Milvus(Retriever):
         )
         return Collection(client, f"ragstone_{made_of}", len(corpus), indexes)
 
-    def _fill(self, collection: Collection, services: Services) -> None:
-        batch, dimension = self._batches(services)
-        with progress("Writing to Milvus", len(services.corpus)) as bar:
-            collection.fill(dimension, batch, bar)
-
-    def _batches(self, services: Services) -> tuple[Rows, int | None]:
+    def _rows(self, services: Services) -> tuple[Rows, int | None]:
         """Return the function that makes some rows, and the length of the dense vectors."""
         dense, sparse = self._embedders.get("dense"), self._embedders.get("sparse")
         vectors = None if dense is None else embed_corpus(dense, services)
 
-        def batch(start: int, stop: int) -> list[dict[str, Any]]:
-            rows: list[dict[str, Any]] = [{} for _ in range(start, stop)]
+        def rows(start: int, stop: int) -> list[dict[str, Any]]:
+            fields: dict[str, Iterable[Any]] = {}
             if vectors is not None:
-                for row, vector in zip(rows, vectors.slice(start, stop), strict=True):
-                    row["dense"] = vector
+                fields["dense"] = vectors.slice(start, stop)
             if sparse is not None:
-                for row, terms in zip(
-                    rows, sparse_rows(sparse, services, start, stop), strict=True
-                ):
-                    row["sparse"] = _shifted(terms, _NO_TERM_PASSAGE)
-            return rows
+                found = sparse_rows(sparse, services, start, stop)
+                fields["sparse"] = (_shifted(terms, _NO_TERM_PASSAGE) for terms in found)
+            values = zip(*fields.values(), strict=True)
+            return [dict(zip(fields, row, strict=True)) for row in values]
 
-        return batch, None if vectors is None else vectors.dimension
+        return rows, None if vectors is None else vectors.dimension
 
     def _rankings(
         self, queries: Sequence[Mapping[str, Any]], collection: Collection, corpus: Corpus

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ragstone.core.component import Outcome
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
@@ -23,10 +22,6 @@ class Oracle(Retriever):
 
     top_k: int = 100
     uses = frozenset({"qrels"})
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        check_top_k(self.top_k)
 
     def retrieve(
         self, searches: Sequence[Search], services: Services

@@ -1,4 +1,4 @@
-"""Replays a run: the rankings that another system or an earlier trial wrote to a file."""
+"""Rankings from a run file that another system or an earlier trial wrote."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from pathlib import Path
 
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import digest_file
-from ragstone.data.corpus import Corpus
 from ragstone.data.readers.rows import listed
 from ragstone.data.readers.trec import read_run
 from ragstone.errors import DatasetError
-from ragstone.indexes.top_k import check_top_k
 from ragstone.protocols import Retriever, Services
 from ragstone.types import Ranking, Search
 
@@ -22,8 +20,8 @@ from ragstone.types import Ranking, Search
 class RunFile(Retriever):
     """The rankings of a TREC run file, plain or gzip.
 
-    A query without a ranking in the run has an empty one. A run that has a ranking for none of the
-    queries, or ranks passages outside the corpus, belongs to another data set and is an error.
+    A query that is not in the run has an empty ranking. A run without any of the queries, or with
+    passages that are not in the corpus, is from another data set, which is an error.
 
     Args:
         path: the run file.
@@ -32,10 +30,6 @@ class RunFile(Retriever):
 
     path: str = field(metadata=NOT_IN_CACHE_KEY)
     top_k: int = 100
-
-    def __post_init__(self) -> None:
-        """Check the range."""
-        check_top_k(self.top_k)
 
     @cached_property
     def content_revision(self) -> str:
@@ -57,17 +51,14 @@ class RunFile(Retriever):
             )
         found = [self._rankings.get(search.query_id, Ranking()) for search in searches]
         cut = [Ranking(r.passage_ids[: self.top_k], r.scores[: self.top_k]) for r in found]
-        self._check_passages(cut, services.corpus)
-        yield from map(Outcome, cut)
-
-    def _check_passages(self, rankings: Sequence[Ranking], corpus: Corpus) -> None:
-        ranked = dict.fromkeys(p for ranking in rankings for p in ranking.passage_ids)
-        unknown = [repr(p) for p in ranked if p not in corpus]
+        ranked = dict.fromkeys(p for ranking in cut for p in ranking.passage_ids)
+        unknown = [repr(p) for p in ranked if p not in services.corpus]
         if unknown:
             raise DatasetError(
                 f"{self.path} ranks {len(unknown):,} passages that are not in the corpus: "
                 f"{listed(unknown)}; is it the run of this data set?"
             )
+        yield from map(Outcome, cut)
 
     @cached_property
     def _rankings(self) -> Mapping[str, Ranking]:
