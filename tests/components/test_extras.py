@@ -26,6 +26,9 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "BERTScore-F1": {"local"},
     "Bert-K-Precision": {"local"},
     "RB_agg": {"local"},
+    "token-similarity": {"hf", "hub"},  # only for published encoders, which these do not take
+    "token-K-precision": {"hf", "hub"},
+    "semantic-similarity": {"hf", "hub"},
 }
 _BROUGHT: Final = {"hf": {"hub"}, "st": {"hub"}, "vllm": {"hub"}}
 """Extra -> extras whose packages its own packages install."""
