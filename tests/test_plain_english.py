@@ -31,7 +31,7 @@ def test_odd_phrases_are_found_on_their_line(text: str) -> None:
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_phrases_pass(text: str) -> None:
-    """ "There is no" is plain, and a phrase is made of whole words."""
+    """The plain forms pass, and a phrase is made of whole words."""
     assert not list(odd_phrases(text))
 
 
@@ -43,7 +43,8 @@ def test_a_finding_names_file_line_and_replacement(
     (tmp_path / "data.jsonl").write_text(ODD[0].replace("_", " "))
     assert main([str(tmp_path)]) == 1
     output = capsys.readouterr().out
-    assert output.startswith(f"{tmp_path}/page.md:2: 'is no': write \"is not a\"")
+    assert output.startswith(f"{tmp_path}/page.md:2: ")
+    assert output.endswith('"is not a", "has no" or "there is no"\n')
     assert output.count("\n") == 1
     (tmp_path / "page.md").unlink()
     assert main([str(tmp_path)]) == 0
