@@ -11,8 +11,8 @@ IndexFlatIP, torch multiplies in blocks and merges their top 100. Needs faiss-cp
 behind --torch.
 
 `memory`: a million passages of 100 words are embedded by an encoder that costs nothing, written,
-and searched, in a process that is killed (kill -9) so many times on the way; its peak memory is
-what the system saw.
+and searched, in a process that is killed (kill -9) `--kills` times; its peak memory is
+measured by the system.
 
 `embed`: real passages joined and cut to 330 tokens, by the bundled encoder in 8 and in 32 bits, in
 turns. Beside other work the rate says little; the time of the cores says what free ones would do.

@@ -27,7 +27,9 @@ from typing import Any, Final
 import yaml
 
 ROOT: Final = Path(__file__).resolve().parents[1]
+_PAGES: Final = ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")
 DATA: Final = os.environ.get("RAGSTONE_SHARED_DATA", "../shared/data")
+_CODE: Final = re.MULTILINE | re.DOTALL
 _NUMBER: Final = re.compile(r"(?<![\w.])[+-]?(?:\d[\d,]*\.?\d*|\.\d+)")
 
 
@@ -36,6 +38,12 @@ def read_figures() -> dict[str, Any]:
     """Return docs/figures.yaml: `kinds`, `allowed` and `commands`."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "docs/figures.yaml").read_text("utf-8"))
     return found
+
+
+def pages() -> list[str]:
+    """Return the paths of the documentation's pages, from the root of the repository."""
+    found = (ROOT / "docs").rglob("*.md")
+    return [*_PAGES, *sorted(str(path.relative_to(ROOT)) for path in found)]
 
 
 def sections(page: str) -> dict[str, str]:

@@ -4,7 +4,7 @@
     ... --retriever bm25 --retriever "{name: fusion, retrievers: [bm25, dense]}" --domains govt
     ... --retriever sparse --forms "last turn,user turns,rewrite"
 
-A retriever is written as in an experiment file; the rankings of a fusion's parts are made anew.
+A retriever is written as in an experiment file; the rankings of a fusion's parts are made again.
 Prints Markdown tables: nDCG and recall at 1, 3, 5, 10 per domain, weighted by tasks and macro over
 the domains; recall@5 by first and later turns and by standalone; the paired difference between
 forms, clustered by conversation. The corpora are those of the shared data (41,788 passages), not

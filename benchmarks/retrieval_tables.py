@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--query", default="as-given", help="what forms the search texts")
     parser.add_argument("--metrics", nargs="+", default=["nDCG@10", "R@5", "R@1"])
     parser.add_argument("--by", default="", help="a label")
-    parser.add_argument("--limit", type=int, help="a random sample of so many queries of each data")
+    parser.add_argument("--limit", type=int, help="random sample of this many queries per data set")
     parser.add_argument("--against", nargs="*", help="systems by name; the first two")
     asked = parser.parse_args()
     measured = measure(asked)

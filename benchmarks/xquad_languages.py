@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--dense", action="store_true", help="embed the paragraphs too")
     parser.add_argument("--store", type=Path, help="where vectors are kept")
-    parser.add_argument("--limit", type=int, help="about so many questions of each language")
+    parser.add_argument("--limit", type=int, help="approximate number of questions per language")
     parser.add_argument("--languages", default=",".join(LANGUAGES), help="separated by commas")
     asked = parser.parse_args()
     store = Store(asked.store) if asked.store else None

@@ -14,6 +14,7 @@ from benchmarks.figures import (
     measured_numbers,
     numbers,
     obstacle,
+    pages,
     problem,
     published_numbers,
     read_figures,
@@ -30,13 +31,7 @@ def allowed(page: str) -> list[str]:
     return [*FIGURES["allowed"]["everywhere"], *FIGURES["allowed"].get(page, [])]
 
 
-PAGES = [
-    *("README.md", "CONTRIBUTING.md", "benchmarks/README.md"),
-    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))),
-]
-
-
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", pages())
 def test_every_figure_has_an_entry(page: str) -> None:
     """An entry for the figure, or for the whole table, paragraph or list item."""
     unknown = []
