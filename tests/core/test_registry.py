@@ -91,11 +91,19 @@ def test_a_class_in_a_users_file_is_found_beside_the_experiment(tmp_path: Path) 
     assert made.top_k == 2
 
 
-def test_a_users_file_that_fails_says_which(tmp_path: Path) -> None:
-    """An exception on import becomes an error that names the file."""
-    (tmp_path / "broken_one.py").write_text("1 / 0")
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("1 / 0", r"ZeroDivisionError: division by zero \(broken_one.py, line 1\)"),
+        ("\ndef (", r"SyntaxError: invalid syntax \(broken_one.py, line 2\)"),
+        ("import no_such", r"ModuleNotFoundError: No module named 'no_such' \(broken_one.py, line"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_named(tmp_path: Path, code: str, reason: str) -> None:
+    """The error has the file, the line and the reason."""
+    (tmp_path / "broken_one.py").write_text(code)
 
-    with pytest.raises(ConfigError, match=r"broken_one\.py failed on import: ZeroDivisionError"):
+    with pytest.raises(ConfigError, match=rf"broken_one\.py failed on import: {reason}"):
         create("retrievers", "broken_one:Thing", where="x", folder=tmp_path)
 
 

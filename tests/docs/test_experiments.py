@@ -58,6 +58,8 @@ def _put_files(page: str, folder: Path) -> None:
     """Put the code of a page where its experiments look for it."""
     text = (DOCS / f"{page}.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    if "`parts.py`" in text:
+        (folder / "parts.py").write_text("".join(b for b in blocks if "def test_" not in b))
     for module, name in re.findall(r"\b(my_\w+)\b(?:\.py)?:(\w+)", text):
         for block in blocks:
             if re.search(rf"^(def|class) {name}\b", block, re.MULTILINE):

@@ -63,7 +63,7 @@ def test_the_parts_make_one_experiment_that_runs_twice(mine: Experiment) -> None
     assert results.systems == ["mine", "vectors"]
     assert results.settings == ["none", "gold", "sandwich"]
     shown = results.trials[-2].contexts["1"]
-    assert [passage.origin for passage in shown.passages] == ["gold"]
+    assert [passage.origin for passage in shown.passages] == ["retrieved"]
     metrics = {cell.metric for cell in results.answer_cells}
     assert metrics == {"Match", "Length", "Polite"}
     assert "Length" in str(results)

@@ -59,7 +59,7 @@ def test_overrides_reach_every_place(small: Path, override: str, read: Any) -> N
         ("systems.one.retreiver=bm25", "did you mean 'retriever'"),
         ("sample.limit=0", "'sample.limit'.*found 0"),
         ("sample.limit=some", "'sample.limit'.*found 'some'"),
-        ("settings.7=none", "'7' is no place in a list of 2"),
+        ("settings.7=none", "'7' is not a position in a list of 2"),
         ("limit", "expected key=value"),
         ("data.path.x=1", None),
         ("data=[", "the value is not YAML"),

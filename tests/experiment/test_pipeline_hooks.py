@@ -18,9 +18,10 @@ OWN = """
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from ragstone.core.component import Outcome
 from ragstone.core.step_notes import add_note
 from ragstone.components.retrievers.bm25 import BM25
-from ragstone.types import Context, Processed, Ranking, Reranked
+from ragstone.types import Context, Ranking
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Both:
     top_k: int = 3
 
     @cached_property
-    def retrievers(self):
+    def parts(self):
         return BM25(top_k=4), BM25(top_k=4, k1=0.4)
 
     def fuse(self, rankings):
@@ -41,26 +42,22 @@ class Both:
 @dataclass(frozen=True)
 class Calling:
     top_k: int = 3
-    seen: str = ""
 
-    def with_calls(self, calls):
-        return replace(self, seen=str(calls.log.path))
-
-    def retrieve(self, searches, corpus):
-        assert self.seen.endswith("calls.sqlite")
+    def retrieve(self, searches, services):
+        assert str(services.calls.log.path).endswith("calls.sqlite")
         add_note("searches looked at", len(searches))
-        return BM25(top_k=3).retrieve(searches, corpus)
+        return BM25(top_k=3).retrieve(searches, services)
 
 
 @dataclass(frozen=True)
 class Backwards:
     top_k: int = 3
 
-    def ask(self, searches, rankings, corpus, calls):
+    def rerank(self, searches, rankings, calls):
         for ranking in rankings:
             turned = Ranking(ranking.passage_ids[::-1], ranking.scores)
             down = not Path("%s").exists()
-            yield Reranked(turned, "no server" if down else "", failed=down)
+            yield Outcome(None, "no server", retry=True) if down else Outcome(turned)
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,7 @@ def test_the_parts_of_a_fusing_retriever_are_kept_one_by_one(make: Any, tmp_path
 
 
 def test_a_retriever_that_asks_a_server_is_given_the_way_to_it(make: Any, tmp_path: Path) -> None:
-    """`with_calls` is handed the experiment's calls; what it notes stands in the manifest."""
+    """A retriever may take the services; the notes that it adds are in the manifest."""
     results = make(retriever="own:Calling").run()
 
     (manifest,) = manifests(tmp_path, "retrieve")
@@ -145,7 +142,7 @@ def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path)
     make(retriever="bm25", reranker="own:Backwards").run()
 
     (after,) = manifests(tmp_path, "rerank")
-    assert (before["failed"], before["kept_order"]) == (6, {"no server": 6})
+    assert (before["failed"], before["reasons"]) == (6, {"no server": 6})
     assert after["failed"] == 0
 
 
@@ -153,7 +150,7 @@ def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path)
     ("parts", "told"),
     [
         ({"retriever": "own:NoNumbers"}, "a score that is a finite number"),
-        ({"retriever": "bm25", "processor": "own:Forgetful"}, "5 contexts for 6 tasks; it must"),
+        ({"retriever": "bm25", "processor": "own:Forgetful"}, "5 values for 6 items; it must"),
     ],
 )
 def test_a_component_that_breaks_its_contract_is_named(

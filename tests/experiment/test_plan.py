@@ -42,7 +42,7 @@ def experiment(tmp_path: Path, server: FakeModelServer) -> Experiment:
 def test_a_probed_plan_is_within_a_tenth_of_what_is_spent(experiment: Experiment) -> None:
     """Calls exactly, tokens and cost within 10 %, learnt from 25 of the calls."""
     with experiment.open_calls() as calls:
-        plan = experiment.plan(calls, probe=25)
+        plan = experiment.plan(calls, sample_calls=25)
         assert plan.estimate is not None
         before = calls.usage
         experiment.run(calls)

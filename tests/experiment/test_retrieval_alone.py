@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,6 @@ def test_a_hostile_passage_stays_text(tmp_path: Path, data: Path) -> None:
 def test_results_kept_before_texts_were_are_read(tmp_path: Path, data: Path) -> None:
     """A record of an earlier day has no such table: its pages name the passages alone."""
     results = _run(tmp_path, data, "old", bm25="bm25")
-    tables = {k: v for k, v in results.record["tables"].items() if k != "texts"}
-    old = Results(results.store, {**results.record, "tables": tables})
+    tables = replace(results.record.tables, texts="")
+    old = Results(results.store, replace(results.record, tables=tables))
     assert dict(query_pages(old)["passages"])["p0"] is None

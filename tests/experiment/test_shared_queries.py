@@ -12,7 +12,7 @@ import yaml
 from ragstone.components.context_settings.gold_retrieved import GoldRetrieved
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import Experiment, load_experiment
-from ragstone.experiment.shared_queries import common_queries
+from ragstone.experiment.shared_queries import select_queries
 from ragstone.results.html import render_report
 from ragstone.results.terminal import leaderboard_text
 
@@ -39,7 +39,7 @@ def make(tmp_path: Path) -> Callable[..., Experiment]:
     return _make
 
 
-def test_three_settings_are_compared_on_their_common_queries(
+def test_three_settings_are_compared_on_their_select_queries(
     make: Callable[..., Experiment], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Queries that one setting is not defined for are left out of all, announced and counted."""
@@ -53,7 +53,7 @@ def test_three_settings_are_compared_on_their_common_queries(
 
     assert set(results.queries) == everything - many
     assert [set(trial.predictions) for trial in results.trials] == [everything - many] * 3
-    assert list(results.record["data"]["left_out"].values()) == [len(many)]
+    assert list(results.record.data.left_out.values()) == [len(many)]
     told = f"{len(many)} queries are {LEFT_OUT}"
     assert told in caplog.text
     assert told in leaderboard_text(results)
@@ -73,7 +73,7 @@ def test_the_switch_defines_the_setting_for_all(
     assert "left out" not in caplog.text + leaderboard_text(results)
 
 
-def test_the_limit_draws_from_the_common_queries(make: Callable[..., Experiment]) -> None:
+def test_the_limit_draws_from_the_select_queries(make: Callable[..., Experiment]) -> None:
     """Ten are asked for and ten are answered."""
     assert len(make(sample={"limit": 10}).run().queries) == 10
 
@@ -83,8 +83,8 @@ def test_retrieval_may_still_be_measured_on_all(make: Callable[..., Experiment])
     experiment = make(sample={"retrieval": "all"})
     results = experiment.run()
 
-    ranked = results.record["data"]["ranked"]
-    assert ranked == len(experiment.dataset.queries) > results.record["data"]["answered"]
+    ranked = results.record.data.ranked
+    assert ranked == len(experiment.dataset.queries) > results.record.data.answered
 
 
 def test_nothing_left_is_an_error(make: Callable[..., Experiment]) -> None:
@@ -97,7 +97,7 @@ def test_nothing_left_is_an_error(make: Callable[..., Experiment]) -> None:
     ]
 
     with pytest.raises(ConfigError, match=f"no query is left: {len(many)} queries are left out"):
-        common_queries(dataset.select(many), [GoldRetrieved(3, max_gold=1)])
+        select_queries(dataset.select(many), [GoldRetrieved(3, max_gold=1)])
 
 
 def test_live_conversations_with_gaps_are_refused_before_anything_is_spent(

@@ -1,20 +1,24 @@
-"""The keys of the examples: what they are made of changes on purpose or not at all.
+"""The cache keys of the examples are pinned: kind, name, parameters and inputs of every step.
 
-A key that changes makes every kept step of every user look new. To accept a change, raise the
-component's `version` where its output changed, and write the file again:
+A changed key makes every stored step of every user look new. To accept a change, raise the
+component's `version` if its output changed, and write the files again:
 `python tests/golden/test_keys.py`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ragstone.core.fingerprint import cache_key_parts
+from ragstone.core.store import StoredTable
 from ragstone.experiment.experiment import load_experiment
+from ragstone.experiment.steps import Step
+from ragstone.experiment.system import SharedInputs
 
 FOLDER = Path(__file__).parent / "keys"
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -22,8 +26,13 @@ NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
 
 
 def recipes(name: str) -> dict[str, Any]:
-    """Return what makes the results of an example: every component as its keys hold it."""
+    """Return the cache key parts of an example's components, and the inputs of every step."""
     experiment = load_experiment(EXAMPLES / f"{name}.yaml")
+    # The data may not be on this machine, and only the names of the tables count here.
+    tables: dict[str, Any] = {
+        role: StoredTable(role) for role in ("passages", "qrels", "answered", "ranked")
+    }
+    experiment.__dict__["shared"] = SharedInputs(**tables, noise=experiment.noise)
     return {
         "systems": {
             system.name: {name: cache_key_parts(part) for name, part in system.components.items()}
@@ -33,12 +42,24 @@ def recipes(name: str) -> dict[str, Any]:
         "metrics": [
             cache_key_parts(metric) for kind in experiment.metrics for metric in kind.metrics
         ],
+        "steps": list(_inputs(list(experiment.steps()))),
     }
+
+
+def _inputs(steps: list[Step]) -> Iterator[str]:
+    """Yield each step with its inputs: tables by name, steps by number."""
+    for number, step in enumerate(steps):
+        given = (
+            f"{role}={steps.index(source) if isinstance(source, Step) else source.digest}"
+            for role, source in step.inputs.items()
+        )
+        component = cache_key_parts(step.component)["component"]
+        yield f"{number} {step.name} {component}({', '.join(given)})"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_keys_of_an_example_are_pinned(name: str) -> None:
-    """Every component of an example has the name, version, parameters and revision it had."""
+    """No component and no input of an example's steps has changed."""
     assert recipes(name) == json.loads((FOLDER / f"{name}.json").read_text())
 
 

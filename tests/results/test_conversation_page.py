@@ -115,5 +115,5 @@ def test_results_leave_as_mtrageval_tasks(results: Results, tmp_path: Path) -> N
     ]
     held = read_submission(tmp_path / "task_b.shy.gold.jsonl")
     assert held.predictions["c-places-01::2"].reason == "too slow"
-    with pytest.raises(ConfigError, match="unknown form"):
+    with pytest.raises(ConfigError, match="unknown exporter"):
         results.export(tmp_path, "pdf")

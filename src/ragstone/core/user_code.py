@@ -9,7 +9,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -17,6 +17,8 @@ from typing import Final
 from ragstone.errors import ConfigError
 
 _PREFIX: Final = "ragstone_user_"
+_TEXTS: Final[dict[str, Mapping[Path, bytes]]] = {}
+"""Name of an imported module -> the text of its file and of those beside it, as imported."""
 
 
 def load_file(path: Path, where: str) -> ModuleType:
@@ -26,7 +28,8 @@ def load_file(path: Path, where: str) -> ModuleType:
         ConfigError: the import failed; the message contains file, line and reason.
     """
     siblings = list(_siblings(path))
-    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in (path, *siblings))).hexdigest()
+    texts = {file: file.read_bytes() for file in (path, *siblings)}
+    digest = hashlib.sha256(b"\0".join(texts.values())).hexdigest()
     name = f"{_PREFIX}{path.stem}_{digest[:12]}"
     if name in sys.modules:
         return sys.modules[name]
@@ -36,16 +39,19 @@ def load_file(path: Path, where: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look their module up here while they are created.
     sys.modules[name] = module
+    _TEXTS[name] = texts
     for sibling in siblings:
         sys.modules.pop(sibling.stem, None)
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        del sys.modules[name]
-        line = error_line(error)
+        del sys.modules[name], _TEXTS[name]
+        reason = error.msg if isinstance(error, SyntaxError) else error
         raise ConfigError(
-            f"{where}: {path} failed on import: {error!r}{line}", path=path
+            f"{where}: {path} failed on import: {type(error).__name__}: {reason}"
+            f"{error_line(error)}",
+            path=path,
         ) from error
     finally:
         sys.path.remove(str(path.parent))
@@ -54,6 +60,8 @@ def load_file(path: Path, where: str) -> ModuleType:
 
 def error_line(error: Exception) -> str:
     """Return the file and the line that raised an error, in brackets."""
+    if isinstance(error, SyntaxError):
+        return f" ({Path(error.filename or '').name}, line {error.lineno})"
     frames = traceback.extract_tb(error.__traceback__)
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
@@ -88,9 +96,15 @@ def source_digest(kind: type) -> str:
         path = Path()  # a class of an interactive session
     if not path.is_file():
         return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
-    parts = _used(ast.parse(path.read_bytes()), kind.__qualname__.partition(".")[0])
-    beside = [ast.dump(ast.parse(file.read_bytes())) for file in _imported(parts, path.parent)]
+    texts = _TEXTS.get(kind.__module__, {})
+    parts = _used(_tree(path, texts), kind.__qualname__.partition(".")[0])
+    beside = [ast.dump(_tree(file, texts)) for file in _imported(parts, path.parent)]
     return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
+
+
+def _tree(path: Path, texts: Mapping[Path, bytes]) -> ast.Module:
+    """Return the syntax tree of a file as it was imported; it may have changed since."""
+    return ast.parse(texts[path] if path in texts else path.read_bytes())
 
 
 def _source_of_methods(kind: type) -> str:

@@ -15,6 +15,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.prices import Budget, Prices
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
+from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_queries
@@ -224,6 +225,7 @@ class Experiment:
             )
 
     def _services(self, calls: Calls) -> Services:
+        error_log.set(self.store.root / "errors.log")
         return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
 
     def _beside(self, path: str) -> Path:

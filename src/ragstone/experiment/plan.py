@@ -18,8 +18,9 @@ from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError
-from ragstone.experiment.steps import Step, compute, input_records, tasks_of
+from ragstone.experiment.steps import MetricSet, Step, compute, input_records, tasks_of
 from ragstone.results.wording import TITLES, left_out_text, shorten
+from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.calls.estimates import Estimate
@@ -190,6 +191,18 @@ class Plan:
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
 
+    def __repr__(self) -> str:
+        """Return one line: the sizes, and the number of steps to do."""
+        to_do = sum(step.to_do for step in self.steps)
+        sizes = f"{self.trials} trials x {self.queries} queries"
+        return brief(
+            self, sizes, f"{to_do} of {len(self.steps)} steps to do", f"{self.calls} calls"
+        )
+
+    def __str__(self) -> str:
+        """Return the plan for people."""
+        return self.text()
+
     @property
     def answer_calls(self) -> int:
         """Maximum number of model calls for answers."""
@@ -287,12 +300,19 @@ def _tree(steps: Sequence[PlannedStep]) -> list[str]:
 
     def lines(parent: Step | None, indent: str) -> Iterator[str]:
         for one in children.get(parent, ()):
-            title = shorten(f"{indent}{TITLES[one.step]}: {spec_of(one.component)}", width)
+            title = shorten(f"{indent}{TITLES[one.step]}: {_name(one.component)}", width)
             calls = f", at most {one.calls:,} model calls" if one.calls else ""
             yield f"{title:<{width}} {one.state}{calls}"
             yield from lines(one.source, indent + "  ")
 
     return list(lines(None, "  "))
+
+
+def _name(component: Any) -> str:
+    """Return a component as people write it; metrics by their names."""
+    if isinstance(component, MetricSet):
+        return ", ".join(map(str, component.metrics))
+    return str(spec_of(component))
 
 
 def _counts(steps: Sequence[PlannedStep]) -> list[str]:

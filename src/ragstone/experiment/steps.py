@@ -36,7 +36,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.store import Store, StoredTable
 from ragstone.errors import ComponentError
-from ragstone.types import Prediction, Ranking, Search, Task
+from ragstone.types import Prediction, Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -59,14 +59,22 @@ class Step:
     owner: str = ""
     """The system to name in errors."""
 
+    def __repr__(self) -> str:
+        """Return one line: the name, the component's class and the names of the inputs."""
+        inputs = (
+            f"{role}={given.name}" if isinstance(given, Step) else role
+            for role, given in self.inputs.items()
+        )
+        return brief(self, self.name, type(self.component).__name__, *inputs)
+
     @property
     def kind(self) -> StepKind:
-        """What steps of this name have in common."""
+        """The functions that all steps of this name share."""
         return KINDS[self.name]
 
 
 class StepKind(NamedTuple):
-    """What steps of one name have in common."""
+    """The functions that steps of one name share."""
 
     apply: Callable[..., Any]
     """Called with the component, the services and the inputs; returns one outcome per query."""

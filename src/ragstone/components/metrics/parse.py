@@ -48,17 +48,18 @@ def parse_metric(written: Any, folder: Path | None = None) -> RankingMetric | An
         UnknownMetric: no metric has that name.
         ConfigError: the cutoff or an option is not one that the metric takes.
     """
-    if isinstance(written, str):
-        return _parse(written, folder)
-    if isinstance(written, dict):
+    if isinstance(written, str) and ":" not in written:
+        return _parse(written)
+    # The file of your own class may have changed since the last call.
+    if isinstance(written, str | dict):
         return _make(parse_spec(written, where="metric"), folder)
     metric: RankingMetric | AnswerMetric = create("metrics", written, where="metric", folder=folder)
     return metric
 
 
 @lru_cache(maxsize=1024)
-def _parse(name: str, folder: Path | None) -> RankingMetric | AnswerMetric:
-    return _make(parse_spec(name, where="metric"), folder)
+def _parse(name: str) -> RankingMetric | AnswerMetric:
+    return _make(parse_spec(name, where="metric"), None)
 
 
 def _make(spec: Spec, folder: Path | None) -> RankingMetric | AnswerMetric:
