@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench campaign clean
+.PHONY: help demo torch test check lint types format bench figures campaign clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ bench: $(VENV)/.dev ## run the short benchmarks
 	$(BIN)/python benchmarks/judge_parsing.py
 	$(BIN)/python benchmarks/reading_speed.py
 	$(BIN)/python benchmarks/calls_speed.py
+
+figures: $(VENV)/.dev ## run the commands behind the published figures, list those that no longer hold
+	$(BIN)/python benchmarks/figures.py
 
 SHARED ?= $(or $(RAGSTONE_SHARED_DATA),../shared/data)
 campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)

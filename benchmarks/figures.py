@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,15 +65,11 @@ def blocks(text: str) -> list[str]:
 
 
 def figures_of(block: str, known: Iterable[str] = ()) -> list[str]:
-    """Return the figures of a block, as the kinds of docs/figures.yaml define them.
-
-    Inline code and the `known` texts are left out.
-    """
-    block = re.sub(r"`[^`]+`", "`", block)
+    """Return the figures of a block, without inline code and without the `known` texts."""
     for text in sorted(known, key=len, reverse=True):
         block = re.sub(rf"(?<![\w.]){re.escape(text)}(?!\w)", "*", block)
     kinds = "|".join(f"(?:{kind})" for kind in read_figures()["kinds"])
-    return [match[0] for match in re.finditer(kinds, block)]
+    return [match[0] for match in re.finditer(kinds, re.sub(r"`[^`]+`", "`", block))]
 
 
 def numbers(text: str) -> list[str]:
@@ -106,7 +102,7 @@ def measured_numbers(entry: dict[str, Any], output: str) -> list[float]:
         for key in value[1:].split("/"):
             found = found[int(key) if isinstance(found, list) else key]
         return [float(found) * scale]
-    match = re.search(value, output)
+    match = re.search(value, output, re.MULTILINE)
     return [float(g.replace(",", "")) * scale for g in match.groups()] if match else []
 
 
@@ -125,8 +121,6 @@ def problem(entry: dict[str, Any], output: str, tolerance: float) -> str:
 
 def obstacle(command: dict[str, Any], minutes: float) -> str:
     """Return why a command cannot run here, or "" if it can."""
-    if "cannot" in command:
-        return str(command["cannot"])
     for need in command.get("needs", []):
         path = ROOT / need.format(data=DATA)
         if not (path.exists() if "/" in need or "{" in need else find_spec(need)):
@@ -135,13 +129,41 @@ def obstacle(command: dict[str, Any], minutes: float) -> str:
     return f"takes {command['minutes']} minutes (--minutes)" if slow else ""
 
 
-def run(command: str) -> str:
-    """Return the output of a command, and the JSON that it writes in place of it."""
+def run(command: str) -> str | None:
+    """Return the JSON that a command writes or else its output, or None if it fails."""
     with tempfile.TemporaryDirectory() as folder:
-        path, store = Path(folder) / "figures.json", ROOT / ".ragstone" / "figures"
-        line = command.format(python=sys.executable, data=DATA, store=store, json=path, out=folder)
-        done = subprocess.run(["bash", "-c", line], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-        return path.read_text("utf-8") if path.exists() else done.stdout.decode()
+        places = {
+            "python": sys.executable,
+            "data": DATA,
+            "store": ROOT / ".ragstone" / "figures",
+            "json": Path(folder) / "figures.json",
+            "out": folder,
+        }
+        for name, place in places.items():
+            command = command.replace(f"{{{name}}}", str(place))
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=ROOT,
+            env={**os.environ, "PATH": path, "RAGSTONE_SHARED_DATA": DATA},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        written = Path(folder) / "figures.json"
+        output = written.read_text("utf-8") if written.exists() else done.stdout.decode()
+        return output if done.returncode == 0 else None
+
+
+def problems(command: dict[str, Any]) -> Iterator[str]:
+    """Yield a line per figure that does not hold after a run of its command."""
+    output = run(command["run"])
+    if output is None:
+        yield f"the command failed: {command['run']}"
+        return
+    for entry in [] if command.get("asserted") else command["figures"]:
+        if found := problem(entry, output, command.get("tolerance", 0)):
+            yield f"{entry['where']}: {entry.get('figure') or entry['block']}: {found}"
 
 
 def main() -> int:
@@ -157,11 +179,9 @@ def main() -> int:
         if reason := obstacle(command, chosen.minutes):
             print(f"{name}: not run, {reason}; measured {command['date']}")
             continue
-        output = run(command["run"])
-        for entry in command["figures"]:
-            if found := problem(entry, output, command.get("tolerance", 0)):
-                wrong += 1
-                print(f"{name}: {entry['where']}: {entry.get('figure') or entry['block']}: {found}")
+        found = list(problems(command))
+        print("\n".join([f"{name}: {len(command['figures'])} entries", *found]), flush=True)
+        wrong += len(found)
     print(f"{wrong} figures do not hold")
     return int(wrong > 0)
 
