@@ -64,6 +64,12 @@ def blocks(text: str) -> list[str]:
     return [" ".join(block.split()) for block in re.split(r"\n\s*\n|\n(?=\s*(?:-|\d+\.) )", text)]
 
 
+def allowed(page: str) -> list[str]:
+    """Return the numbers of a page that are not measured: parameters, limits and the like."""
+    found: dict[str, list[str]] = read_figures()["allowed"]
+    return [*found["everywhere"], *found.get(page, [])]
+
+
 def figures_of(block: str, known: Iterable[str] = ()) -> list[str]:
     """Return the figures of a block, without inline code and without the `known` texts."""
     for text in sorted(known, key=len, reverse=True):
@@ -89,7 +95,8 @@ def published_numbers(entry: dict[str, Any]) -> list[str]:
         return numbers(entry["figure"])
     page, _, anchor = entry["where"].partition("#")
     named = [b for b in blocks(sections(page)[anchor]) if b.startswith(entry["block"])]
-    return [number for block in named for figure in figures_of(block) for number in numbers(figure)]
+    found = [figure for block in named for figure in figures_of(block, allowed(page))]
+    return [number for figure in found for number in numbers(figure)]
 
 
 def measured_numbers(entry: dict[str, Any], output: str) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from benchmarks.figures import (
     ROOT,
+    allowed,
     blocks,
     figures_of,
     holds,
@@ -24,11 +25,6 @@ from benchmarks.figures import (
 FIGURES = read_figures()
 COMMANDS: dict[str, dict[str, Any]] = FIGURES["commands"]
 ENTRIES = [entry for command in COMMANDS.values() for entry in command["figures"]]
-
-
-def allowed(page: str) -> list[str]:
-    """Return the numbers of a page that are parameters, limits or the like."""
-    return [*FIGURES["allowed"]["everywhere"], *FIGURES["allowed"].get(page, [])]
 
 
 @pytest.mark.parametrize("page", [page for page in pages() if "/decisions/" not in page])
