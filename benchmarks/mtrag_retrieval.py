@@ -72,7 +72,7 @@ def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> 
 def measure(
     dataset: Dataset, domain: str, retriever: str, formers: Mapping[str, str]
 ) -> Iterator[Found]:
-    """Yield what each query form finds in one domain."""
+    """Yield the results of each query form in one domain."""
     queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
     made = create("retrievers", yaml.safe_load(retriever), where="retriever")
     for name, written in formers.items():
