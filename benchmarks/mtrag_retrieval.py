@@ -66,7 +66,8 @@ def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> 
     """Return one ranking per search; a fusion's parts are ranked one by one."""
     if retriever.parts:
         return list(retriever.fuse([ranked(part, searches, corpus) for part in retriever.parts]))
-    return [outcome.value for outcome in retriever.retrieve(searches, Services(corpus=corpus))]
+    outcomes = retriever.retrieve(searches, Services(corpus=corpus))
+    return [outcome.value or Ranking() for outcome in outcomes]
 
 
 def measure(

@@ -3,8 +3,9 @@
     python -m benchmarks.worth_sets ../shared/data OUT --limit 40
     ragstone data worth OUT/*.yaml
 
-Writes each set in Ragstone's own layout and an experiment file for it, and runs them; replies are kept, so the same command resumes. MIRAGE's pool is not among the shared data: it is asked
-without context alone.
+Writes each set in Ragstone's own layout and an experiment file for it, and runs them; replies are
+kept, so the same command resumes. MIRAGE's pool is not among the shared data: it is asked without
+context alone.
 """
 
 from __future__ import annotations

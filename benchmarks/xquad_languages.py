@@ -3,9 +3,10 @@
     python benchmarks/xquad_languages.py ../shared/data/xquad
     python benchmarks/xquad_languages.py ../shared/data/xquad --dense --store STORE --limit 300
 
-Per language: BM25 as it comes, with the language's Snowball stemmer and with its stop words too (if there are any), the same questions against the English paragraphs, and with `--dense` the
-bundled MiniLM, a model of English. Prints a Markdown table with intervals of 95 %, articles drawn
-whole, and the paired differences that stemming makes, corrected by Holm over the languages.
+Per language: BM25 as it comes, with the language's Snowball stemmer and with its stop words too (if
+there are any), the same questions against the English paragraphs, and with `--dense` the bundled
+MiniLM, a model of English. Prints a Markdown table with intervals of 95 %, articles drawn whole,
+and the paired differences that stemming makes, corrected by Holm over the languages.
 """
 
 from __future__ import annotations

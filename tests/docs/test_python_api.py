@@ -55,7 +55,7 @@ def test_every_block_of_the_page_runs(shown: list[str]) -> None:
 def test_the_readme_block_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its lines fit the results of any experiment; the demo's need models, so others replace them."""
+    """Its lines fit the results of any experiment; the demo's need models, so others are used."""
     (block,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     stored = made_results(tmp_path)
     results = ragstone.Results(stored.store, stored.record)
