@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ragstone.core.store import Store
-from ragstone.results.number_format import interval_text, number
 from ragstone.results.reader import TrialResults
 from ragstone.results.results import Results
+from ragstone.results.wording import interval_text, number
 from ragstone.statistics.breakdown import differences_by, groups_of
 from ragstone.statistics.paired import Difference
 from ragstone.statistics.summary import Summary

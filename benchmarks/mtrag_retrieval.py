@@ -66,8 +66,8 @@ def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> 
     """Return one ranking per search; a fusion's parts are ranked one by one."""
     if retriever.parts:
         return list(retriever.fuse([ranked(part, searches, corpus) for part in retriever.parts]))
-    outcomes = retriever.retrieve(searches, Services(corpus=corpus))
-    return [outcome.value or Ranking() for outcome in outcomes]
+    found = retriever.retrieve(searches, Services(corpus=corpus))
+    return [outcome.value or Ranking() for outcome in found]
 
 
 def measure(

@@ -1,4 +1,4 @@
-"""Tests of pages need a browser, which no Python package brings."""
+"""Tests of pages need a browser, which no Python package contains."""
 
 from __future__ import annotations
 

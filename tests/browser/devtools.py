@@ -32,8 +32,8 @@ FLAGS: Final = (
     "--disable-dev-shm-usage",
     "--remote-debugging-port=0",
 )
-PATIENCE: Final = 60.0
-"""Seconds after which the browser is taken for stuck."""
+TIMEOUT_SECONDS: Final = 60.0
+"""Timeout of one action, in seconds."""
 
 
 def find_chromium() -> str | None:
@@ -44,7 +44,7 @@ def find_chromium() -> str | None:
 
 @dataclass
 class Page:
-    """A tab; collects what the page complained about and what it asked for."""
+    """A tab; collects errors, warnings and requested addresses of its page."""
 
     socket: aiohttp.ClientWebSocketResponse
     complaints: list[str] = field(default_factory=list)
@@ -52,10 +52,10 @@ class Page:
     _number: int = 0
 
     async def send(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and return its result, taking events as they come."""
+        """Send a command and return its result; collect the events before it."""
         self._number += 1
         await self.socket.send_json({"id": self._number, "method": method, "params": parameters})
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while True:
                 message = await self.socket.receive_json()
                 if message.get("id") == self._number:
@@ -93,15 +93,15 @@ class Page:
         return held["result"].get("value")
 
     async def until(self, condition: str) -> None:
-        """Wait until an expression is true; raise `TimeoutError` where it never is."""
-        end = time.monotonic() + PATIENCE
+        """Wait until an expression is true; raise `TimeoutError` if it stays false."""
+        end = time.monotonic() + TIMEOUT_SECONDS
         while not await self.run(f"Boolean({condition})"):
             if time.monotonic() > end:
-                raise TimeoutError(f"the page never came to: {condition}")
+                raise TimeoutError(f"the condition stayed false: {condition}")
             await asyncio.sleep(0.02)
 
     async def resize(self, width: int, height: int = 900) -> None:
-        """Give the page's window another size."""
+        """Set the size of the page's window."""
         await self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -112,11 +112,11 @@ class Page:
 
     async def prefer(self, scheme: str) -> None:
         """Set `prefers-color-scheme`."""
-        wish = {"name": "prefers-color-scheme", "value": scheme}
-        await self.send("Emulation.setEmulatedMedia", features=[wish])
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        await self.send("Emulation.setEmulatedMedia", features=[feature])
 
     async def picture(self) -> bytes:
-        """Return a screenshot of what the window shows, as PNG."""
+        """Return a screenshot of the window, as PNG."""
         taken = await self.send("Page.captureScreenshot")
         return base64.b64decode(taken["data"])
 
@@ -135,7 +135,7 @@ async def open_page(address: str) -> AsyncIterator[Page]:
 
 @contextmanager
 def running_browser(path: str) -> Iterator[str]:
-    """Run a browser with a profile of its own; yield where it listens, on this machine only."""
+    """Run a browser with a new profile; yield its local DevTools address."""
     profile = tempfile.mkdtemp(prefix="ragstone-browser-")
     command = [path, *FLAGS, f"--user-data-dir={profile}"]
     no = subprocess.DEVNULL
@@ -144,16 +144,16 @@ def running_browser(path: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{_port(Path(profile) / 'DevToolsActivePort', process)}"
     finally:
         process.terminate()
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=TIMEOUT_SECONDS)
         shutil.rmtree(profile, ignore_errors=True)
 
 
 def _port(file: Path, process: subprocess.Popen[bytes]) -> int:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < end:
         if file.exists() and (lines := file.read_text().splitlines()):
             return int(lines[0])
         if process.poll() is not None:
             raise RuntimeError(f"the browser ended with exit code {process.returncode}")
         time.sleep(0.02)
-    raise TimeoutError("the browser did not say where it listens")
+    raise TimeoutError("the browser did not write its DevTools port")

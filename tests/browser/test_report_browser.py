@@ -36,7 +36,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def visit(browser: str, report: Path, act: Callable[[Page], Awaitable[None]]) -> None:
-    """Open a report, act, and require that it complained of nothing and loaded nothing else."""
+    """Open a report and act; assert that it has no errors and loads no other file."""
 
     async def run() -> None:
         async with open_page(browser) as page:
@@ -53,7 +53,7 @@ def visit(browser: str, report: Path, act: Callable[[Page], Awaitable[None]]) ->
 
 
 def test_charts_are_drawn_and_described(chromium: str, plain: Path) -> None:
-    """Every chart is an image with a label, and marks its data with visible shapes."""
+    """Every chart has a label and visible marks."""
 
     async def act(page: Page) -> None:
         assert await page.run(CHARTS) == 6
@@ -68,8 +68,8 @@ def test_charts_are_drawn_and_described(chromium: str, plain: Path) -> None:
     visit(chromium, plain, act)
 
 
-def test_a_query_has_a_page_and_a_way_back(chromium: str, plain: Path) -> None:
-    """The list leads to a query's page, that one to the next, and back to the list."""
+def test_a_query_has_a_page_and_a_link_back(chromium: str, plain: Path) -> None:
+    """The list links to the page of a query, which links to the next one and to the list."""
 
     async def act(page: Page) -> None:
         await page.run("document.querySelector('.queries a').click()")
@@ -97,7 +97,7 @@ def test_a_query_has_a_page_and_a_way_back(chromium: str, plain: Path) -> None:
 
 
 def test_an_address_leads_straight_to_a_query(chromium: str, plain: Path) -> None:
-    """A link to a query's page works, and one to no query says so."""
+    """An address with a query id opens its page; an unknown id shows a message."""
 
     async def run() -> None:
         async with open_page(chromium) as page:
@@ -115,7 +115,7 @@ def test_an_address_leads_straight_to_a_query(chromium: str, plain: Path) -> Non
 
 
 def test_the_list_is_filtered(chromium: str, plain: Path) -> None:
-    """Words, labels and outcomes narrow the list; long lists come piece by piece."""
+    """Words, labels and outcomes filter the list; long lists are shown in pieces."""
 
     async def act(page: Page) -> None:
         assert await page.run(LISTED) == 100
@@ -147,7 +147,7 @@ async def _choose(page: Page, field: str, value: str, event: str = "change") -> 
 
 
 def test_tables_are_sorted_by_number_and_name(chromium: str, plain: Path) -> None:
-    """A heading sorts its column, the highest first, and the other way when chosen again."""
+    """A click on a heading sorts its column in descending order, a second click reverses it."""
 
     async def act(page: Page) -> None:
         first = "document.querySelector('#cost tbody').rows[0].cells[6].dataset.value"
@@ -168,7 +168,7 @@ def test_tables_are_sorted_by_number_and_name(chromium: str, plain: Path) -> Non
 
 @pytest.mark.parametrize("width", [400, 1000, 1600])
 def test_nothing_is_cut_at_any_width(chromium: str, hostile: Path, width: int) -> None:
-    """The page itself never scrolls sideways, whatever the names are; charts follow the width."""
+    """The page does not scroll sideways with any name; charts follow its width."""
 
     async def act(page: Page) -> None:
         await page.resize(width)
@@ -182,7 +182,7 @@ def test_nothing_is_cut_at_any_width(chromium: str, hostile: Path, width: int) -
 
 
 def test_hostile_text_runs_nothing(chromium: str, hostile: Path) -> None:
-    """Markup in names, ids and answers is shown as text on every page, and runs nowhere."""
+    """Markup in names, ids and answers is text on every page and never runs."""
 
     async def act(page: Page) -> None:
         for place in range(0, 12, 3):
@@ -199,8 +199,8 @@ def test_hostile_text_runs_nothing(chromium: str, hostile: Path) -> None:
     visit(chromium, hostile, act)
 
 
-def test_light_and_dark_follow_the_reader(chromium: str, plain: Path) -> None:
-    """The system's preference holds until the reader chooses; charts go along."""
+def test_the_scheme_follows_the_preference(chromium: str, plain: Path) -> None:
+    """Page and charts follow the system's preference until the reader clicks the button."""
     ground = "getComputedStyle(document.body).backgroundColor"
     axis = "getComputedStyle(document.querySelector('#chart-answers .role-axis-label text')).fill"
     button = "document.getElementById('theme')"
@@ -219,7 +219,7 @@ def test_light_and_dark_follow_the_reader(chromium: str, plain: Path) -> None:
 
 
 def test_the_keyboard_reaches_everything(chromium: str, plain: Path) -> None:
-    """Tab goes from the skip link to the contents; Enter on a query opens its page."""
+    """Tab moves from the skip link to the contents; Enter on a query opens its page."""
 
     async def act(page: Page) -> None:
         await _press(page, "Tab")

@@ -41,7 +41,7 @@ def test_people_get_means_intervals_and_a_verdict(files: list[str]) -> None:
     """Each system's row, the queries left out, the sentence at the end."""
     output = run(*files[:2])
 
-    assert "EM: 39 queries that all have, 1 left out" in output
+    assert "EM: 39 queries scored by every system, 1 left out" in output
     assert "new is better than old by 0.25" in output
     assert "[" in next(line for line in output.splitlines() if line.startswith("old "))
 

@@ -74,7 +74,7 @@ def package_scores(
 ) -> list[list[float]]:
     """Return precision, recall and F1 as the package computes them, one pair at a time.
 
-    In a batch it pads the cosines with 0, which wins over a token's where that is negative.
+    In a batch the package pads cosines with 0, which replaces negative cosines of tokens.
     """
     score = importlib.import_module("bert_score").score
     options["batch_size"] = 1

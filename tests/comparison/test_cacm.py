@@ -1,9 +1,10 @@
 """BM25 on CACM against Anserini: the scores of its run, the published MAP 0.3123 and P@30 0.1942.
 
-The published figures are of the qrels as they stand, in which 55 ids lack their zeros (CACM-411 for
-CACM-0411) and count as relevant passages that no one finds. They come out with Lucene's words,
+The published figures use the unrepaired qrels: 55 ids have no leading zeros (CACM-411 instead of
+CACM-0411) and count as relevant passages that are never found. The figures need Lucene's words,
 which keep some points and apostrophes (U.S, 1,000), and its lengths, which are rounded to a byte.
-Ragstone's own words and exact lengths give a little less on those qrels; with the zeros, more.
+Ragstone's own words and exact lengths give slightly lower values on these qrels, and higher ones on
+repaired qrels.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Cacm:
 
 @pytest.fixture(scope="module")
 def cacm(shared_data: Callable[[str], Path]) -> Cacm:
-    """Return the collection; skip where it is not there."""
+    """Return the collection; skip if it is absent."""
     return Cacm(shared_data("cacm"))
 
 

@@ -14,9 +14,10 @@ from ragstone.components.metrics.rb_agg import rb_agg
 from ragstone.evaluation.human_grades import HumanSet, read_human_set
 from ragstone.evaluation.score_files import evaluate_answers
 from ragstone.statistics.auc import auc
-from ragstone.statistics.correlation import Correlation, pearson
+from ragstone.statistics.correlation import pearson
 from ragstone.statistics.judge_quality import rater_correlation
 from ragstone.statistics.metric_correlations import correlations, inverse_frequency
+from ragstone.statistics.resampling import Coefficient
 from ragstone.types import Context, ContextPassage
 
 SharedData: TypeAlias = Callable[[str], Path]
@@ -30,7 +31,7 @@ def mtrag(shared_data: SharedData, rating: str) -> HumanSet:
 
 def against(
     held: HumanSet, places: list[int], weights: list[float] | None = None
-) -> dict[str, Correlation]:
+) -> dict[str, Coefficient]:
     """Return Spearman's correlation of each stored metric with people, at some places."""
     columns = {name: [held.values[name][i] for i in places] for name in METRICS}
     people = {"people": [held.items[i].value for i in places]}
@@ -40,12 +41,12 @@ def against(
 
 
 def models(held: HumanSet) -> list[int]:
-    """Return where the models' answers are: the reference's metrics are 1 by construction."""
+    """Return the places of the models' answers: metrics of the reference are 1 by construction."""
     return [i for i, one in enumerate(held.items) if one.system != "reference"]
 
 
 def answerable(held: HumanSet) -> list[int]:
-    """Return where the queries can be answered, wholly or in part."""
+    """Return the places of fully or partly answerable queries."""
     fitting = {"ANSWERABLE", "PARTIAL"}
     return [
         i for i, one in enumerate(held.items) if one.item.query.labels["answerability"] in fitting
@@ -59,7 +60,7 @@ def answerable(held: HumanSet) -> list[int]:
 def test_the_known_correlations_with_faithfulness_come_out(
     shared_data: SharedData, rating: str, expected: dict[str, float]
 ) -> None:
-    """318 answers of models, mean of the raters; people among themselves stay the ceiling."""
+    """318 answers of models, with the mean of the raters, give the known correlations."""
     held = mtrag(shared_data, rating)
 
     found = against(held, models(held))
@@ -71,10 +72,10 @@ def test_the_known_correlations_with_faithfulness_come_out(
 
 
 def test_the_order_of_table_7_depends_on_the_weighting(shared_data: SharedData) -> None:
-    """RB_llm > RB_agg > RL_F only where the weights even out RB_llm's own values.
+    """The order RB_llm > RB_agg > RL_F needs weights that balance RB_llm's own values.
 
-    The paper says that its correlation is weighted and not how. Unweighted, or with every win rate
-    counting alike, RB_agg goes best with the win rate on the answerable tasks of all three systems.
+    The paper does not define its weighted correlation. Unweighted, or with equal weights of all win
+    rates, RB_agg has the highest correlation with the win rate on the answerable tasks.
     """
     held = mtrag(shared_data, "win-rate")
     declined = held.values["not declined wrongly"]
@@ -93,7 +94,7 @@ def test_the_order_of_table_7_depends_on_the_weighting(shared_data: SharedData) 
 
 
 def test_the_metrics_order_is_within_chance(shared_data: SharedData) -> None:
-    """The intervals of the three overlap: 30 conversations do not tell them apart."""
+    """The intervals of the three overlap: 30 conversations do not distinguish them."""
     held = mtrag(shared_data, "win-rate")
 
     found = against(held, answerable(held))

@@ -1,4 +1,4 @@
-"""The annotators of mtRAG's released human evaluation agree as much as is known of them."""
+"""Agreement of the annotators of mtRAG's released human evaluation equals known values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def evaluations(shared_data: SharedData) -> list[dict[str, Any]]:
 
 
 def ratings(evaluation: dict[str, Any], name: str) -> list[float]:
-    """Return what the two or three annotators gave."""
+    """Return the ratings of the two or three annotators."""
     return [float(given["value"]) for given in evaluation["annotations"][name].values()]
 
 

@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from ragstone.components.judges.idk_conditioning import KEEP, cell
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.rb_agg import conditioned, rb_agg
+from ragstone.components.metrics.rb_agg import rb_agg
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.evaluation.score_files import average, evaluate_run
 
@@ -56,7 +57,7 @@ def test_a_run_gets_its_authors_scores(
 
 
 def test_queries_that_a_run_lacks_are_named_and_lower_the_mean(shared_data: SharedData) -> None:
-    """BM25 has nothing for one of ClapNQ's last turns; it counts 0 within n, as in the author's."""
+    """BM25 has no ranking for one last turn of ClapNQ; it counts as 0, as in mtRAG's script."""
     folder = shared_data("mtrag")
 
     found = evaluate_run(
@@ -149,7 +150,8 @@ def test_rb_agg_equals_the_stored_value_of_every_response(
         fitting = stored(row, "conditional_idk")
         parts = [stored(row, part) for part in ("RougeL", "Bert-Rec", "Bert-KPrec")]
         refused = 1.0 - fitting if label in {"ANSWERABLE", "PARTIAL"} else fitting
-        found = conditioned(rb_agg(*parts), label, refused)
+        adjusted = cell(label, "yes" if refused >= 1.0 else "no", "script")
+        found = rb_agg(*parts) if adjusted == KEEP else float(adjusted)
         differing += abs(found - stored(row, "rb_agg")) > 1e-9
 
     assert (len(rows), differing) == (size, 0)

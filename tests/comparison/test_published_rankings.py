@@ -16,7 +16,7 @@ SharedData: TypeAlias = Callable[[str], Path]
 
 
 def test_splade_on_trec_dl_2019(shared_data: SharedData) -> None:
-    """nDCG@10 0.7226 (the paper says 72.3), nDCG@5 0.7476, MRR@10 from grade 2 on 0.8547."""
+    """nDCG@10 0.7226 (72.3 in the paper), nDCG@5 0.7476, MRR@10 from grade 2 on 0.8547."""
     folder = shared_data("bergen") / "trec_dl19"
     names = ["nDCG@10", "nDCG@5", "MRR(rel=2)@10"]
 
@@ -29,7 +29,7 @@ def test_splade_on_trec_dl_2019(shared_data: SharedData) -> None:
 
 
 def test_bm25_on_cacm(shared_data: SharedData) -> None:
-    """P@30 0.1942 as Anserini's regression says, over the 52 of 64 queries that are judged."""
+    """P@30 0.1942 as in Anserini's regression, over the 52 of 64 queries that are judged."""
     folder = shared_data("cacm")
 
     found = evaluate_run(

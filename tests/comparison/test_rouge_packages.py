@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge import Rouge
 from rouge_score.rouge_scorer import RougeScorer
-
-from ragstone.components.metrics.answer_batch import AnswerBatch
-from ragstone.components.metrics.parse import parse_metric
+from tests.support import answer_value
 
 GOOGLE = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
 PLTRDY = Rouge()
@@ -18,12 +16,6 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(ma
 ASCII_TEXTS = st.lists(st.sampled_from(WORDS[:-1]), max_size=25).map(" ".join) | st.text(
     st.characters(max_codepoint=126, min_codepoint=32), max_size=30
 )
-
-
-def value(metric: str, answer: str, gold: list[str]) -> float:
-    """Return the value of one pair."""
-    found = parse_metric(metric).values(AnswerBatch.of(answer, gold))  # type: ignore[arg-type]
-    return float(found[0])
 
 
 @settings(deadline=None)
@@ -36,13 +28,15 @@ def test_the_mtrag_variant_is_googles(answer: str, gold: str) -> None:
 
     for ours, name in (("ROUGE-1", "rouge1"), ("ROUGE-2", "rouge2"), ("ROUGE-L", "rougeL")):
         expected = theirs[name].fmeasure
-        assert value(f"{ours}(variant=mtrag)", answer, [gold]) == pytest.approx(expected, abs=1e-12)
+        assert answer_value(f"{ours}(variant=mtrag)", answer, [gold]) == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 @settings(deadline=None)
 @given(ASCII_TEXTS, st.lists(ASCII_TEXTS, min_size=1, max_size=4))
 def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> None:
-    """The best of several gold answers, where every token is ASCII and holds a letter or digit."""
+    """The best of several gold answers, if every token is ASCII with a letter or digit."""
     gold = [text for text in gold if any(map(str.isalnum, text))]
     if not gold or not any(map(str.isalnum, answer)):
         return
@@ -50,13 +44,13 @@ def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> N
 
     for ours, name in (("ROUGE-1", "rouge1"), ("ROUGE-2", "rouge2"), ("ROUGE-L", "rougeL")):
         expected = max(scores[name].fmeasure for scores in theirs)
-        assert value(ours, answer, gold) == pytest.approx(expected, abs=1e-12)
+        assert answer_value(ours, answer, gold) == pytest.approx(expected, abs=1e-12)
 
 
 @settings(deadline=None)
 @given(ASCII_TEXTS, ASCII_TEXTS)
 def test_the_bergen_variant_is_the_package_rouges(answer: str, gold: str) -> None:
-    """Where the package raises, BERGEN counts 0."""
+    """BERGEN counts 0 if the package raises."""
     if not gold.strip():
         return
     try:
@@ -66,6 +60,5 @@ def test_the_bergen_variant_is_the_package_rouges(answer: str, gold: str) -> Non
 
     for ours, name in (("ROUGE-1", "rouge-1"), ("ROUGE-2", "rouge-2"), ("ROUGE-L", "rouge-l")):
         expected = theirs[name]["f"]
-        assert value(f"{ours}(variant=bergen)", answer, [gold]) == pytest.approx(
-            expected, abs=1e-12
-        )
+        value = answer_value(f"{ours}(variant=bergen)", answer, [gold])
+        assert value == pytest.approx(expected, abs=1e-12)

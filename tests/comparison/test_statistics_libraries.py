@@ -39,7 +39,7 @@ def drawn(kind: str, n: int) -> np.ndarray:
 @pytest.mark.parametrize("n", [25, 200, 2_000])
 @pytest.mark.parametrize("kind", ["binary", "recall", "continuous", "skewed"])
 def test_intervals_equal_scipys_within_its_sampling_error(kind: str, n: int) -> None:
-    """Each end lies within four standard errors of the end that 20,000 BCa resamples give.
+    """Each end is within four standard errors of the end of 20,000 BCa resamples.
 
     The error of a percentile is sqrt(q (1 - q) / resamples) over the density there, about 0.019
     standard errors of the mean at 2.5 %; binary means move in steps of 1 / n besides.
@@ -115,7 +115,7 @@ def test_corrections_equal_statsmodels(p: list[float]) -> None:
 @settings(max_examples=80, deadline=None)
 @given(COLUMNS)
 def test_correlations_equal_scipys(columns: tuple[list[int], list[int]]) -> None:
-    """Pearson, Spearman with ties, Kendall's tau-b; where scipy has a value, so have we."""
+    """Pearson, Spearman with ties and Kendall's tau-b equal scipy's values."""
     x, y = columns
     if len(set(x)) == 1 or len(set(y)) == 1:
         assert pearson(x, y, resamples=1).value is None
@@ -160,7 +160,7 @@ def test_correlation_intervals_equal_scipys_within_sampling_error() -> None:
     st.sampled_from(["nominal", "ordinal", "interval"]),
 )
 def test_alpha_equals_krippendorff(rows: list[list[int | None]], level: Level) -> None:
-    """Any number of ratings an item; where chance leaves nothing, neither has a value."""
+    """Any number of ratings per item; with one distinct rating both are undefined."""
     mine = krippendorff_alpha(rows, level=level, resamples=1)
     table = np.array([[np.nan if r is None else float(r) for r in row] for row in rows]).T
     kept = {r for row in rows for r in row if r is not None and sum(x is not None for x in row) > 1}

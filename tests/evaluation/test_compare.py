@@ -1,4 +1,4 @@
-"""Comparing systems: the same queries, honest counts, corrected p, a verdict in plain words."""
+"""Comparisons of systems: common queries, counts, corrected p values, verdicts."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def labels(share: float, n: int, seed: int) -> list[float | None]:
     return [float(x) for x in np.random.default_rng(seed).random(n) < share]
 
 
-def test_it_is_the_public_function_however_often_it_is_used() -> None:
+def test_it_is_the_public_function() -> None:
     """Importing the module does not hide the function behind it."""
     assert ragstone.compare is compare
     assert ragstone.compare is compare
 
 
 def test_only_queries_that_all_systems_have_are_compared() -> None:
-    """Absent, failed and extra queries are left out and counted, never taken for 0."""
+    """Absent, failed and extra queries are left out and counted; they never count as 0."""
     a = scores([1.0, 0.0, None, 1.0])
     b = [*scores([1.0, 1.0, 1.0]), *scores([0.0], start=9)]
 
@@ -49,7 +49,7 @@ def test_only_queries_that_all_systems_have_are_compared() -> None:
     assert found.pairs[0].difference.difference == 0.5
 
 
-def test_a_real_difference_is_called_one() -> None:
+def test_a_large_difference_is_significant() -> None:
     """The verdict names the better system, the lead, its interval and p."""
     found = compare(scores(labels(0.3, 300, 1)), scores(labels(0.6, 300, 2)))
 
@@ -60,7 +60,7 @@ def test_a_real_difference_is_called_one() -> None:
     assert found.tests == 1
 
 
-def test_a_lead_of_the_first_is_written_as_a_lead() -> None:
+def test_a_lead_of_the_first_system_is_positive() -> None:
     """The lead and its interval are positive whoever leads."""
     found = compare(scores(labels(0.6, 300, 2)), scores(labels(0.3, 300, 1)))
 
@@ -69,8 +69,8 @@ def test_a_lead_of_the_first_is_written_as_a_lead() -> None:
     assert "-" not in verdict
 
 
-def test_no_difference_says_how_many_more_queries_would_settle_it() -> None:
-    """Near ties are not called; the number of queries is that of the planned test."""
+def test_a_near_tie_reports_how_many_more_queries_are_needed() -> None:
+    """A near tie is not significant; the verdict has the number of queries of a planned test."""
     found = compare(scores(labels(0.50, 100, 1)), scores(labels(0.56, 100, 2)))
 
     pair = found["EM"].pairs[0]
@@ -83,7 +83,7 @@ def test_no_difference_says_how_many_more_queries_would_settle_it() -> None:
 
 
 def test_equal_scores_need_no_more_queries() -> None:
-    """The same values everywhere: the means are equal, and no number of queries helps."""
+    """Equal values have equal means and no sample size."""
     pair = compare(scores([1.0, 0.0]), scores([1.0, 0.0]))["EM"].pairs[0]
 
     assert pair.verdict == "no difference shown between A and B: the means are equal"
@@ -116,7 +116,7 @@ def test_a_baseline_is_compared_with_each_other_system() -> None:
 
 
 def test_three_systems_have_ranks_with_their_stability() -> None:
-    """Best first; for two the pair says it all."""
+    """Ranks are best first; two systems have no ranks."""
     given = [scores(labels(share, 200, seed)) for seed, share in enumerate((0.2, 0.5, 0.9))]
 
     assert [place.system for place in compare(*given)["EM"].ranks] == ["C", "B", "A"]
@@ -124,7 +124,7 @@ def test_three_systems_have_ranks_with_their_stability() -> None:
 
 
 def test_lower_can_be_better() -> None:
-    """The verdict and the ranks turn round."""
+    """The verdict prefers the lower value."""
     slow, fast = scores([3.0 + i % 3 for i in range(50)], "s"), scores([1.0] * 50, "s")
 
     verdict = compare(slow, fast, lower_is_better=["s"])["s"].pairs[0].verdict
@@ -132,8 +132,8 @@ def test_lower_can_be_better() -> None:
     assert verdict.startswith("B is better than A by 2.9800 [2.7")
 
 
-def test_clusters_stand_or_fall_together() -> None:
-    """The comparison is that of `paired_difference` over the same clusters; strays stand alone."""
+def test_clusters_are_kept_whole() -> None:
+    """The difference equals `paired_difference` over the same clusters; others are single."""
     a, b = labels(0.5, 60, 1), labels(0.7, 60, 2)
     clusters = {f"q{i}": f"c{i // 6}" for i in range(54)}
 
@@ -146,8 +146,8 @@ def test_clusters_stand_or_fall_together() -> None:
     assert found.clusters == "clusters"
 
 
-def test_turns_of_a_conversation_are_clusters_unless_told_otherwise() -> None:
-    """Ids of the form conversation::turn say what belongs together."""
+def test_turns_of_a_conversation_are_clusters_by_default() -> None:
+    """Ids of the form conversation::turn define the clusters."""
     a, b = (
         [Score(f"c{i // 5}::{i % 5}", "EM", float(i % k == 0)) for i in range(50)] for k in (2, 3)
     )
@@ -157,13 +157,13 @@ def test_turns_of_a_conversation_are_clusters_unless_told_otherwise() -> None:
 
 
 def test_clusters_that_name_no_query_are_refused() -> None:
-    """A file of another data set must not pass for clusters."""
+    """Clusters of another data set are an error."""
     with pytest.raises(DatasetError, match="name none of the queries of EM"):
         compare(scores([1.0]), scores([0.0]), clusters={"other": "c"})
 
 
-def test_nothing_in_common_is_said_and_not_guessed() -> None:
-    """No common query: no pair, no mean; no common metric: an error that lists what there is."""
+def test_systems_with_nothing_in_common_are_not_compared() -> None:
+    """Without a common query there is no pair; without a common metric the error lists all."""
     found = compare(scores([1.0]), scores([0.0], start=5))["EM"]
 
     assert (found.n, found.left_out, found.pairs) == (0, 2, ())
@@ -172,8 +172,8 @@ def test_nothing_in_common_is_said_and_not_guessed() -> None:
         compare(scores([1.0]), scores([1.0], "F1"))
 
 
-def test_metrics_that_some_system_lacks_are_named() -> None:
-    """They are not compared, and the comparison says who lacks them."""
+def test_metrics_missing_in_a_system_are_listed() -> None:
+    """They are not compared, and the comparison lists the systems without them."""
     found = compare([*scores([1.0, 0.0]), *scores([1.0], "F1")], scores([1.0, 1.0]))
 
     assert [one.metric for one in found.metrics] == ["EM"]
@@ -194,7 +194,7 @@ def test_tables_and_files_are_read_as_scores_are(tmp_path: Path) -> None:
 
 
 def test_wrong_use_is_named() -> None:
-    """One system, a name twice, unknown baseline or metric, a query with two values."""
+    """Too few systems, equal names, unknown names and second values are errors."""
     one = scores([1.0])
     with pytest.raises(ConfigError, match="at least two systems, found 1"):
         compare(one)
@@ -211,7 +211,7 @@ def test_wrong_use_is_named() -> None:
 
 
 def test_a_mapping_names_the_systems(tmp_path: Path) -> None:
-    """Evaluations, records, tables and files stand side by side under the mapping's names."""
+    """Evaluations, records, tables and files are compared under the mapping's names."""
     gold = {f"q{i}": ["yes"] for i in range(4)}
     evaluation = ragstone.evaluate_answers(dict.fromkeys(gold, "yes"), gold, ["EM"])
     file = tmp_path / "scores.jsonl"
@@ -227,7 +227,7 @@ def test_a_mapping_names_the_systems(tmp_path: Path) -> None:
 
 
 def test_one_mapping_or_one_argument_per_system() -> None:
-    """A mapping next to other arguments or names is an error that says so."""
+    """A mapping next to other arguments or names is an error."""
     one = scores([1.0, 0.0])
     for arguments in ([{"a": one}, one], [{"a": one}, {"b": one}]):
         with pytest.raises(ConfigError, match="give one mapping from name to scores, or one arg"):
@@ -252,7 +252,7 @@ def test_the_clusters_of_evaluations_are_kept() -> None:
     assert compare({"old": old, "new": new}, clusters={})["EM"].pairs[0].difference.clusters == 12
 
 
-def test_a_comparison_is_shown_and_handed_on() -> None:
+def test_a_comparison_is_printed_and_exported() -> None:
     """`print` has the verdicts, the table one row per metric and pair, `to_dict` every number."""
     names = ["one", "two", "three"]
     found = compare(*(scores(labels(0.5, 30, seed)) for seed in range(3)), names=names)

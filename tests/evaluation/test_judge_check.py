@@ -1,4 +1,4 @@
-"""Checking a judge: known error rates are found again, and an unfit judge is called unfit."""
+"""The check of a judge finds known error rates and judges that are unfit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIZE = 800
 
 
 def graded(size: int = SIZE) -> HumanSet:
-    """Return answers of which people accept about six in ten; none is part of another."""
+    """Return answers; people accept about 60 % of them, and no answer is part of another."""
     items = []
     for number in range(size):
         label = "yes" if chance("truth", number) < 0.6 else "no"
@@ -54,8 +54,8 @@ def checked(data: HumanSet, repeats: int = 1, **errors: Any) -> JudgeCheck:
     return check_judge(judge, data, scripted(data, **errors).services())
 
 
-def test_known_error_rates_lie_within_the_intervals() -> None:
-    """10 % of the right answers refused, 30 % of the wrong accepted, 5 % without a verdict."""
+def test_known_error_rates_are_within_the_intervals() -> None:
+    """The judge refuses 10 % of right answers, accepts 30 % of wrong ones; 5 % are unreadable."""
     wrong = {"yes": {"no": 0.1}, "no": {"yes": 0.3}}
 
     found = checked(graded(), wrong=wrong, unreadable=0.05)
@@ -71,7 +71,7 @@ def test_known_error_rates_lie_within_the_intervals() -> None:
     assert found.quality.kappa is not None
 
 
-def test_how_often_it_repeats_itself_is_found() -> None:
+def test_repeatability_is_measured() -> None:
     """A quarter of the second answers differ."""
     found = checked(graded(400), repeats=2, fickle=0.25)
 
@@ -81,8 +81,8 @@ def test_how_often_it_repeats_itself_is_found() -> None:
     assert not found.uses[0].fit
 
 
-def test_a_judge_without_error_is_fit_and_one_that_tosses_is_not() -> None:
-    """Each use with its reason."""
+def test_a_judge_without_error_is_fit_and_a_random_one_is_not() -> None:
+    """Each use has a reason."""
     good = checked(graded(200))
     tossing = checked(graded(200), wrong={"yes": {"no": 0.5}, "no": {"yes": 0.5}})
     silent = checked(graded(200), unreadable=0.6)
@@ -93,8 +93,8 @@ def test_a_judge_without_error_is_fit_and_one_that_tosses_is_not() -> None:
     assert all(not use.fit and "verdict could be read" in use.reason for use in silent.uses[:2])
 
 
-def test_a_taste_for_long_answers_is_seen() -> None:
-    """Its value grows with the length of equal answers; one that says yes to all has no taste."""
+def test_a_length_bias_is_measured() -> None:
+    """A judge whose values grow with length is biased; one that accepts everything is not."""
     human = [0.5] * 100
     judge = [0.5 + place / 250 for place in range(100)]
 
@@ -106,8 +106,8 @@ def test_a_taste_for_long_answers_is_seen() -> None:
     assert "longer" in uses(found)[1].reason
 
 
-def test_a_preference_for_its_own_answers_is_seen() -> None:
-    """Its excess over people on its own answers, less that on the others'."""
+def test_a_preference_for_own_answers_is_measured() -> None:
+    """The preference is the excess over people on own answers, minus that on others."""
     own = [place % 2 == 0 for place in range(100)]
     judge = [0.75 if mine else 0.5 for mine in own]
 
@@ -118,7 +118,7 @@ def test_a_preference_for_its_own_answers_is_seen() -> None:
 
 
 def test_the_calibrated_score_of_a_biased_judge_covers_the_truth() -> None:
-    """The judge's own mean is off by its bias; a hundred human labels bring it back."""
+    """150 human labels correct the bias of the judge's mean."""
     data = graded(1500)
     found = checked(data, wrong={"no": {"yes": 0.4}})
     said = [verdict.value for verdict in found.verdicts]
@@ -132,7 +132,7 @@ def test_the_calibrated_score_of_a_biased_judge_covers_the_truth() -> None:
 
 
 def test_the_report_is_text_and_plain_data() -> None:
-    """Everything that the text says is in the document, unrounded."""
+    """The document has the numbers of the text, unrounded."""
     found = checked(graded(60), wrong={"no": {"yes": 0.5}})
 
     text, document = check_text(found), check_document(found)
@@ -143,8 +143,8 @@ def test_the_report_is_text_and_plain_data() -> None:
     assert document["per_item"]["tokens_in"] == 100
 
 
-def test_a_judge_that_nobody_asked_people_about_is_refused() -> None:
-    """Faithfulness cannot be checked on answers without passages."""
+def test_a_judge_without_a_verdict_on_the_data_is_refused() -> None:
+    """Faithfulness cannot be checked on answers without passages; the message names a judge."""
     judge = create("judges", {"name": "RL_F", "model": MODEL}, where="test")
 
     with pytest.raises(ConfigError, match="suits the judge equivalence"):
@@ -163,7 +163,7 @@ def test_a_judge_that_nobody_asked_people_about_is_refused() -> None:
 def test_graded_sets_are_known_by_their_files(
     shared_data: SharedData, name: str, size: int, judge: str
 ) -> None:
-    """Every item has an answer, be it empty, and a value from 0 to 1."""
+    """Every item has an answer, possibly empty, and a value from 0 to 1."""
     held = read_human_set(str(shared_data(name)))
 
     assert (held.name, len(held.items), held.judge) == (name, size, judge)
@@ -174,7 +174,7 @@ def test_graded_sets_are_known_by_their_files(
 def test_nq_open_without_verdicts_is_refused_and_with_them_read(
     shared_data: SharedData, tmp_path: Path
 ) -> None:
-    """The copy at hand lacks people's verdicts; the full release's fields are understood."""
+    """A release without verdicts is an error; the fields of the full release are read."""
     with pytest.raises(DatasetError, match="has no verdicts of people"):
         read_human_set(str(shared_data("nq_open")))
     row = {
@@ -193,14 +193,14 @@ def test_nq_open_without_verdicts_is_refused_and_with_them_read(
 
 
 @pytest.mark.parametrize("written", ["nowhere", "truthfulqa:nowhere", "chess:nowhere", "begin:/"])
-def test_a_folder_without_grades_is_an_error_of_ours(written: str) -> None:
-    """Missing, unknown or malformed: named, never a traceback."""
+def test_a_folder_without_grades_is_an_error_of_the_package(written: str) -> None:
+    """Missing, unknown and malformed folders raise an error of the package."""
     with pytest.raises(RagstoneError):
         read_human_set(written)
 
 
 def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path: Path) -> None:
-    """In free text and by schema, from one file, as text and as JSON."""
+    """The command checks with and without a schema, and prints text or JSON."""
     with FakeModelServer(answer=lambda _: "**Yes**") as server:
         file = tmp_path / "judge.yaml"
         model = f"{{name: chat, model: fake, base_url: '{server.url}'}}"
@@ -220,7 +220,7 @@ def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path:
 
 
 def test_a_judge_without_labels_is_compared_by_its_values() -> None:
-    """1 is people's yes and less is their no; other words of people cannot be compared."""
+    """A value of 1 is compared as yes and less as no; other words cannot be compared."""
     reply = '{"claims": ["It is so."]}'
     data = graded(40)
     items = tuple(replace(one, item=replace(one.item, passages=("Text.",))) for one in data.items)
@@ -239,8 +239,8 @@ def test_a_judge_without_labels_is_compared_by_its_values() -> None:
     assert {column for row in other.quality.confusion.values() for column in row} == {"unscored"}
 
 
-def test_a_failed_call_says_nothing_about_the_judge() -> None:
-    """It is counted apart: neither read nor unread."""
+def test_a_failed_call_does_not_count_for_the_judge() -> None:
+    """Failed calls are counted separately, not as unread verdicts."""
     data = graded(60)
     scripted_calls = scripted(data)
 
@@ -254,4 +254,4 @@ def test_a_failed_call_says_nothing_about_the_judge() -> None:
     found = check_judge(judge, data, ScriptedCalls(answer).services())
 
     assert (found.calls_failed, found.quality.parsed.n, found.quality.parsed.value) == (1, 59, 1.0)
-    assert "1 whose calls failed" in check_text(found)
+    assert "1 with failed calls" in check_text(found)

@@ -1,4 +1,4 @@
-"""How often a model obeys the answer it is to grade is measured, per kind of attack."""
+"""Steering by instructions in answers is measured per kind of attack."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ragstone.types import Query
 MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
 
 
-def test_a_model_that_obeys_is_told_from_one_that_grades() -> None:
-    """One that does what it is told is steered by the command alone; one that grades never."""
+def test_an_obedient_model_is_steered_and_an_honest_one_is_not() -> None:
+    """An obedient model is steered by the command only; an honest one by no attack."""
     items = tuple(
         Labelled(Item(Query(f"q{n}", "What?", ("gold",)), f"wrong {n}"), 0.0, "no")
         for n in range(10)

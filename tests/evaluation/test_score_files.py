@@ -1,4 +1,4 @@
-"""`evaluate_run` and `evaluate_answers`: means with what is missing, by any spelling of a name."""
+"""`evaluate_run` and `evaluate_answers`: means, missing and failed queries, metric names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragstone.types import Prediction, Query, Ranking
 
 
 def test_means_are_found_by_any_spelling() -> None:
-    """A metric that was not asked for is an error that names those that were."""
+    """A metric without scores is an error that lists the available ones."""
     found = evaluate_run({"q": {"a": 1}}, {"q": Ranking(["a"])}, ["nDCG@10"])
 
     assert found["ndcg@10"].mean == 1.0
@@ -19,7 +19,7 @@ def test_means_are_found_by_any_spelling() -> None:
 
 
 def test_turns_of_a_conversation_are_one_cluster() -> None:
-    """Two conversations of two turns leave two clusters; without them four queries spread less."""
+    """Two conversations of two turns are two clusters; four single queries spread less."""
     qrels = {f"c{c}::{t}": {"a": 1} for c in (1, 2) for t in (1, 2)}
     run = {"c1::1": {"a": 1.0}, "c1::2": {"a": 1.0}}
 
@@ -32,7 +32,7 @@ def test_turns_of_a_conversation_are_one_cluster() -> None:
 
 
 def test_nothing_to_score_against_is_an_error() -> None:
-    """No relevant passage at all, or no query."""
+    """No relevant passage and no query are errors."""
     with pytest.raises(DatasetError, match="relevant passage"):
         evaluate_run({"q": {"a": 0}}, {}, ["R@5"])
     with pytest.raises(DatasetError, match="no query"):
@@ -40,7 +40,7 @@ def test_nothing_to_score_against_is_an_error() -> None:
 
 
 def test_missing_answers_count_0_and_failures_do_not_count() -> None:
-    """An answer that is not there is 0 within n; None is a failure, outside n."""
+    """A missing answer counts as 0 within n; None is a failure, outside n."""
     found = evaluate_answers(
         {"q1": "x", "q2": None, "other": "y"}, {"q1": ["x"], "q2": ["x"], "q3": ["x"]}, ["EM"]
     )
@@ -50,8 +50,8 @@ def test_missing_answers_count_0_and_failures_do_not_count() -> None:
     assert (found.missing, found.extra) == (("q3",), ("other",))
 
 
-def test_queries_bring_text_language_and_conversation() -> None:
-    """The label `language` decides about articles, the text about echoes."""
+def test_the_text_and_language_of_queries_are_used() -> None:
+    """The label `language` selects the articles; the query text detects echoes."""
     query = Query("q", "Is it red or blue?", ("a casa",), labels={"language": "pt"})
 
     found = evaluate_answers([Prediction("q", "casa")], [query], ["EM"])
@@ -61,9 +61,9 @@ def test_queries_bring_text_language_and_conversation() -> None:
     assert echo["Match"].mean == 0.0
 
 
-def test_twins_and_texts_in_place_of_lists_are_refused() -> None:
-    """Two predictions for one query, and gold answers that are a text, are named."""
-    with pytest.raises(DatasetError, match="'q' is listed twice"):
+def test_duplicates_and_texts_in_place_of_lists_are_refused() -> None:
+    """Two predictions for one query and a text in place of gold answers are errors."""
+    with pytest.raises(DatasetError, match="listed more than once: 'q'"):
         evaluate_answers([Prediction("q", "a"), Prediction("q", "b")], {"q": ["a"]}, ["EM"])
     with pytest.raises(DatasetError, match="give a list"):
         evaluate_answers({"q": "a"}, {"q": "a"}, ["EM"])

@@ -12,7 +12,6 @@ import yaml
 from ragstone.errors import RagstoneError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.results.reader import StepNote
-from ragstone.results.terminal import leaderboard_text
 
 OWN = """
 from dataclasses import dataclass, replace
@@ -82,6 +81,18 @@ class NoNumbers:
 """
 
 
+FAILS = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Fails:
+    def generate(self, query, context):
+        if query.query_id[-1] in "13579":
+            raise ValueError("boom")
+        return "Lisbon"
+"""
+
+
 @pytest.fixture
 def make(tmp_path: Path) -> Any:
     """Return a function that loads an experiment of one system made of own components."""
@@ -130,7 +141,7 @@ def test_a_retriever_that_asks_a_server_is_given_the_way_to_it(make: Any, tmp_pa
     (manifest,) = manifests(tmp_path, "retrieve")
     assert manifest["notes"] == {"searches looked at": 6}
     assert results.notes == [StepNote("retrieve", "Calling", "searches looked at", 6)]
-    assert "6 searches looked at (Calling, retrieve)" in leaderboard_text(results)
+    assert "6 searches looked at (Calling, retrieve)" in str(results)
 
 
 def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path) -> None:
@@ -174,3 +185,20 @@ def test_a_processor_stands_between_the_setting_and_the_prompt(make: Any, tmp_pa
     assert shown["contexts"].startswith("process-")
     (manifest,) = manifests(tmp_path, "process")
     assert manifest["rows"] == 6
+
+
+def test_failures_are_listed_with_their_reason(make: Any, tmp_path: Path) -> None:
+    """The terminal, the JSON and the report name the component, the line and the log file."""
+    experiment = make(retriever="bm25", generator="own:Fails")
+    (tmp_path / "own.py").write_text(FAILS)
+
+    results = experiment.run()
+
+    reason = results.failures[0].what
+    log = tmp_path / "store" / "errors.log"
+    assert reason.startswith("Fails raised ValueError: boom in own.py, line 8 (query")
+    assert reason.endswith(f"traceback: {log}")
+    assert "ValueError: boom" in log.read_text()
+    assert "Failures and fallbacks" in str(results)
+    assert results.to_dict()["failures"][0]["component"] == "Fails"
+    assert "ValueError: boom" in results.report(tmp_path / "report.html").read_text()

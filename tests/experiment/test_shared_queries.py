@@ -14,7 +14,6 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.experiment.shared_queries import select_queries
 from ragstone.results.html import render_report
-from ragstone.results.terminal import leaderboard_text
 
 SETTINGS = ["gold", "gold+retrieved(3, max_gold=1)", "retrieved(3)"]
 LEFT_OUT = "left out of every setting: gold+retrieved(3, max_gold=1) is defined for queries with"
@@ -56,7 +55,7 @@ def test_three_settings_are_compared_on_their_select_queries(
     assert list(results.record.data.left_out.values()) == [len(many)]
     told = f"{len(many)} queries are {LEFT_OUT}"
     assert told in caplog.text
-    assert told in leaderboard_text(results)
+    assert told in str(results)
     assert told in render_report(results)
     assert told in make().plan().text()
 
@@ -70,7 +69,7 @@ def test_the_switch_defines_the_setting_for_all(
     results = experiment.run()
 
     assert len(results.queries) == len(experiment.dataset.queries)
-    assert "left out" not in caplog.text + leaderboard_text(results)
+    assert "left out" not in caplog.text + str(results)
 
 
 def test_the_limit_draws_from_the_select_queries(make: Callable[..., Experiment]) -> None:

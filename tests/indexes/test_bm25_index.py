@@ -1,4 +1,4 @@
-"""The kept index: built part by part, going on after a kill, refused where it will not fit."""
+"""The stored index: built in parts, resumed after a kill, refused if it will not fit."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _corpus(texts: Iterable[str], store: Path | None = None) -> Corpus:
 
 
 def _rankings(corpus: Corpus, retriever: BM25 | None = None) -> list[Ranking]:
-    """Search as a new process would, which holds no index."""
+    """Search like a new process, without an index in memory."""
     INDEXES.clear()
     return rankings(retriever or BM25(), SEARCHES, corpus)
 
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Make parts and blocks small; return how many passages each counting counted."""
+    """Make parts and blocks small; return the number of passages of each counting."""
     done: list[int] = []
 
     def counted(texts: list[str], analysis: Analysis) -> Counted:
@@ -52,7 +52,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_parts_make_the_same_index_as_the_whole(tmp_path: Path, counts: list[int]) -> None:
-    """In memory, kept, and read again: the rankings are those of one part."""
+    """In memory, stored and loaded: the rankings equal those of a single part."""
     in_parts, kept = _rankings(_corpus(TEXTS)), _rankings(_corpus(TEXTS, tmp_path))
     assert len(counts) > 4
     with pytest.MonkeyPatch.context() as patch:
@@ -61,8 +61,8 @@ def test_parts_make_the_same_index_as_the_whole(tmp_path: Path, counts: list[int
         assert in_parts == kept == _rankings(_corpus(TEXTS)) == _rankings(_corpus(TEXTS, tmp_path))
 
 
-def test_a_kept_index_is_not_made_again(tmp_path: Path, counts: list[int]) -> None:
-    """Another process reads it; other parameters of the formula use the same counts."""
+def test_a_stored_index_is_not_built_again(tmp_path: Path, counts: list[int]) -> None:
+    """Another process loads it; other parameters of the formula use the same counts."""
     first = _rankings(_corpus(TEXTS, tmp_path))
     counts.clear()
     assert _rankings(_corpus(TEXTS, tmp_path)) == first
@@ -70,10 +70,10 @@ def test_a_kept_index_is_not_made_again(tmp_path: Path, counts: list[int]) -> No
     assert counts == []
 
 
-def test_a_killed_build_goes_on(
+def test_a_killed_build_resumes(
     tmp_path: Path, counts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Finished parts are not counted again, whether counting or joining was cut off."""
+    """Finished parts are not counted again after an interrupted count or merge."""
     expected = _rankings(_corpus(TEXTS))
     whole = len(counts)
     counts.clear()
@@ -97,8 +97,8 @@ def test_a_killed_build_goes_on(
     assert len(counts) == whole
 
 
-def test_passages_added_at_the_end_cost_their_own_parts(tmp_path: Path, counts: list[int]) -> None:
-    """A corpus that has grown is another index, made of the parts that stand and new ones."""
+def test_added_passages_cost_only_their_own_parts(tmp_path: Path, counts: list[int]) -> None:
+    """A longer corpus has a new index, made of stored parts and new ones."""
     old = _rankings(_corpus(TEXTS, tmp_path))
     more = [*TEXTS, *["word1 number 4 once more"] * 9]
     counts.clear()
@@ -110,7 +110,7 @@ def test_passages_added_at_the_end_cost_their_own_parts(tmp_path: Path, counts: 
 def test_an_index_that_will_not_fit_is_refused(
     tmp_path: Path, counts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is counted, with what is needed and what is free."""
+    """The error comes before the count, with the needed and the free space."""
     monkeypatch.setattr(word_index, "_SURE", 10)
     monkeypatch.setattr(room, "free_disk", lambda _: 1_000)
     with pytest.raises(RagstoneError, match=r"indexing 50 passages for BM25 needs about .* disk"):

@@ -1,4 +1,4 @@
-"""The indexes used last stay in memory."""
+"""The most recent indexes stay in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragstone.indexes.cache import IndexCache
 
 
 def test_the_oldest_index_of_a_kind_is_dropped_before_the_next_is_built() -> None:
-    """At most two per kind are held, also during a build; other kinds are not touched."""
+    """At most two per kind are in memory, also during a build; other kinds are not affected."""
     cache = IndexCache(2)
     built: list[str] = []
 
@@ -30,7 +30,7 @@ def test_the_oldest_index_of_a_kind_is_dropped_before_the_next_is_built() -> Non
 
 
 def test_threads_share_one_build() -> None:
-    """Threads that ask at once get one object."""
+    """Threads that need an index at the same time get the same object."""
     cache, together = IndexCache(), Barrier(4)
 
     def get(_: int) -> object:
@@ -44,7 +44,7 @@ def test_threads_share_one_build() -> None:
 
 
 def test_a_failed_build_is_tried_again() -> None:
-    """No key is left behind by a build that raised, nor by `clear`."""
+    """Neither a failed build nor `clear` leaves a key behind."""
     cache = IndexCache()
 
     with pytest.raises(ZeroDivisionError):

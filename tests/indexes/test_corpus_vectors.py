@@ -1,4 +1,4 @@
-"""The vectors of a corpus, kept shard by shard."""
+"""The vectors of a corpus, stored shard by shard."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Rows: TypeAlias = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Counting(Embedder):
-    """Embeds a text by its length; remembers what it was given, and can die on the way."""
+    """Embeds a text by its length, records its texts, and can be killed on the way."""
 
     scale: float = 1.0
     seen: list[str] = field(default_factory=list, metadata=NOT_IN_CACHE_KEY)
@@ -73,7 +73,7 @@ def _corpus(count: int, store: Store | None = None) -> Corpus:
 
 
 def test_a_kill_loses_one_shard_at_most(tmp_path: Path) -> None:
-    """What was finished before the interruption is not embedded again, and the rows are right."""
+    """Shards finished before the interruption are not embedded again, and the rows are right."""
     corpus = _corpus(10, Store(tmp_path))
     texts = corpus.full_texts()
     with pytest.raises(KeyboardInterrupt):
@@ -84,8 +84,8 @@ def test_a_kill_loses_one_shard_at_most(tmp_path: Path) -> None:
     assert np.array_equal(found, expected(texts))
 
 
-def test_kept_vectors_are_read_back(tmp_path: Path) -> None:
-    """A second look embeds nothing; another parameter, or a longer corpus, what is new."""
+def test_stored_vectors_are_loaded(tmp_path: Path) -> None:
+    """The second call embeds nothing; another parameter or a longer corpus only new parts."""
     store = Store(tmp_path)
     first = _rows(_corpus(8, store), Counting())
     second, other, longer = Counting(), Counting(scale=2.0), Counting()
@@ -97,20 +97,20 @@ def test_kept_vectors_are_read_back(tmp_path: Path) -> None:
     assert len(longer.seen) == 1
 
 
-def test_without_a_store_all_is_computed() -> None:
-    """A corpus in memory is embedded in memory."""
+def test_without_a_store_everything_is_computed() -> None:
+    """A corpus without a store is embedded in memory."""
     embedder = Counting()
     assert _rows(_corpus(5), embedder).shape == (5, 2)
     assert len(embedder.seen) == 5
 
 
 def test_an_empty_corpus_has_no_vectors() -> None:
-    """No passages, no rows."""
+    """No passages give no rows."""
     assert len(_embedded(_corpus(0), Counting())) == 0
 
 
 def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
-    """Kept or computed, the bar ends at the number of passages."""
+    """The bar ends at the number of passages, stored or computed."""
     counted: list[int] = []
 
     class Bar:
@@ -135,17 +135,17 @@ def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
         (np.array([[1.0], [np.nan], [1.0]]), "not finite for the text 'x1'"),
     ],
 )
-def test_a_broken_embedder_is_named(
+def test_the_error_names_a_broken_embedder(
     returned: Any, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows that are missing or not numbers are found before they are searched."""
+    """Missing rows and rows that are not numbers are found before a search."""
     monkeypatch.setattr(Counting, "embed", lambda *_, **__: returned)
     with pytest.raises((ConfigError, ComponentError), match=message):
         _embedded(_corpus(3), Counting())
 
 
 def test_each_precision_is_stored_apart(tmp_path: Path) -> None:
-    """16 and 8 bits take their own files, and give nearly the same numbers."""
+    """16 and 8 bits have their own files and give nearly the same numbers."""
     corpus = _corpus(10, Store(tmp_path))
     exact = _rows(corpus, Counting(scale=0.01))
     for precision in ("float16", "int8"):
@@ -159,7 +159,7 @@ def _save(rows: Rows, folder: Path) -> None:
 
 
 def test_equal_shards_are_stored_once(tmp_path: Path) -> None:
-    """Duplicate passages in a row cost one embedding and stand at every place."""
+    """Repeated passages cost one embedding and are at every place."""
     table = Corpus.from_passages([Passage(f"p{n}", "same") for n in range(12)]).table
     embedder = Counting()
     found = _rows(Corpus(table, Store(tmp_path)), embedder)
@@ -167,8 +167,8 @@ def test_equal_shards_are_stored_once(tmp_path: Path) -> None:
     assert np.array_equal(found, np.tile([4, ord("e")], (12, 1)))
 
 
-def test_a_changed_passage_is_embedded_anew(tmp_path: Path) -> None:
-    """The shard it stands in is new; the others are not."""
+def test_a_changed_passage_is_embedded_again(tmp_path: Path) -> None:
+    """Only the shard that contains it is new."""
     store, embedder = Store(tmp_path), Counting()
     _rows(_corpus(12, store), Counting())
     passages = [Passage(f"p{n}", "x" * n + str(n)) for n in range(12)]
@@ -184,8 +184,8 @@ def _files(folder: Path, kind: str) -> Path:
     return found
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    """Missing bytes, other bytes, and a list that cannot be read: each says what to remove."""
+def test_the_error_names_a_damaged_file(tmp_path: Path) -> None:
+    """Missing bytes, other bytes and an unreadable list: each error names the files to remove."""
     corpus = _corpus(10, Store(tmp_path))
     _rows(corpus, Counting())
     rows, listed = _files(tmp_path, "rows"), _files(tmp_path, "jsonl")
@@ -209,8 +209,8 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     assert len(again.seen) == 10
 
 
-def test_a_line_that_was_being_written_does_not_count(tmp_path: Path) -> None:
-    """What a kill tore off is embedded again, and nothing else."""
+def test_an_incomplete_line_does_not_count(tmp_path: Path) -> None:
+    """Only the shard whose line a kill cut off is embedded again."""
     corpus, again = _corpus(10, Store(tmp_path)), Counting()
     first = _rows(corpus, Counting())
     listed = _files(tmp_path, "jsonl")
@@ -221,7 +221,7 @@ def test_a_line_that_was_being_written_does_not_count(tmp_path: Path) -> None:
 
 @dataclass(frozen=True)
 class Cutting(Counting):
-    """Reads two characters, and says so."""
+    """Reads two characters, and adds a note about it."""
 
     def embed(self, texts: Sequence[str], role: Role, services: Services) -> Any:
         """Return the vectors of the first two characters of each text."""
@@ -229,8 +229,8 @@ class Cutting(Counting):
         return super().embed([text[:2] for text in texts], role, services)
 
 
-def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> None:
-    """The cuts of passages are noted by the run that embeds and by every run after it."""
+def test_notes_of_the_embedder_are_stored_with_the_vectors(tmp_path: Path) -> None:
+    """The run that embeds and every later run note the cut passages."""
     for embedder in (Cutting(), Cutting(), Cutting()):
         with collect_notes() as notes:
             _embedded(_corpus(10, Store(tmp_path)), embedder)
@@ -239,10 +239,10 @@ def test_what_an_embedder_notes_is_told_with_kept_vectors(tmp_path: Path) -> Non
             INDEXES.clear()
 
 
-def test_a_disk_that_is_too_small_is_told_before(
+def test_a_disk_that_is_too_small_is_reported_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error has the need, and what a lower precision would take; nothing is stored."""
+    """The error contains the needed size and that of lower precisions; nothing is stored."""
     monkeypatch.setattr(room, "free_disk", lambda _: 50)
     corpus = _corpus(10, Store(tmp_path))
     with pytest.raises(RagstoneError, match=r"storing 12 vectors of 2.*precision: float16.*store="):
@@ -250,8 +250,8 @@ def test_a_disk_that_is_too_small_is_told_before(
     assert not list(tmp_path.glob("arrays/*/*.rows"))
 
 
-def test_an_embedder_whose_vectors_change_length_is_named(tmp_path: Path) -> None:
-    """Within a corpus, and between a corpus and one embedded before."""
+def test_the_error_names_an_embedder_whose_vectors_change_length(tmp_path: Path) -> None:
+    """Within a corpus, and between two corpora."""
     store = Store(tmp_path)
     _rows(_corpus(3, store), Growing())
     with pytest.raises(ConfigError, match="3 dimensions, and of 2 before"):
@@ -269,8 +269,8 @@ class Growing(Counting):
         return np.ones((len(texts), 3 if max(map(len, texts)) > 5 else 2), dtype=np.float32)
 
 
-def test_slices_embedded_apart_make_up_the_whole(tmp_path: Path) -> None:
-    """Slices of whole shards, embedded by other processes into one store, are found again."""
+def test_slices_embedded_separately_are_reused(tmp_path: Path) -> None:
+    """Whole shards that other processes embedded into the same store are found."""
     whole, again = _corpus(20, Store(tmp_path)), Counting()
     for start in (8, 0, 16):
         _rows(Corpus(whole.table.slice(start, min(8, 20 - start)), Store(tmp_path)), Counting())

@@ -1,4 +1,4 @@
-"""Embedding that is killed goes on: what was stored is not embedded again."""
+"""Embedding resumes after a kill: stored vectors are not computed again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHARDS, SHARD, KILLS = 40, 8, 3
 
 @dataclass(frozen=True)
 class Slow(Embedder):
-    """Writes down each text that it embeds, and takes its time."""
+    """Records each text that it embeds, slowly."""
 
     log: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     texts_per_call = SHARD
@@ -61,8 +61,8 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-def test_a_killed_process_loses_the_shard_in_hand(tmp_path: Path) -> None:
-    """After several `kill -9` the vectors are right, and each kill cost one shard at most."""
+def test_a_killed_process_loses_only_the_current_shard(tmp_path: Path) -> None:
+    """After several `kill -9` the vectors are right, and each kill costs one shard at most."""
     for kill in range(KILLS):
         process = _start(tmp_path)
         while len(_lines(tmp_path / "log")) < (kill + 1) * 9 * SHARD and process.poll() is None:

@@ -1,4 +1,4 @@
-"""The nearest vectors, against a product that is sorted as a whole."""
+"""The nearest vectors, compared with a full sort of all products."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("top_k", [1, 7, 40, 5000])
 @pytest.mark.parametrize("precision", ["float32", "float16", "int8"])
 @pytest.mark.parametrize("cuts", [0, 11])
-def test_it_is_what_sorting_all_scores_gives(top_k: int, precision: Precision, cuts: int) -> None:
-    """In every precision, however the vectors lie in files, with more places than vectors too."""
+def test_the_result_equals_a_sort_of_all_scores(
+    top_k: int, precision: Precision, cuts: int
+) -> None:
+    """In every precision, in one or more files, and for more places than vectors."""
     random = np.random.default_rng(top_k)
     vectors = _vectors(random.normal(size=(1500, 12)), precision, cuts)
     queries = random.normal(size=(23, 12)).astype(np.float32)
@@ -60,8 +62,8 @@ def test_it_is_what_sorting_all_scores_gives(top_k: int, precision: Precision, c
 
 
 @pytest.mark.parametrize("order", ["worst first", "best first"])
-def test_an_order_that_is_the_worst_for_floors(order: str) -> None:
-    """Where every passage beats all before it, all are looked at, and the best are found."""
+def test_ascending_scores_are_the_worst_order_and_are_right(order: str) -> None:
+    """If every passage is better than all before it, all are compared and the best are found."""
     rows = np.outer(np.linspace(0.1, 9, 2000), [0.6, 0.8])
     vectors = _vectors(rows if order == "worst first" else rows[::-1])
     queries = np.array([[0.6, 0.8], [-1, 0]], dtype=np.float32)
@@ -70,8 +72,8 @@ def test_an_order_that_is_the_worst_for_floors(order: str) -> None:
 
 
 @pytest.mark.parametrize("kinds", [1, 3])
-def test_equal_vectors_stand_by_position(kinds: int) -> None:
-    """Thousands of ties neither fill the memory nor change who comes first."""
+def test_equal_vectors_are_ordered_by_position(kinds: int) -> None:
+    """Thousands of ties neither fill the memory nor change the order."""
     random = np.random.default_rng(1)
     rows = random.normal(size=(kinds, 8))[np.arange(3000) % kinds]
     vectors, queries = _vectors(rows), random.normal(size=(4, 8)).astype(np.float32)
@@ -80,8 +82,8 @@ def test_equal_vectors_stand_by_position(kinds: int) -> None:
         _assert_same(list(nearest(queries, vectors, 9, threads=threads)), expected)
 
 
-def test_near_ties_are_told_apart_in_64_bits() -> None:
-    """Scores that 32 bits would round to one another stand in their true order."""
+def test_near_ties_are_ordered_in_64_bits() -> None:
+    """Scores that are equal in 32 bits have their true order."""
     random = np.random.default_rng(2)
     base = random.normal(size=64)
     rows = base + random.normal(size=(4000, 64)) * 1e-6
@@ -90,7 +92,7 @@ def test_near_ties_are_told_apart_in_64_bits() -> None:
 
 
 def test_vectors_of_zeros_are_ranked() -> None:
-    """A text of which nothing is known has a score like any other: 0."""
+    """A vector of zeros has the score 0 like any other."""
     vectors = _vectors(np.array([[0, 0], [1, 0], [-1, 0]]), "int8")
     (near,) = nearest(np.array([[1, 0]], dtype=np.float32), vectors, 3)
     assert near.places.tolist() == [1, 0, 2]
@@ -99,14 +101,14 @@ def test_vectors_of_zeros_are_ranked() -> None:
 
 
 def test_products_that_would_overflow_are_refused() -> None:
-    """The error says what an embedder should do."""
+    """The error explains the change that the embedder needs."""
     vectors = _vectors(np.full((3, 2), 1e20))
     with pytest.raises(ConfigError, match="too long to be multiplied"):
         list(nearest(np.full((1, 2), 1e20, dtype=np.float32), vectors, 1))
 
 
 def test_progress_counts_every_score() -> None:
-    """What is told adds up to queries times vectors."""
+    """The reported numbers add up to queries times vectors."""
     told: list[int] = []
     queries = np.ones((23, 3), dtype=np.float32)
     list(nearest(queries, _vectors(np.eye(3).repeat(70, 0)), 2, advance=told.append))

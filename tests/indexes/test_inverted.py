@@ -1,4 +1,4 @@
-"""The inverted index finds what adding up every list by hand finds, and survives being kept."""
+"""The inverted index equals a sum over every list, also after it was stored."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _lists(found: tuple[Any, Any]) -> tuple[list[int], list[float]]:
 def test_the_search_is_exact(
     small: int, seed: int, documents: int, query: dict[int, int], top_k: int
 ) -> None:
-    """Places, scores and ties are those of adding everything up, whichever way is taken."""
+    """Places, scores and ties equal those of the full sum, by every way of the search."""
     index, table = _random(seed, documents)
     terms, weights = list(query), [weight / 8 for weight in query.values()]
     with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +68,7 @@ def test_the_search_is_exact(
 
 
 def test_many_terms_are_added_in_double_precision() -> None:
-    """A sum of ten thousand terms is as good as the stored weights."""
+    """A sum of ten thousand terms is as exact as the stored weights."""
     rng = np.random.default_rng(5)
     weights = rng.random(10_000).astype(np.float32)
     index = Postings.of_rows(np.array([0, 10_000]), np.arange(10_000), weights, vocabulary=10_000)
@@ -78,10 +78,10 @@ def test_many_terms_are_added_in_double_precision() -> None:
 
 
 @pytest.mark.parametrize("small", [0, 10_000], ids=["pruned", "whole"])
-def test_a_kept_index_is_the_same(
+def test_a_loaded_index_is_the_same(
     tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is loaded finds what was saved."""
+    """Saving and loading does not change the results."""
     monkeypatch.setattr(inverted, "_SMALL", small)
     index, _ = _random(3, 200)
     index.save(tmp_path)
@@ -90,15 +90,15 @@ def test_a_kept_index_is_the_same(
 
 
 def test_an_index_without_documents_is_searched() -> None:
-    """Nothing in, nothing out."""
+    """It returns no documents."""
     empty = np.zeros(0)
     index = Postings.of_rows(np.zeros(1, np.int64), empty.astype(int), empty, vocabulary=3)
     assert _lists(index.search([0, 2], [1.0, 1.0], 5)) == ([], [])
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -0.5], [1.0, float("nan")]])
-def test_a_query_that_cannot_be_is_refused(weights: list[float]) -> None:
-    """One weight per term, none below 0: the search relies on it."""
+def test_an_invalid_query_is_refused(weights: list[float]) -> None:
+    """A query needs one weight per term, none below 0: the search relies on it."""
     index, _ = _random(1, 10)
     with pytest.raises(ConfigError, match="one weight per term, each 0 or more"):
         index.search([1, 2], weights, 5)

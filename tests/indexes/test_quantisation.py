@@ -12,8 +12,8 @@ from ragstone.indexes.quantisation import Precision, Vectors, decode, encode, lo
 @pytest.mark.parametrize(
     ("precision", "error"), [("float32", 0.0), ("float16", 0.0005), ("int8", 0.004)]
 )
-def test_numbers_come_back(precision: Precision, error: float) -> None:
-    """Within the step of the precision, relative to the largest number of the vector."""
+def test_decoding_is_exact_to_the_step_of_the_precision(precision: Precision, error: float) -> None:
+    """The error is relative to the largest number of the vector."""
     rows = np.random.default_rng(0).normal(size=(50, 24)).astype(np.float32)
     rows[3] = 0
     stored = encode(rows, precision)
@@ -26,14 +26,14 @@ def test_numbers_come_back(precision: Precision, error: float) -> None:
     )
 
 
-def test_float16_ends_somewhere() -> None:
-    """A number it cannot hold is refused, with the precisions that can."""
+def test_numbers_too_large_for_float16_are_refused() -> None:
+    """The error names the precisions that can store the number."""
     with pytest.raises(ConfigError, match=r"70000.*use precision: float32 or int8"):
         encode(np.array([[7e4, 1]], dtype=np.float32), "float16")
 
 
 def test_parts_read_as_one() -> None:
-    """Positions run through the parts, in blocks and one by one."""
+    """Positions continue through the parts, in blocks and one by one."""
     rows = np.arange(20, dtype=np.float32).reshape(10, 2)
     vectors = Vectors((rows[:3], rows[3:4], rows[4:]), 2, longest(rows))
     assert len(vectors) == 10

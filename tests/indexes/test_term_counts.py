@@ -1,4 +1,4 @@
-"""Words counted in bulk are the words of the definition, passage by passage."""
+"""Words counted in bulk equal the words of `words`, passage by passage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXT = st.text(
 
 
 def _by_passage(counted: Counted) -> list[Counter[str]]:
-    """Return the words of each passage, read back from the lists."""
+    """Return the words of each passage, taken from the lists."""
     found: list[Counter[str]] = [Counter() for _ in counted.lengths]
     index = counted.postings
     for number, word in enumerate(counted.words):
@@ -38,8 +38,8 @@ def _by_passage(counted: Counted) -> list[Counter[str]]:
 @given(texts=st.lists(TEXT, max_size=8), chunk=st.sampled_from([1, 30, 10**6]))
 @example(texts=["", "a", ""], chunk=1)
 @example(texts=["don't\xa0stop ΑΣ ΑΣ.", "水", "水道 water水道water"], chunk=30)
-def test_bulk_counts_are_those_of_words(texts: list[str], chunk: int) -> None:
-    """Any texts, cut into chunks anywhere, give the words that `words` gives."""
+def test_bulk_counts_equal_those_of_words(texts: list[str], chunk: int) -> None:
+    """Random texts in chunks of any size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_CHUNK", chunk)
         counted = count_words(texts, Analysis())
@@ -49,13 +49,13 @@ def test_bulk_counts_are_those_of_words(texts: list[str], chunk: int) -> None:
 
 
 @given(text=st.text(st.characters(max_codepoint=127)))
-def test_the_short_way_for_ascii_is_the_long_way(text: str) -> None:
+def test_the_fast_way_for_ascii_equals_the_general_one(text: str) -> None:
     """Bytes and the pattern for all scripts agree on ASCII."""
     assert words(text) == [word for word, _ in _pattern().findall(text.lower())]
 
 
-def test_words_that_do_not_count_are_not_counted() -> None:
-    """Stop words go before stemming; forms of one stem are one word, and lengths follow."""
+def test_stop_words_and_forms_of_a_stem() -> None:
+    """Stop words are removed before stemming; forms of one stem are one word in the lengths too."""
     texts = ["The kings and the king", "École des kings", "the"]
     counted = count_words(texts, Analysis(stemmer="porter", stop_words="english"))
     assert _by_passage(counted) == [
@@ -64,7 +64,7 @@ def test_words_that_do_not_count_are_not_counted() -> None:
     assert counted.lengths.tolist() == [2, 3, 0]
 
 
-def test_a_count_beyond_a_byte_is_kept() -> None:
-    """A passage of 100,000 words, nearly all the same, is counted in full."""
+def test_counts_may_exceed_a_byte() -> None:
+    """A passage of 100,000 nearly equal words is counted in full."""
     counted = count_words(["x " * 99_999 + "y", "x"], Analysis())
     assert _by_passage(counted) == [Counter({"x": 99_999, "y": 1}), Counter({"x": 1})]

@@ -1,4 +1,4 @@
-"""Words are found where they lie, one by one or all at once."""
+"""Words are found in the vocabulary, one by one or all at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDS = st.sets(st.text(st.sampled_from("abzéß東\U00020000"), min_size=1, max
 
 @given(known=WORDS, asked=WORDS)
 def test_known_words_are_found_and_others_are_not(known: set[str], asked: set[str]) -> None:
-    """Each known word has its place in the order of code points, by either way."""
+    """Each known word has its place in the order of code points, in both ways."""
     ordered = sorted(known)
     expected = {word: ordered.index(word) for word in asked & known}
     assert Vocabulary.of(ordered).find(asked) == expected
@@ -25,7 +25,7 @@ def test_known_words_are_found_and_others_are_not(known: set[str], asked: set[st
 
 
 def test_a_large_vocabulary_is_never_read_whole(tmp_path: Path) -> None:
-    """A few words of many are searched for on the disk, before and after being kept."""
+    """A few words of many are searched on the disk, before and after the vocabulary is stored."""
     ordered = sorted(f"w{n}" for n in range(1_000))
     Vocabulary.of(ordered).save(tmp_path)
     kept = Vocabulary.load(tmp_path)

@@ -1,4 +1,4 @@
-"""A conversation experiment is shown by label and as dialogues, and leaves without loss."""
+"""Conversations by label and as dialogues, and their export without loss."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_metric_is_shown_by_any_label(results: Results) -> None:
-    """Each value under each trial, with failures; ranking metrics too."""
+    """The table has a mean per value and trial, with failures; ranking metrics work too."""
     table = label_table(results, "turn", "answerability")
     values = dict(table.rows)
 
@@ -61,34 +61,34 @@ def test_a_metric_is_shown_by_any_label(results: Results) -> None:
         label_table(results, "turn", "Mach")
 
 
-def test_the_worst_conversation_stands_first_with_its_first_fault(results: Results) -> None:
-    """One declined what it could have answered and failed after; the other only failed."""
+def test_conversations_with_most_errors_come_first(results: Results) -> None:
+    """The first conversation has a wrong refusal and a failure, the second only failures."""
     first, second = dialogues(results)
-    turns = {turn.number: turn for turn in first.turns}
+    turns = {turn.query.turn: turn for turn in first.turns}
 
-    assert first.wrongs >= second.wrongs > 0
-    assert first.wrong["ideal", "gold"] == ()
-    assert first.wrong["shy", "gold"][0] == 1
+    assert first.error_count >= second.error_count > 0
+    assert first.errors["ideal", "gold"] == ()
+    assert first.errors["shy", "gold"][0] == 1
     places = next(d for d in (first, second) if d.conversation == "c-places-01")
     shy = next(r for r in places.turns[0].replies if r.system == "shy")
-    assert (shy.refused, shy.wrong) == (True, "declined what can be answered")
-    assert [r.wrong for r in places.turns[1].replies if r.system == "shy"] == ["no answer"]
+    assert (shy.refused, shy.error) == (True, "declined an answerable query")
+    assert [r.error for r in places.turns[1].replies if r.system == "shy"] == ["no answer"]
     assert turns[1].replies[0].passages
-    assert first.about["domain"]
+    assert first.labels["domain"]
 
 
-def test_the_report_holds_the_dialogues_and_the_labels(results: Results) -> None:
-    """The turn's number, the fault and the curve by turn are in the page."""
+def test_the_report_contains_dialogues_and_labels(results: Results) -> None:
+    """The page contains the number of the turn, the error and the curve by turn."""
     page = render_report(results)
 
-    assert "declined what can be answered" in page
+    assert "declined an answerable query" in page
     assert 'id="turn-c-places-01::2"' in page
     assert 'id="chart-turns"' in page
     assert "too slow" in page
 
 
 def test_an_export_opened_again_has_lost_nothing(results: Results, tmp_path: Path) -> None:
-    """Queries, gold passages, answers, failures, contexts, scores and their reasons."""
+    """An exported file contains all queries, answers, failures, contexts, scores and reasons."""
     (path,) = results.export(tmp_path / "talk.json", "inspector")
     found = read_inspection(path)
 
@@ -103,8 +103,8 @@ def test_an_export_opened_again_has_lost_nothing(results: Results, tmp_path: Pat
             assert {s.query_id: s for s in found.scores(name, metric)} == scores
 
 
-def test_results_leave_as_mtrageval_tasks(results: Results, tmp_path: Path) -> None:
-    """Rankings as task A, answers from gold as B, from retrieved passages as C."""
+def test_results_are_exported_as_mtrageval_tasks(results: Results, tmp_path: Path) -> None:
+    """Rankings are task A, answers from gold passages B, from retrieved passages C."""
     files = results.export(tmp_path, "mtrageval")
 
     assert sorted(file.name for file in files) == [
@@ -115,5 +115,5 @@ def test_results_leave_as_mtrageval_tasks(results: Results, tmp_path: Path) -> N
     ]
     held = read_submission(tmp_path / "task_b.shy.gold.jsonl")
     assert held.predictions["c-places-01::2"].reason == "too slow"
-    with pytest.raises(ConfigError, match="unknown exporter"):
+    with pytest.raises(ConfigError, match="unknown exporter 'pdf'"):
         results.export(tmp_path, "pdf")

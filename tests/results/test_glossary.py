@@ -1,33 +1,35 @@
-"""What the numbers mean."""
+"""Definitions of metrics and settings."""
 
 from __future__ import annotations
 
-from ragstone.components.metrics.parse import ANSWERS, RANKING
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.builtins import BUILT_IN
 from ragstone.results.glossary import metric_definitions, setting_meaning
+from ragstone.results.record import MetricEntry
 
 
 def test_every_built_in_metric_is_explained() -> None:
-    """No metric is left to its name: each has a paragraph of its own."""
-    named = [*ANSWERS, *(f"{name}@10" for name in RANKING if name not in {"MAP", "Rprec"})]
-    told = dict(metric_definitions(named))
+    """Each built-in metric has its own paragraph, which is more than its name."""
+    names = [name.replace("@k", "@10").replace("Rprec@10", "Rprec") for name in BUILT_IN["metrics"]]
+    metrics = [parse_metric(name) for name in names]
+    entries = [MetricEntry(str(m), "answer", description=m.described()) for m in metrics]
+    definitions = dict(metric_definitions(entries))
 
-    assert len(told) == len(named)
-    assert all(len(text) > 20 for text in told.values())
-    assert told["F1"] != told["F1@k"]
-    assert "See the metric" not in " ".join(told.values())
+    assert len(definitions) == len(entries)
+    assert all(len(text) > 20 for text in definitions.values())
+    assert definitions["F1"] != definitions["F1@k"]
+    assert "See the metric" not in " ".join(definitions.values())
 
 
 def test_cutoffs_are_explained_together() -> None:
     """nDCG@1 and nDCG@10 share one paragraph."""
-    assert [name for name, _ in metric_definitions(["nDCG@1", "nDCG@10", "MAP"])] == [
-        "nDCG@k",
-        "MAP",
-    ]
+    entries = [MetricEntry(name, "ranking") for name in ("nDCG@1", "nDCG@10", "MAP")]
+
+    assert [name for name, _ in metric_definitions(entries)] == ["nDCG@k", "MAP"]
 
 
 def test_every_built_in_setting_is_explained() -> None:
-    """A setting's parameters do not hide what it is."""
+    """The parameters in the name of a setting do not change its description."""
     assert all(setting_meaning(name) for name in BUILT_IN["context_settings"])
     assert setting_meaning("gold+noise(4, position=last)") == setting_meaning("gold+noise")
     assert not setting_meaning("my own")

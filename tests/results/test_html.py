@@ -20,7 +20,7 @@ LOADING = {"src", "href", "action", "data", "poster", "srcset", "formaction", "b
 
 
 class _Reader(HTMLParser):
-    """Collects what a browser would make of the file."""
+    """Collects the tags, scripts, styles and texts of a file."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -75,7 +75,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> _Reader:
 
 
 def test_nothing_is_loaded(hostile: _Reader) -> None:
-    """No attribute that makes a browser load something leads out of the file."""
+    """No attribute that a browser would load refers to an address outside the file."""
     for tag, attributes in hostile.tags:
         for name in LOADING & attributes.keys():
             target = attributes[name] or ""
@@ -84,7 +84,7 @@ def test_nothing_is_loaded(hostile: _Reader) -> None:
 
 
 def test_hostile_text_stays_text(hostile: _Reader) -> None:
-    """Names with markup come out as text, and make no element and no script of their own."""
+    """Names with markup are text and create no element or script."""
     tags = {tag for tag, _ in hostile.tags}
     text = "".join(hostile.text)
 
@@ -94,8 +94,8 @@ def test_hostile_text_stays_text(hostile: _Reader) -> None:
         assert name in text
 
 
-def test_the_pages_come_back_as_they_were(hostile: _Reader) -> None:
-    """The embedded JSON parses, and holds every hostile string unharmed."""
+def test_the_pages_are_unchanged(hostile: _Reader) -> None:
+    """The embedded JSON parses and contains every hostile string unchanged."""
     pages = hostile.pages
     held = json.dumps(pages, ensure_ascii=False)
 
@@ -106,7 +106,7 @@ def test_the_pages_come_back_as_they_were(hostile: _Reader) -> None:
 
 
 def test_the_policy_allows_this_files_own_scripts_only(hostile: _Reader) -> None:
-    """Every script that runs is named by its hash; neither eval nor anything inline is allowed."""
+    """The policy contains the hash of every script; it allows neither eval nor inline scripts."""
     policy = next(
         a["content"] or ""
         for t, a in hostile.tags
@@ -123,7 +123,7 @@ def test_the_policy_allows_this_files_own_scripts_only(hostile: _Reader) -> None
 
 
 def test_no_script_writes_html() -> None:
-    """The page's own scripts put data in as text nodes: none knows another way."""
+    """The scripts of the page insert data only as text nodes."""
     folder = Path(__file__).resolve().parents[2] / "src" / "ragstone" / "results" / "templates"
     for script in folder.glob("*.js"):
         source = script.read_text(encoding="utf-8")
@@ -133,8 +133,8 @@ def test_no_script_writes_html() -> None:
         assert found is None, f"{script.name}: {found}"
 
 
-def test_figures_stand_in_the_tables(tmp_path: Path) -> None:
-    """A reader without scripts or eyes for charts finds means, intervals, n and failures."""
+def test_tables_contain_the_numbers(tmp_path: Path) -> None:
+    """Means, intervals, n and failures are in the text of the page, without scripts and charts."""
     results = made_results(tmp_path / "store")
     text = " ".join("".join(_read(write_report(results, tmp_path / "report.html")).text).split())
     summary = results.answer_cells[0].summary
@@ -147,15 +147,15 @@ def test_figures_stand_in_the_tables(tmp_path: Path) -> None:
     assert f"{summary.not_applicable} n/a" in text
 
 
-def test_the_cap_on_queries_is_told(tmp_path: Path) -> None:
-    """Where pages are left out, the file says how many, and how to have all."""
+def test_the_limit_of_query_pages_is_shown(tmp_path: Path) -> None:
+    """If pages are left out, the page contains their number."""
     reader = _read(write_report(made_results(tmp_path / "s"), tmp_path / "r.html", queries=5))
 
     assert len(reader.pages["queries"]) == 5
     assert "the first 5 of 12 queries" in "".join(reader.text)
 
 
-def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
+def test_an_unfinished_experiment_is_marked(tmp_path: Path) -> None:
     """A report on a stopped run is marked as such."""
     results = made_results(tmp_path / "s", finished=False)
 
@@ -181,15 +181,15 @@ def test_a_report_is_replaced_in_one_piece(tmp_path: Path) -> None:
 
 
 def test_an_unwritable_place_is_an_error_that_names_it(tmp_path: Path) -> None:
-    """A file in the place of the folder is told, not traced."""
+    """A file in place of the folder is an error, not a traceback."""
     (tmp_path / "file").write_text("")
 
     with pytest.raises(StoreError, match=r"cannot write the report .*file"):
         write_report(made_results(tmp_path / "s"), tmp_path / "file" / "r.html")
 
 
-def test_lines_left_out_of_a_chart_are_told(tmp_path: Path) -> None:
-    """With more systems than lines can be told apart, the chart says which ones it draws."""
+def test_a_chart_with_some_of_the_systems_is_labelled(tmp_path: Path) -> None:
+    """If a chart contains only the best systems, its caption contains their number."""
     results = made_results(tmp_path / "s", systems=[f"s{n}" for n in range(10)], settings=())
 
     assert "the best 8 of 10 systems" in "".join(

@@ -1,4 +1,4 @@
-"""What is shown of results."""
+"""Means, leads, adaptability and cost of results."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 
 from ragstone.results.leaderboards import (
+    bar_parts,
     context_gains,
     leaderboard,
     leads,
     results_document,
     retrieval_board,
     retrieval_lead,
-    shares_rows,
     usage_rows,
 )
 from ragstone.results.reader import StoredResults, TrialResults
@@ -30,8 +30,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> StoredResults:
     return made_results(tmp_path_factory.mktemp("store"), queries=40)
 
 
-def test_every_mean_stands_with_its_counts(results: StoredResults) -> None:
-    """Means leave out failures and what does not apply, and say how many there were."""
+def test_every_mean_has_its_counts(results: StoredResults) -> None:
+    """Means exclude failed and not applicable queries, and report their numbers."""
     board = next(board for board in leaderboard(results) if board.setting == "gold")
     summary = board.rows[0].cells["Match"]
     scores = results.trials[2].scores["Match"].values()
@@ -54,7 +54,7 @@ def test_the_best_is_the_highest_mean(results: StoredResults) -> None:
 
 
 def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
-    """Where there is nothing to compare with, nothing is marked and no lead is claimed."""
+    """Without a second system there is no mark and no lead."""
     results = made_results(tmp_path, systems=("only",))
 
     assert not any(leaderboard(results)[0].best.values())
@@ -63,13 +63,14 @@ def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
 
 def test_parts_of_a_bar_sum_to_one(results: StoredResults) -> None:
     """The segments are exhaustive: their counts sum to n and their shares to 1."""
-    rows = shares_rows(results)
+    rows = results.adaptability
 
     assert {row.setting for row in rows} == {"gold+noise(3)", "retrieved(3)"}
     for row in rows:
-        assert sum(part.share.count for part in row.parts) == row.n
-        assert math.fsum(part.share.share or 0 for part in row.parts) == pytest.approx(1)
-        four = row.row.adaptability.shares.values()
+        parts = bar_parts(row.adaptability).values()
+        assert sum(share.count for share in parts) == row.adaptability.n
+        assert math.fsum(share.share or 0 for share in parts) == pytest.approx(1)
+        four = row.adaptability.shares.values()
         assert math.fsum(share.share or 0 for share in four) == 1.0
 
 
@@ -90,8 +91,8 @@ def test_a_lead_is_paired(results: StoredResults) -> None:
     assert lead.difference.mean == pytest.approx(sum(gaps) / len(gaps))
 
 
-def test_gains_compare_gold_with_nothing(results: StoredResults) -> None:
-    """The gold context's gain is that of the same system over itself."""
+def test_gains_compare_gold_with_no_context(results: StoredResults) -> None:
+    """The gain of gold context is the difference of one system under two settings."""
     gains = context_gains(results)
 
     assert [gain.best for gain in gains] == results.systems
@@ -99,14 +100,14 @@ def test_gains_compare_gold_with_nothing(results: StoredResults) -> None:
 
 
 def test_the_chief_ranking_metric_is_ndcg_at_ten(results: StoredResults) -> None:
-    """The summary's retrieval line takes nDCG@10 where it was measured."""
+    """The retrieval lead is by nDCG@10 if it was measured."""
     lead = retrieval_lead(results)
 
     assert lead is not None
     assert lead.metric == "nDCG@10"
 
 
-def test_usage_is_of_calls_that_say_it(results: StoredResults) -> None:
+def test_usage_is_of_calls_that_report_it(results: StoredResults) -> None:
     """A failed call has no time and no tokens, and counts as failed."""
     row = usage_rows(results)[0]
 
@@ -116,7 +117,7 @@ def test_usage_is_of_calls_that_say_it(results: StoredResults) -> None:
 
 
 def test_the_document_is_plain_json(results: StoredResults) -> None:
-    """`--json` holds every cell, unrounded, and no NaN."""
+    """`--json` contains every cell, unrounded, and no NaN."""
     document = json.loads(json.dumps(results_document(results), allow_nan=False))
 
     assert len(document["leaderboard"]) == 2 * 4 * 2
@@ -126,9 +127,12 @@ def test_the_document_is_plain_json(results: StoredResults) -> None:
 
 
 def test_prompts_that_dropped_something_are_counted() -> None:
-    """A setting whose passages did not fit is to be seen at once."""
-    said = {"q1": Prediction("q1", "yes", dropped="passage p1"), "q2": Prediction("q2", "no")}
-    trial = TrialResults("s", "gold", {}, {}, said, {})
+    """Usage counts the prompts from which passages were left out."""
+    predictions = {
+        "q1": Prediction("q1", "yes", dropped="passage p1"),
+        "q2": Prediction("q2", "no"),
+    }
+    trial = TrialResults("s", "gold", {}, {}, predictions, {})
 
     [row] = usage_rows(SimpleNamespace(trials=[trial]))  # type: ignore[arg-type]
 

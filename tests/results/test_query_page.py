@@ -1,4 +1,4 @@
-"""What the report holds of single queries."""
+"""The pages of single queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragstone.results.query_page import query_document, query_pages
 from ragstone.testing.fake_results import made_results
 
 
-def test_every_text_is_held_once(tmp_path: Path) -> None:
+def test_every_text_is_contained_once(tmp_path: Path) -> None:
     """Passages and contexts that systems share are numbered, not repeated."""
     results = made_results(tmp_path, queries=10)
     pages = query_pages(results)
@@ -23,25 +23,25 @@ def test_every_text_is_held_once(tmp_path: Path) -> None:
     assert gold == [page["trials"][3]["context"] for page in pages["queries"]]
 
 
-def test_a_page_gives_back_what_was_kept(tmp_path: Path) -> None:
-    """A page's numbers lead to the passages, answers and scores of the store."""
+def test_a_page_contains_the_stored_rows(tmp_path: Path) -> None:
+    """The numbers of a page refer to the passages, answers and scores of the store."""
     results = made_results(tmp_path, queries=10)
     pages = query_pages(results)
 
     for page in pages["queries"]:
         for trial, shown in zip(results.trials, page["trials"], strict=True):
             context = trial.contexts[page["id"]]
-            told = [
+            context_rows = [
                 (*pages["passages"][n], origin) for n, origin in pages["contexts"][shown["context"]]
             ]
-            assert told == [(p.passage_id, p.text, p.origin) for p in context.passages]
+            assert context_rows == [(p.passage_id, p.text, p.origin) for p in context.passages]
             assert shown["answer"] == trial.predictions[page["id"]].answer
             for metric, value, *_ in shown["scores"]:
                 assert value == trial.scores[metric][page["id"]].value
 
 
-def test_a_ranked_passage_has_its_text_where_one_was_shown(tmp_path: Path) -> None:
-    """A ranking names passages by id; those that stand in a context come with their text."""
+def test_a_ranked_passage_of_a_context_has_its_text(tmp_path: Path) -> None:
+    """A ranked passage has a text if a context contains it."""
     pages = query_pages(made_results(tmp_path, queries=2))
     texts = dict(pages["passages"])
     ranked = [pages["passages"][place] for place, _ in pages["queries"][0]["rankings"][0]["places"]]
@@ -50,8 +50,8 @@ def test_a_ranked_passage_has_its_text_where_one_was_shown(tmp_path: Path) -> No
     assert dict(ranked)["p0-a"] is None
 
 
-def test_the_limit_is_told(tmp_path: Path) -> None:
-    """Fewer pages than queries: `total` says how many there are."""
+def test_the_total_is_contained(tmp_path: Path) -> None:
+    """With a limit on pages, `total` is the number of all queries."""
     results = made_results(tmp_path, queries=9)
 
     assert len(query_pages(results, 4)["queries"]) == 4
@@ -60,7 +60,7 @@ def test_the_limit_is_told(tmp_path: Path) -> None:
 
 
 def test_one_query_as_a_document(tmp_path: Path) -> None:
-    """`show --query --json` spells the passages out and names the systems."""
+    """`show --query --json` contains passages and systems in place of numbers."""
     document = json.loads(json.dumps(query_document(made_results(tmp_path), "q001")))
 
     assert document["trials"][2]["system"] == "bm25 + small"
@@ -68,8 +68,8 @@ def test_one_query_as_a_document(tmp_path: Path) -> None:
     assert document["grades"] == {"p1-gold": 2, "p1-near": 0}
 
 
-def test_the_search_text_is_shown_where_it_is_not_the_query(tmp_path: Path) -> None:
-    """A conversation's turn is searched for with what the user said before."""
+def test_a_search_text_that_is_not_the_query_is_shown(tmp_path: Path) -> None:
+    """With `user-turns`, the search text of a turn contains the earlier user turns."""
     document = {
         "data": "sample",
         "store": str(tmp_path / "store"),

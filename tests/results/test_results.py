@@ -82,7 +82,7 @@ def test_a_column_without_a_value_is_a_column_of_numbers() -> None:
 
 
 def test_results_without_a_trial_are_an_empty_table(tmp_path: Path) -> None:
-    """The columns are there before the first step ended."""
+    """Without a finished step the table has its columns and no rows."""
     stored = made_results(tmp_path, systems=[])
     results = Results(stored.store, stored.record)
 
@@ -102,7 +102,7 @@ def test_one_system_under_one_setting_is_an_evaluation(results: Results) -> None
 
 
 @pytest.mark.parametrize(
-    ("system", "setting", "said"),
+    ("system", "setting", "message"),
     [
         ("", "gold", r"2 systems \(bm25 \+ small, dense \+ small\).*evaluation\('bm25 \+ small', "),
         ("bm25 + small", "", r"4 settings \(none, gold, .*choose one"),
@@ -111,10 +111,10 @@ def test_one_system_under_one_setting_is_an_evaluation(results: Results) -> None
     ],
 )
 def test_a_choice_that_is_missing_or_unknown_is_explained(
-    results: Results, system: str, setting: str, said: str
+    results: Results, system: str, setting: str, message: str
 ) -> None:
-    """The error lists what there is, and how to write the choice."""
-    with pytest.raises(ragstone.ConfigError, match=said):
+    """The error lists the names and an example of the choice."""
+    with pytest.raises(ragstone.ConfigError, match=message):
         results.evaluation(system, setting)
 
 

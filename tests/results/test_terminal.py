@@ -8,12 +8,18 @@ import pytest
 
 from ragstone.errors import ConfigError
 from ragstone.results.leaderboards import leaderboard
-from ragstone.results.terminal import leaderboard_text, query_text
+from ragstone.results.reader import StoredResults
+from ragstone.results.terminal import leaderboard_parts, query_text
 from ragstone.testing.fake_results import made_results
 
 
-def test_the_leaderboard_holds_every_table(tmp_path: Path) -> None:
-    """Answers, adaptability, retrieval and time stand below each other, with their figures."""
+def leaderboard_text(results: StoredResults) -> str:
+    """Return the tables of an experiment as text."""
+    return "\n\n".join(map(str, leaderboard_parts(results)))
+
+
+def test_the_leaderboard_contains_every_table(tmp_path: Path) -> None:
+    """The text contains answers, adaptability, retrieval and time with their numbers."""
     results = made_results(tmp_path)
     text = leaderboard_text(results)
     summary = leaderboard(results)[0].rows[0].cells["Match"]
@@ -24,7 +30,7 @@ def test_the_leaderboard_holds_every_table(tmp_path: Path) -> None:
     assert "NOT FINISHED" not in text
 
 
-def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
+def test_an_unfinished_experiment_is_marked(tmp_path: Path) -> None:
     """The tables of a stopped run are marked as such."""
     assert "NOT FINISHED" in leaderboard_text(made_results(tmp_path, finished=False))
 
@@ -50,6 +56,6 @@ def test_a_query_shows_contexts_answers_and_reasons(tmp_path: Path) -> None:
 
 
 def test_an_unknown_query_names_the_nearest(tmp_path: Path) -> None:
-    """A mistyped id leads to the ids there are."""
+    """The error of a mistyped id contains similar ids."""
     with pytest.raises(ConfigError, match=r"'q0011'.*such as q0.1"):
         query_text(made_results(tmp_path), "q0011")

@@ -1,4 +1,4 @@
-"""A sweep of text weights as an experiment: kept parts, scans by label, terminal and report."""
+"""A sweep of text weights as an experiment: reused steps, scans by label, terminal and report."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from click.testing import CliRunner
 from ragstone.cli.show import command
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.results.charts.charts import scan_chart, scanned_rows
 from ragstone.results.charts.render import write_chart
-from ragstone.results.charts.weight_scan import drawn, scan_chart
 from ragstone.results.html import render_report
 from ragstone.results.results import Results
 from ragstone.results.terminal import scan_text
-from ragstone.results.weight_scan import asked_tables, labels_of, scan_tables, sweeps
+from ragstone.results.weight_scan import labels_of, require_scan_tables, scan_tables, sweeps
 from ragstone.statistics.weight_scan import weight_scan
 from ragstone.types import Label, Query
 
@@ -70,13 +70,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def results(folder: Path) -> Results:
-    """Return what the experiment found."""
+    """Return the results of the experiment."""
     experiment = load_experiment(folder / "sweep.yaml")
     return Results.load(experiment.store, experiment.file.name)
 
 
 def test_the_parts_are_searched_once(folder: Path) -> None:
-    """Two rankings are kept; each weight is one more step of fusion, and all is found again."""
+    """Two rankings are stored, each weight adds one step of fusion, and a rerun reuses all."""
     steps = [path.name for path in (folder / "store" / "steps").iterdir()]
 
     assert sum(name.startswith("retrieve-") for name in steps) == 2
@@ -86,7 +86,7 @@ def test_the_parts_are_searched_once(folder: Path) -> None:
 
 
 def test_the_ends_of_the_sweep_are_its_parts(results: Results) -> None:
-    """At weight 1 the rankings are those of words, at 0 those of the other part, to the place."""
+    """At weight 1 the rankings are equal to those of words, at 0 to those of letters."""
     rankings = {ranking.system: ranking.rankings for ranking in results.rankings}
     (sweep,) = sweeps(results)
 
@@ -96,8 +96,8 @@ def test_the_ends_of_the_sweep_are_its_parts(results: Results) -> None:
             assert list(mixed[query_id].passage_ids) == list(ranking.passage_ids)
 
 
-def test_the_scan_of_the_systems_is_that_of_the_runs(results: Results) -> None:
-    """Measured system by system, or mixed by the analysis from the two runs: the same curves."""
+def test_the_scan_of_systems_equals_the_scan_of_runs(results: Results) -> None:
+    """The curves of the systems are equal to those of the two mixed runs."""
     rankings = {ranking.system: ranking.rankings for ranking in results.rankings}
     (table,) = scan_tables(results, "domain")
     labels = {i: str(q.labels["domain"]) for i, q in results.ranked.items() if "domain" in q.labels}
@@ -120,8 +120,8 @@ def test_the_scan_of_the_systems_is_that_of_the_runs(results: Results) -> None:
     assert len({point.mean for point in table.rows[0].curve}) > 1
 
 
-def test_labels_are_chosen_that_sort_into_few_kinds() -> None:
-    """Two to twelve values; conversations are no kinds; the same sorting counts once."""
+def test_labels_with_few_values_are_chosen() -> None:
+    """Labels have 2 to 12 values, are not conversations, and equal divisions count once."""
 
     def labels(n: int) -> dict[str, Label]:
         held: dict[str, Label] = {"id": n, "kind": "ab"[n % 2], "again": n % 2, "one": "x"}
@@ -133,7 +133,7 @@ def test_labels_are_chosen_that_sort_into_few_kinds() -> None:
 
 
 def test_the_terminal_shows_scans(folder: Path) -> None:
-    """`show --scan`, with a label and a metric, as text and as plain data."""
+    """`show --scan` prints text or JSON, for a label and a metric."""
     path = str(folder / "sweep.yaml")
 
     def shown(*arguments: str) -> str:
@@ -152,11 +152,11 @@ def test_the_terminal_shows_scans(folder: Path) -> None:
     assert (first["value"], first["metric"]) == (None, "R@5")
     with pytest.raises(ConfigError, match="did you mean 'domain'"):
         shown("--by", "domian")
-    with pytest.raises(ConfigError, match="not measured by 'MRR'"):
+    with pytest.raises(ConfigError, match="have no metric 'MRR'"):
         shown("--metric", "MRR")
 
 
-def test_without_a_sweep_it_is_said_how_to_write_one(tmp_path: Path) -> None:
+def test_the_error_without_a_sweep_contains_an_example(tmp_path: Path) -> None:
     """An experiment of plain retrievers has no scan."""
     document = {"data": "sample", "store": str(tmp_path / "s"), "metrics": ["R@5"]}
     path = tmp_path / "plain.yaml"
@@ -165,32 +165,33 @@ def test_without_a_sweep_it_is_said_how_to_write_one(tmp_path: Path) -> None:
 
     assert scan_tables(results) == []
     with pytest.raises(ConfigError, match="text_weight:"):
-        asked_tables(results)
+        require_scan_tables(results)
     assert 'id="text-weight"' not in render_report(results)
 
 
 def test_a_scan_is_drawn_with_rings(results: Results, tmp_path: Path) -> None:
-    """Each line has a ring at its best weight."""
+    """Each line has one ring."""
     (table,) = scan_tables(results, "domain")
 
     write_chart(scan_chart(table), tmp_path / "scan.svg")
     groups = ET.parse(tmp_path / "scan.svg").iter("{http://www.w3.org/2000/svg}g")  # noqa: S314 - ours
     rings = next(group for group in groups if "layer_3_marks" in group.get("class", ""))
 
-    assert len(rings) == len(drawn(table))
+    assert len(rings) == len(scanned_rows(table))
 
 
 def test_the_report_has_a_page_of_scans(results: Results) -> None:
-    """A chart and a table a label; every number of a curve stands in both."""
+    """The page has a chart and a table per label, with the same numbers."""
     page = render_report(results)
     tables = scan_tables(results)
 
     assert 'id="text-weight"' in page
+    assert 'id="conversations"' not in page, "without answers a conversation has no errors"
     assert page.count('data-chart="chart-scan-') == len(tables) > 0
     spec = scan_chart(tables[0])
     points = spec["data"]["values"]
-    assert len(points) == len(drawn(tables[0])) * len(WEIGHTS)
-    assert sum(point["best"] for point in points) == len(drawn(tables[0]))
+    assert len(points) == len(scanned_rows(tables[0])) * len(WEIGHTS)
+    assert sum(point["best"] for point in points) == len(scanned_rows(tables[0]))
     section = page[page.index('id="text-weight"') : page.index('id="queries"')]
     for row in tables[0].rows:
         assert all(f"<b>{point.mean:.3f}</b>" in section for point in row.curve)

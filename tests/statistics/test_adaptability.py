@@ -47,8 +47,8 @@ def test_the_four_shares_sum_to_exactly_one(
 @pytest.mark.parametrize(
     "counts", [(1, 6, 15, 0), (3, 6, 12, 1), (1, 1, 1, 0), (1_000, 5_000, 1_500, 60)]
 )
-def test_rounding_is_taken_up_for_awkward_counts(counts: tuple[int, ...]) -> None:
-    """Where counts over n do not quite add up to 1 the shares do, each within rounding."""
+def test_the_largest_share_absorbs_rounding(counts: tuple[int, ...]) -> None:
+    """The shares sum to 1 even if counts / n does not; each share is correct within rounding."""
     triples = [
         t
         for t, c in zip([(0, 1, 0), (0, 1, 1), (0, 0, 0), (1, 0, 0)], counts, strict=True)
@@ -66,7 +66,7 @@ def test_rounding_is_taken_up_for_awkward_counts(counts: tuple[int, ...]) -> Non
 
 
 def test_labels_are_joined_by_id_and_not_by_place() -> None:
-    """The order of the mappings does not matter."""
+    """The order of the keys in the mappings does not matter."""
     found = adaptability({"a": 0, "b": 1}, {"b": 0, "a": 1}, {"b": 0, "a": 0})
 
     assert {item.query_id: item.outcome for item in found.items} == {
@@ -76,7 +76,7 @@ def test_labels_are_joined_by_id_and_not_by_place() -> None:
 
 
 def test_a_query_without_all_labels_is_left_out_with_its_reason() -> None:
-    """Absent and None both lack a label; the reason names where."""
+    """Absent and None both count as no label; the reason names the contexts without one."""
     found = adaptability({"a": 1, "b": None}, {"a": 1, "b": 1}, {"b": None, "c": 1})
 
     assert found.n == 0
@@ -90,7 +90,7 @@ def test_a_query_without_all_labels_is_left_out_with_its_reason() -> None:
 
 
 def test_vulnerability_and_acceptability_are_split_by_gold() -> None:
-    """Gold absent is a miss, gold there is noise; what is not known stands apart."""
+    """Wrong without gold is a miss, wrong with gold is noise; unknown cases are counted apart."""
     ids = "abcde"
     mixed = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 0}
     gold = {"a": True, "b": False, "c": True, "d": False}
@@ -104,7 +104,7 @@ def test_vulnerability_and_acceptability_are_split_by_gold() -> None:
 
 
 def test_clusters_reach_the_intervals() -> None:
-    """Queries of one conversation that stand or fall together widen the interval."""
+    """Equal labels within a conversation widen the interval."""
     ids = [f"{c}.{i}" for c in range(20) for i in range(10)]
     oracle = {q: int(int(q.split(".")[0]) % 2) for q in ids}
     same = dict.fromkeys(ids, 1)
@@ -120,6 +120,6 @@ def test_clusters_reach_the_intervals() -> None:
 
 
 def test_a_graded_label_is_refused() -> None:
-    """A score of 0.5 is neither right nor wrong: the message says to choose a threshold."""
+    """A score of 0.5 is an error, because it is neither right nor wrong."""
     with pytest.raises(DatasetError, match=r"oracle label of query 'a' is 0\.5"):
         adaptability({"a": 1}, {"a": 0.5}, {"a": 1})

@@ -28,7 +28,7 @@ EXAMPLE: Ratings = [
 @pytest.mark.parametrize(
     ("level", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
-def test_alpha_is_that_of_its_authors_example(level: str, expected: float) -> None:
+def test_alpha_equals_its_authors_example(level: str, expected: float) -> None:
     """The published values of the example with gaps; the unit with one rating is left out."""
     found = krippendorff_alpha(EXAMPLE, level=level, resamples=200)  # type: ignore[arg-type]
 
@@ -36,8 +36,8 @@ def test_alpha_is_that_of_its_authors_example(level: str, expected: float) -> No
     assert (found.n, found.left_out) == (11, 1)
 
 
-def test_cohens_kappa_is_that_of_a_table_worked_by_hand() -> None:
-    """20 and 15 agree, 5 and 10 do not: observed 0.7, by chance 0.5, kappa 0.4."""
+def test_cohens_kappa_equals_a_calculation_by_hand() -> None:
+    """20 + 15 of 50 items agree: observed agreement 0.7, by chance 0.5, kappa 0.4."""
     a = ["yes"] * 25 + ["no"] * 25
     b = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
 
@@ -48,8 +48,8 @@ def test_cohens_kappa_is_that_of_a_table_worked_by_hand() -> None:
     assert found.interval[0] < 0.4 < found.interval[1]
 
 
-def test_weights_forgive_near_misses() -> None:
-    """One point off costs less than three, and less still when squared."""
+def test_weights_reduce_the_cost_of_near_misses() -> None:
+    """Weights reduce the cost of near misses, squared weights even more."""
     a, b = [1, 2, 3, 4, 1, 4], [1, 3, 3, 4, 2, 3]
 
     plain, linear, squared = (
@@ -73,8 +73,8 @@ def test_high_agreement_needs_a_majority_and_the_rest_a_point_away(
     assert high_agreement([given_]).mean == high
 
 
-def test_items_without_two_ratings_say_nothing() -> None:
-    """They are counted as not applicable, or left out; with no other item nothing is defined."""
+def test_items_without_two_ratings_are_left_out() -> None:
+    """They count as not applicable or left out; without other items all values are undefined."""
     rows: Ratings = [[1, None], [None, None], []]
 
     assert percentage_agreement(rows).mean is None
@@ -83,8 +83,8 @@ def test_items_without_two_ratings_say_nothing() -> None:
     assert fleiss_kappa(rows).left_out == 3
 
 
-def test_all_ratings_the_same_leave_chance_nothing() -> None:
-    """Full agreement on one value: 100 %, but no coefficient is defined."""
+def test_coefficients_are_undefined_if_all_ratings_are_equal() -> None:
+    """Agreement on a single value is 100 %, but every coefficient is undefined."""
     rows = [["a", "a"]] * 5
 
     assert percentage_agreement(rows).mean == 1.0
@@ -94,7 +94,7 @@ def test_all_ratings_the_same_leave_chance_nothing() -> None:
 
 
 def test_clusters_widen_the_interval_of_alpha() -> None:
-    """Copies of an item within a cluster are no news."""
+    """Copies of an item in its cluster add no information."""
     rows: Ratings = [row for row in EXAMPLE[:10] for _ in range(5)]
     clusters = [place for place in range(10) for _ in range(5)]
 
@@ -108,8 +108,10 @@ def test_clusters_widen_the_interval_of_alpha() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.integers(1, 4), min_size=3, max_size=3), min_size=2, max_size=15))
-def test_the_order_of_raters_does_not_matter_and_one_is_the_most(rows: list[list[int]]) -> None:
-    """Alpha and Fleiss' kappa see the ratings of an item as a bag, and never exceed 1."""
+def test_the_order_of_raters_does_not_matter(
+    rows: list[list[int]],
+) -> None:
+    """Alpha and Fleiss' kappa do not depend on the order of ratings, and are at most 1."""
     for coefficient in (fleiss_kappa, krippendorff_alpha):
         one, other = (coefficient(r, resamples=20) for r in (rows, [row[::-1] for row in rows]))
 

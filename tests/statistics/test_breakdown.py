@@ -1,4 +1,4 @@
-"""Metrics are taken apart by labels, each part with its own n and interval."""
+"""Metrics are broken down by labels; each group has its own n and interval."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def scores(*values: float | None) -> dict[str, Score]:
     }
 
 
-def test_turns_stand_in_order_and_lists_count_under_each_value() -> None:
-    """2 comes before 10; a query without a kind has a group of its own."""
+def test_groups_are_ordered_and_lists_count_under_each_value() -> None:
+    """2 comes before 10; queries without the label are in their own group."""
     assert list(groups_of(QUERIES, "turn")) == ["1", "2", "10"]
     kinds = groups_of(QUERIES, "kind")
     assert {value: len(ids) for value, ids in kinds.items()} == {"x": 4, "y": 2, "(none)": 2}
@@ -38,13 +38,13 @@ def test_turns_stand_in_order_and_lists_count_under_each_value() -> None:
 
 
 def test_an_unknown_label_is_refused() -> None:
-    """With the nearest one."""
+    """The message suggests the nearest label."""
     with pytest.raises(ConfigError, match="did you mean 'turn'"):
         groups_of(QUERIES, "turns")
 
 
 def test_each_group_has_its_mean_its_failures_and_its_interval() -> None:
-    """Intervals are over conversations: two that agree leave no width."""
+    """Intervals are over conversations: two equal conversations give a width of 0."""
     found = breakdown(scores(1, 0, 0.5, 1, 0, None), groups_of(QUERIES, "turn"), CLUSTERS)
 
     first, second, tenth = (group.summary for group in found)
@@ -54,7 +54,7 @@ def test_each_group_has_its_mean_its_failures_and_its_interval() -> None:
 
 
 def test_differences_use_the_pairs_that_both_have() -> None:
-    """Drift by turn: the second less the first."""
+    """The difference is the second system minus the first."""
     before, after = scores(1, 1, 0.5, 1, 1, None), scores(0.5, 1, 0.5, 0.5, None, 1)
 
     found = {
@@ -82,7 +82,7 @@ def test_differences_use_the_pairs_that_both_have() -> None:
 def test_answerability_is_met_by_answer_or_refusal(
     label: str, answer: str, value: float | None
 ) -> None:
-    """Conversational turns and queries without the label take no part."""
+    """Conversational turns and queries without the label are not applicable."""
     query = Query("q", "?", labels={"answerability": label} if label else {})
 
     (score,) = table_to_scores(score_answers(["answerability"], [query], [Prediction("q", answer)]))

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.errors import DatasetError, MissingDependency
-from ragstone.statistics.correlation import Correlation, kendall, pearson, spearman
+from ragstone.statistics.correlation import kendall, pearson, spearman
+from ragstone.statistics.resampling import Coefficient
 
 PAIRS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=30)
 
 
 def test_a_straight_line_correlates_perfectly() -> None:
-    """1 up, -1 down, ranks too where the line is bent."""
+    """A line gives 1 or -1; ranks give the same for any monotonic curve."""
     x = list(range(10))
 
     assert pearson(x, [2 * v + 1 for v in x]).value == pytest.approx(1.0)
@@ -27,7 +28,7 @@ def test_a_straight_line_correlates_perfectly() -> None:
 @settings(max_examples=60, deadline=None)
 @given(PAIRS)
 def test_coefficients_are_symmetric_and_bounded(pairs: list[tuple[int, int]]) -> None:
-    """Exchanging the columns changes nothing; values lie within -1 and 1, intervals around."""
+    """Exchanging the columns does not change the value, which is between -1 and 1."""
     x, y = zip(*pairs, strict=True)
 
     for coefficient in (pearson, spearman):
@@ -66,14 +67,14 @@ def test_weights_count_in_the_interval_too() -> None:
 
 
 def test_pairs_with_a_gap_or_no_weight_are_left_out_and_counted() -> None:
-    """None on either side, or weight 0."""
+    """Pairs with a None on either side or a weight of 0 are left out."""
     found = pearson([1, None, 3, 4, 5], [2, 1, None, 5, 4], weights=[1, 1, 1, 1, 0])
 
-    assert found == Correlation(None, 2, 3, None)
+    assert found == Coefficient(None, 2, 3, None)
 
 
 def test_too_few_or_constant_values_have_no_correlation() -> None:
-    """Two points lie on a line; equal values have no spread, even far from 0."""
+    """Two points are too few; equal values have no spread, even far from 0."""
     assert pearson([1, 2], [2, 1]).value is None
     assert pearson([1, 2, 3], [0.1, 0.1, 0.1]).value is None
     assert spearman([5, 5, 5], [1, 2, 3]).value is None
@@ -81,7 +82,7 @@ def test_too_few_or_constant_values_have_no_correlation() -> None:
 
 
 def test_a_small_spread_far_from_zero_is_still_a_spread() -> None:
-    """Time stamps correlate as seconds do."""
+    """Timestamps correlate as seconds do."""
     stamps = 1.7e9 + np.arange(20.0)
 
     assert pearson(stamps, np.arange(20.0), resamples=10).value == pytest.approx(1.0)
@@ -119,13 +120,13 @@ def test_wrong_input_is_named() -> None:
     """Unequal lengths, NaN, negative weights."""
     with pytest.raises(DatasetError, match="found 2, 3 and 2 weights"):
         pearson([1, 2], [1, 2, 3])
-    with pytest.raises(DatasetError, match="y: place 1 holds nan"):
+    with pytest.raises(DatasetError, match="y: place 1 is nan"):
         spearman([1, 2, 3], [1, float("nan"), 2])
     with pytest.raises(DatasetError, match=r"weight -1\.0 is negative"):
         pearson([1, 2, 3], [1, 2, 3], weights=[1, -1, 1])
 
 
-def test_kendall_without_scipy_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kendall_without_scipy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the extra."""
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
 

@@ -1,4 +1,4 @@
-"""Which sets are worth using: gains over no context, memory, and the advice with its reason."""
+"""Suitability of data sets: gains over no context, memory, and the advice with its reason."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from ragstone.errors import DatasetError
 from ragstone.statistics.dataset_suitability import Worth, worth
 
 
-def told(none: list[float], gold: list[float] | None, found: list[float] | None = None) -> Worth:
-    """Return what the scores of queries 0, 1, ... say."""
+def suitability(
+    none: list[float], gold: list[float] | None, found: list[float] | None = None
+) -> Worth:
+    """Return the suitability by the scores of queries 0, 1, ... per setting."""
     scores = {"none": none, "gold": gold, "retrieved(5)": found}
     held = {
         setting: {str(i): value for i, value in enumerate(values)}
@@ -19,9 +21,9 @@ def told(none: list[float], gold: list[float] | None, found: list[float] | None 
     return worth("set", "system", "Match", held)
 
 
-def test_a_set_on_which_context_helps_is_of_use() -> None:
-    """Gains with their intervals, over no context."""
-    found = told([0.0] * 80 + [1.0] * 20, [1.0] * 90 + [0.0] * 10, [0.0] * 30 + [1.0] * 70)
+def test_a_set_with_a_gain_from_context_is_used() -> None:
+    """Gains over no context are reported with their intervals."""
+    found = suitability([0.0] * 80 + [1.0] * 20, [1.0] * 90 + [0.0] * 10, [0.0] * 30 + [1.0] * 70)
 
     assert found.advice == "use"
     assert found.gold_gain is not None
@@ -32,39 +34,39 @@ def test_a_set_on_which_context_helps_is_of_use() -> None:
 
 
 def test_a_set_that_the_model_knows_is_used_with_care() -> None:
-    """Most of what is right with the gold passage is right without any."""
-    found = told([1.0] * 70 + [0.0] * 30, [1.0] * 100)
+    """Most queries that are right with the gold passage are right without context."""
+    found = suitability([1.0] * 70 + [0.0] * 30, [1.0] * 100)
 
     assert found.advice == "use with care"
-    assert "70% of what is right with it is right without any context" in found.reason
+    assert "70% of the queries right with it are right without any context" in found.reason
 
 
 def test_a_set_on_which_context_does_nothing_is_left_out() -> None:
-    """The interval of the gain holds 0 with queries enough; with few it is not decided."""
+    """The interval of the gain contains 0: leave out with many queries, undecided with few."""
     half = [1.0, 0.0] * 50
 
-    assert told(half, half).advice == "leave out"
-    assert told(half[:20], half[:20]).advice == "undecided"
+    assert suitability(half, half).advice == "leave out"
+    assert suitability(half[:20], half[:20]).advice == "undecided"
 
 
-def test_context_that_does_harm_points_at_the_qrels() -> None:
-    """A gain that is below 0 by more than chance."""
-    found = told([1.0] * 50, [0.0] * 50)
+def test_harmful_context_points_to_the_qrels() -> None:
+    """A gain significantly below 0 gives the advice to leave the set out."""
+    found = suitability([1.0] * 50, [0.0] * 50)
 
     assert found.advice == "leave out"
     assert "qrels are wrong" in found.reason
 
 
-def test_retrieval_that_gains_nothing_is_told() -> None:
-    """The gold passage helps, what is retrieved does not: there is something to win."""
-    found = told([0.0] * 60, [1.0] * 60, [0.0] * 60)
+def test_retrieval_without_a_gain_is_reported() -> None:
+    """The gold passage helps and retrieved passages do not: the reason names retrieval."""
+    found = suitability([0.0] * 60, [1.0] * 60, [0.0] * 60)
 
     assert found.advice == "use"
-    assert "much to win for retrievers" in found.reason
+    assert "better retrievers would help" in found.reason
 
 
 def test_failed_answers_are_left_out_of_the_pairs() -> None:
-    """A score that is not there is neither right nor wrong."""
+    """A missing score is neither right nor wrong."""
     scores: dict[str, dict[str, float | None]] = {
         "none": {"1": 0.0, "2": None, "3": 0.0},
         "gold": {"1": 1.0, "2": 1.0, "4": 1.0},
@@ -78,15 +80,15 @@ def test_failed_answers_are_left_out_of_the_pairs() -> None:
 
 
 def test_without_a_closed_book_there_is_no_gain() -> None:
-    """The message names the settings that there are, and what is needed."""
+    """The message names the available and the required settings."""
     with pytest.raises(DatasetError, match=r"the settings are gold; a gain needs"):
         worth("set", "system", "Match", {"gold": {"1": 1.0}})
 
 
 def test_answers_without_context_alone_decide_nothing() -> None:
-    """A set without passages is shown with what a model knows of it."""
-    found = told([1.0] * 30 + [0.0] * 70, None)
+    """A set without passages has a mean without context, but no advice."""
+    found = suitability([1.0] * 30 + [0.0] * 70, None)
 
     assert found.advice == "undecided"
     assert found.closed_book.mean == pytest.approx(0.3)
-    assert "all there is are answers without context" in found.reason
+    assert "all answers are without context" in found.reason

@@ -1,4 +1,4 @@
-"""What people say of answers becomes values, preferences and win rates."""
+"""Human ratings are combined into values, preferences and win rates."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ GIVEN = [
 ]
 
 
-def test_annotators_are_made_one_by_mean_or_median() -> None:
-    """Another property does not count."""
+def test_ratings_are_combined_by_mean_or_median() -> None:
+    """Ratings of other properties do not count."""
     other = Rating("q", "x", "naturalness", "a", 4)
 
     assert consolidated([*GIVEN, other], "win-rate", "mean")["x"] == {"q": 75.0}
@@ -35,7 +35,7 @@ def test_annotators_are_made_one_by_mean_or_median() -> None:
 
 
 def test_values_become_preferences_with_ties() -> None:
-    """Three systems are three comparisons an annotator."""
+    """Three systems give three comparisons per annotator."""
     found = preferences_of(GIVEN, "win-rate")
 
     assert len(found) == 6
@@ -44,8 +44,8 @@ def test_values_become_preferences_with_ties() -> None:
     assert ratings_by_item(GIVEN, "win-rate")["q", "y"] == {"a": 50, "b": 50}
 
 
-def test_a_tie_counts_half_unless_told_otherwise() -> None:
-    """The first wins three and ties one of its four comparisons."""
+def test_a_tie_counts_one_half_by_default() -> None:
+    """System x wins three of its four comparisons and ties one."""
     preferences = preferences_of(GIVEN, "win-rate")
 
     assert win_rates(preferences)["x"].mean == 0.875
@@ -58,7 +58,7 @@ def test_a_tie_counts_half_unless_told_otherwise() -> None:
 def test_the_released_win_rates_are_near_the_papers(
     shared_data: Callable[[str], Path],
 ) -> None:
-    """59.4, 48.2 and 48.1 over 150 tasks; the paper's table 6 says 59.3, 47.8 and 47.4 over 152."""
+    """59.4, 48.2 and 48.1 over 150 tasks; the paper's table 6 has 59.3, 47.8 and 47.4 over 152."""
     folder = shared_data("mtrag") / "human_evaluations"
     held = read_inspection(folder / "reference_subset_with_human_evaluations.json.gz")
     wanted = {

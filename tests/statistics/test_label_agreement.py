@@ -36,14 +36,14 @@ PEOPLE = {
 
 
 def test_an_item_without_a_majority_is_set_aside() -> None:
-    """Three labels for one item are no consensus; two annotators who agree are."""
+    """Three different labels have no majority; two equal labels have one."""
     found = majority(PEOPLE)
 
     assert found.labels == {"1": "fact", "3": "sum", "4": "sum", "5": "fact"}
     assert found.set_aside == ("2",)
 
 
-def test_half_of_the_votes_is_no_majority() -> None:
+def test_half_of_the_votes_is_not_a_majority() -> None:
     """Two against two, and two against one and one, are ties."""
     votes = {"a": {"1": "x", "2": "x"}, "b": {"1": "x", "2": "x"}, "c": {"1": "y", "2": "y"},
              "d": {"1": "y", "2": "z"}}  # fmt: skip
@@ -52,7 +52,7 @@ def test_half_of_the_votes_is_no_majority() -> None:
 
 
 def test_an_annotator_is_compared_with_the_majority_without_them() -> None:
-    """Ann's own votes do not count for the majority that she is held against."""
+    """Ann is compared with the majority of the others, without her own votes."""
     rows = {row.annotator: row for row in against_others(PEOPLE, {"llm": PEOPLE["ann"]})}
 
     agreed = {"1": "fact", "3": "sum"}
@@ -63,7 +63,7 @@ def test_an_annotator_is_compared_with_the_majority_without_them() -> None:
 
 
 def test_confusion_counts_only_what_both_sides_labelled() -> None:
-    """Rows are the truth; what one side lacks is counted beside the matrix."""
+    """Rows are the truth; items labelled by one side only are counted apart."""
     found = confusion({"1": "a", "2": "a", "3": "b", "9": "b"}, {"1": "a", "2": "b", "3": "b"})
 
     assert (found.rows, found.columns) == (("a", "b"), ("a", "b"))
@@ -73,7 +73,7 @@ def test_confusion_counts_only_what_both_sides_labelled() -> None:
 
 
 def test_a_composition_has_intervals_and_sums_to_one() -> None:
-    """Shares of labels, the labels that do not occur included where they are named."""
+    """Named labels have a share even if no query has them."""
     found = composition(["x"] * 30 + ["y"] * 10, names=["z"])
 
     assert [found[name].mean for name in ("z", "x", "y")] == [0.0, 0.75, 0.25]
@@ -99,8 +99,8 @@ def test_the_two_labellers_of_ragchecker_agree_as_measured(
     assert sum(abs(int(sides[0][i]) - int(sides[1][i])) <= 1 for i in sides[0]) == 253
 
 
-def test_a_labeller_asks_with_the_taxonomy_of_a_file(tmp_path: Path) -> None:
-    """Own labels with their meanings stand in the prompt, and only they are verdicts."""
+def test_a_labeller_uses_the_taxonomy_of_a_file(tmp_path: Path) -> None:
+    """The prompt contains the labels of the file with their meanings."""
     path = tmp_path / "mine.yaml"
     path.write_text(
         "name: mine\ntask: Sort it.\nlabels: {short: few words, long: 'many, {more}'}\n"
@@ -119,7 +119,7 @@ def test_a_labeller_asks_with_the_taxonomy_of_a_file(tmp_path: Path) -> None:
 
 
 def test_a_label_outside_the_taxonomy_is_none() -> None:
-    """Asked again, then failed with the model's words as the reason."""
+    """The call is repeated once, then the verdict fails."""
     model = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
     calls = ScriptedCalls(lambda _: "Verdict: [[factual]]")
 
@@ -139,21 +139,21 @@ def test_a_label_outside_the_taxonomy_is_none() -> None:
     ],
 )
 def test_a_malformed_taxonomy_is_refused(text: str, message: str, tmp_path: Path) -> None:
-    """With the file and the key."""
+    """The message names the file or the key."""
     (tmp_path / "t.yaml").write_text(text)
 
     with pytest.raises(ConfigError, match=message):
         load_taxonomy(str(tmp_path / "t.yaml"))
 
 
-def test_an_unknown_taxonomy_names_those_there_are() -> None:
-    """The two that come with Ragstone."""
+def test_an_unknown_taxonomy_lists_the_known_ones() -> None:
+    """The message lists the two bundled taxonomies."""
     with pytest.raises(ConfigError, match="know-your-rag, mtrag-question-types"):
         load_taxonomy("nothing")
 
 
 def test_label_files_of_several_forms_are_read(tmp_path: Path) -> None:
-    """JSON lines and tables; who did not label an item has no say in it."""
+    """JSON lines and tables are read; an empty label does not count."""
     (tmp_path / "a.csv").write_text("query_id,label\nq1,fact\nq2,\n")
     (tmp_path / "b.jsonl").write_text('{"item_id": "q1", "label": "sum"}\n')
     (tmp_path / "c.jsonl").write_text('{"id": "q1", "label": "a"}\n{"id": "q1", "label": "b"}\n')
@@ -165,7 +165,7 @@ def test_label_files_of_several_forms_are_read(tmp_path: Path) -> None:
 
 
 def test_the_commands_show_composition_and_agreement(tmp_path: Path) -> None:
-    """Side by side for sets; kappas, a confusion matrix and the majority's file for annotators."""
+    """Sets are compared; annotators get kappas, a confusion matrix and the majority's file."""
     for name, labels in {**PEOPLE, "llm": PEOPLE["ann"]}.items():
         rows = [json.dumps({"query_id": i, "label": label}) for i, label in labels.items()]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(rows))
@@ -208,7 +208,7 @@ def test_a_picture_is_checked_before_the_data(tmp_path: Path) -> None:
 
 
 def test_a_query_may_have_several_labels_of_several_taxonomies(tmp_path: Path) -> None:
-    """One row a query with a field a taxonomy; a list where the taxonomy allows several."""
+    """Each query has one row with a field per taxonomy; several labels are a list."""
     out = tmp_path / "both.jsonl"
     with FakeModelServer(answer=_labels_by_rule) as server:
         written = f"chat(model=fake, base_url={server.url})"
@@ -239,7 +239,7 @@ def _labels_by_rule(messages: Any) -> str:
 
 
 def test_labels_of_files_become_labels_of_the_set(tmp_path: Path) -> None:
-    """By the taxonomy's name; a query that the set lacks is an error."""
+    """The label has the taxonomy's name; an unknown query is an error."""
     query_id = load_dataset("sample").queries[0].query_id
     rows = [
         {"query_id": query_id, "taxonomy": "mine", "label": ["a", "b"]},
@@ -260,8 +260,8 @@ def test_labels_of_files_become_labels_of_the_set(tmp_path: Path) -> None:
         labelled(load_dataset("sample"), [path])
 
 
-def test_agreement_on_several_labels_is_told_label_by_label(tmp_path: Path) -> None:
-    """Each label is a yes or no; the majority's file has the labels that most gave."""
+def test_agreement_on_several_labels_is_reported_per_label(tmp_path: Path) -> None:
+    """Each label is a yes or no; the output file has the labels with a majority."""
     given = {
         "ann": {"1": "x;y", "2": "x", "3": "y", "4": "x"},
         "ben": {"1": "x;y", "2": "x;z", "3": "y", "4": "y"},
@@ -287,7 +287,7 @@ def test_agreement_on_several_labels_is_told_label_by_label(tmp_path: Path) -> N
 
 
 def test_labels_with_the_separator_in_their_name_are_refused(tmp_path: Path) -> None:
-    """They could not be told apart in a table."""
+    """The separator would make the labels of a table ambiguous."""
     path = tmp_path / "t.yaml"
     path.write_text("name: x\ntask: t\nlabels: {'a;b': c, d: e}\n")
 
@@ -295,8 +295,8 @@ def test_labels_with_the_separator_in_their_name_are_refused(tmp_path: Path) -> 
         load_taxonomy(str(path))
 
 
-def test_a_model_is_held_against_the_labels_of_a_data_set(tmp_path: Path) -> None:
-    """One source is the truth: kappa and the confusion matrix are the model's against it."""
+def test_a_model_is_compared_with_the_labels_of_a_data_set(tmp_path: Path) -> None:
+    """A single source is the truth for the model's kappa and confusion matrix."""
     queries = [q for q in load_dataset("sample").queries if "taxonomy" in q.labels][:40]
     rows = [{"query_id": q.query_id, "label": q.labels["taxonomy"]} for q in queries]
     path = tmp_path / "llm.jsonl"

@@ -1,4 +1,4 @@
-"""Which metric goes with a judge or with people: a table, a heat map, plain data."""
+"""Correlations of metrics with a judge or people: a table, a heat map, plain data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SharedData: TypeAlias = Callable[[str], Path]
 
 
 def test_a_row_for_all_and_one_for_each_group() -> None:
-    """Groups may say the contrary of each other."""
+    """Groups can have opposite correlations."""
     rows = correlations(
         {"F1": [1.0, 2.0, 3.0, 3.0, 2.0, 1.0]},
         {"judge": [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]},
@@ -36,14 +36,14 @@ def test_a_row_for_all_and_one_for_each_group() -> None:
 
 
 def test_balancing_makes_a_rare_value_count() -> None:
-    """Each distinct value weighs one in all."""
+    """The weights of each distinct value sum to 1."""
     weights = inverse_frequency([1, 1, 1, 2])
 
     assert sum(weights[:3]) == pytest.approx(weights[3])
 
 
 def test_columns_of_different_items_are_refused() -> None:
-    """And weights where the coefficient takes none."""
+    """Columns of different lengths and weights for Kendall's tau are errors."""
     with pytest.raises(DatasetError, match="same items"):
         correlations({"F1": [1.0]}, {"judge": [1.0, 2.0]})
     with pytest.raises(ConfigError, match="kendall takes no weights"):
@@ -51,7 +51,7 @@ def test_columns_of_different_items_are_refused() -> None:
 
 
 def test_every_cell_of_the_heat_map_shows_its_number() -> None:
-    """Colour is not the only carrier, and what is not defined is a dash."""
+    """Every cell has its number; an undefined value is a dash."""
     rows = correlations({"F1": [1, 2, 4], "EM": [1, 1, 1]}, {"judge": [1, 2, 3]}, resamples=20)
 
     spec = correlation_chart(rows)
@@ -61,10 +61,8 @@ def test_every_cell_of_the_heat_map_shows_its_number() -> None:
     assert spec["layer"][2]["encoding"]["text"] == {"field": "shown", "type": "nominal"}
 
 
-def test_people_are_what_stored_metrics_are_held_against(
-    shared_data: SharedData, tmp_path: Path
-) -> None:
-    """The win rate of mtRAG, balanced and by system, with the ceiling and a chart."""
+def test_stored_metrics_are_correlated_with_people(shared_data: SharedData, tmp_path: Path) -> None:
+    """The win rate of mtRAG: balanced, by system, with the ceiling and a chart."""
     chart = tmp_path / "heat.json"
     given = ["correlate", "--on", str(shared_data("mtrag")), "--rating", "win-rate"]
 
@@ -80,8 +78,8 @@ def test_people_are_what_stored_metrics_are_held_against(
     assert rows["RB_llm"]["n"] == 477
 
 
-def test_the_metrics_of_a_run_are_held_against_its_judge(tmp_path: Path) -> None:
-    """A judge that accepts what holds the word of the gold answer goes with Match."""
+def test_the_metrics_of_a_run_are_correlated_with_its_judge(tmp_path: Path) -> None:
+    """A judge that accepts answers with the gold word correlates with Match."""
     with FakeModelServer(answer=lambda m: "yes" if len(str(m)) % 2 else "no") as server:
         file = tmp_path / "run.yaml"
         model = {"name": "chat", "model": "fake", "base_url": server.url}

@@ -32,7 +32,7 @@ def test_a_constant_lead_is_found() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(UNIT, UNIT), min_size=2, max_size=40))
-def test_exchanging_the_systems_turns_everything_round(pairs: list[tuple[float, float]]) -> None:
+def test_exchanging_the_systems_changes_the_signs(pairs: list[tuple[float, float]]) -> None:
     """Difference, interval and effects change sign; p does not."""
     a, b = zip(*pairs, strict=True)
 
@@ -62,7 +62,7 @@ def test_clusters_are_flipped_and_drawn_whole() -> None:
     assert grouped.standard_error > 3 * alone.standard_error
 
 
-def test_the_standard_error_of_single_pairs_is_the_usual_one() -> None:
+def test_the_standard_error_without_clusters_is_that_of_the_mean() -> None:
     """Deviation of the differences, with n - 1, over the root of n."""
     gaps = np.array([0.1, 0.4, -0.2, 0.3, 0.0])
 
@@ -86,13 +86,13 @@ def test_unequal_or_empty_sides_are_refused(a: list[float], b: list[float]) -> N
 
 
 def test_values_that_are_not_finite_are_refused() -> None:
-    """NaN never enters a comparison."""
+    """NaN is an error."""
     with pytest.raises(DatasetError, match="second values: place 1"):
         paired_difference([0, 1], [0, float("nan")])
 
 
 def test_cohens_d_is_defined_or_none() -> None:
-    """0 without any difference, None where differences do not vary."""
+    """0 without any difference; None if all differences are equal."""
     assert cohens_d(np.zeros(3)) == 0.0
     assert cohens_d(np.full(3, 0.5)) is None
     assert cohens_d(np.array([0.0, 1.0])) == pytest.approx(0.5 / np.sqrt(0.5))
@@ -108,7 +108,7 @@ def test_cliffs_delta_counts_all_pairs(a: list[int], b: list[int]) -> None:
 
 @given(st.lists(UNIT, max_size=30), st.sampled_from(["holm", "benjamini-hochberg", "none"]))
 def test_corrections_keep_order_and_never_lower_p(p: list[float], correction: str) -> None:
-    """Corrected values lie between p and 1, in the same order."""
+    """Corrected values are between p and 1, in the same order."""
     adjusted = adjust(p, correction)  # type: ignore[arg-type]  # drawn from the allowed ones
 
     assert all(low <= high <= 1 for low, high in zip(p, adjusted, strict=True))
@@ -117,7 +117,7 @@ def test_corrections_keep_order_and_never_lower_p(p: list[float], correction: st
 
 
 def test_an_unknown_correction_or_a_p_outside_is_refused() -> None:
-    """The message lists what is allowed."""
+    """The message lists the allowed values."""
     with pytest.raises(ConfigError, match="holm, benjamini-hochberg, none"):
         adjust([0.1], "bonferoni")  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(DatasetError, match="between 0 and 1"):
@@ -139,8 +139,8 @@ def test_planned_queries_find_the_difference_about_as_often_as_promised() -> Non
 
 
 def test_sample_sizes_have_defined_ends() -> None:
-    """No difference needs no number; a difference large enough needs none more."""
+    """A difference of 0 has no sample size; a large difference needs no more queries."""
     assert more_queries(100, 0.0, 0.01) is None
     assert more_queries(100, 0.5, 0.01) == 0
-    with pytest.raises(ConfigError, match=r"alpha 0 and power 0\.8"):
+    with pytest.raises(ConfigError, match="alpha 0 is not between 0 and 1"):
         minimum_detectable(0.1, alpha=0)

@@ -1,4 +1,4 @@
-"""Tests of paired differences: computed p values that enumeration and binomials confirm."""
+"""Tests of paired differences: p values equal enumeration and binomial probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=
 
 
 def test_p_is_the_share_of_sign_choices_as_extreme() -> None:
-    """For a few differences all choices of signs are gone through by hand."""
+    """The test enumerates all choices of signs of a few differences."""
     gaps = np.array([0.3, -0.1, 0.25, 0.4, 0.05])
     sums = [abs(np.dot(signs, gaps)) for signs in itertools.product((-1, 1), repeat=5)]
 
@@ -24,7 +24,7 @@ def test_p_is_the_share_of_sign_choices_as_extreme() -> None:
 
 @pytest.mark.parametrize("kind", ["even", "thirds", "uneven"])
 def test_the_transform_agrees_with_enumeration(kind: str) -> None:
-    """For 18 differences, more than are enumerated, the transform gives what listing them gives."""
+    """For 18 differences, more than are enumerated, the transform equals enumeration."""
     generator = np.random.default_rng(2)
     whole = generator.integers(-4, 7, 18)
     gaps = {"even": whole / 4, "thirds": whole / 3 * 0.1, "uneven": generator.normal(0.3, 1, 18)}[
@@ -39,13 +39,13 @@ def test_the_transform_agrees_with_enumeration(kind: str) -> None:
 @settings(deadline=None)
 @given(LABELS)
 def test_for_binary_labels_permutation_is_mcnemar(pairs: list[tuple[bool, bool]]) -> None:
-    """Flipping signs of differences of labels is throwing a coin for each pair that differs."""
+    """Each pair of labels that differs is a throw of a fair coin."""
     a, b = np.array(pairs, dtype=float).T
 
     assert sign_flip_p(b - a) == pytest.approx(mcnemar(a, b).exact_p, rel=1e-6)
 
 
-def test_mid_p_is_below_exact_p_where_the_split_is_uneven() -> None:
+def test_mid_p_is_below_exact_p_if_the_split_is_uneven() -> None:
     """9 to 2: exact 2 P(X <= 2), mid-p less P(X = 2)."""
     a = np.array([0.0] * 9 + [1.0] * 2 + [1.0] * 5)
     b = np.array([1.0] * 9 + [0.0] * 2 + [1.0] * 5)
@@ -58,7 +58,7 @@ def test_mid_p_is_below_exact_p_where_the_split_is_uneven() -> None:
 
 
 def test_no_difference_gives_p_one() -> None:
-    """No pair that differs is no evidence."""
+    """Without a pair that differs, p is 1."""
     assert sign_flip_p(np.zeros(5)) == 1.0
     assert mcnemar(np.ones(3), np.ones(3)).exact_p == 1.0
     assert mcnemar(np.ones(3), np.ones(3)).odds_ratio == 1.0
@@ -70,14 +70,14 @@ def test_one_difference_alone_gives_p_one() -> None:
 
 
 def test_a_p_below_rounding_is_raised_to_the_smallest() -> None:
-    """What cannot be told from 0 is not reported as 0."""
+    """A p too small to compute is raised to `SMALLEST_P`, not reported as 0."""
     assert sign_flip_p(np.full(500, 0.1)) == SMALLEST_P
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=60), st.floats(0.01, 100))
 def test_scale_and_direction_do_not_matter(gaps: list[float], scale: float) -> None:
-    """It lies between 0 and 1 and is the same for the differences the other way round."""
+    """The p is between 0 and 1, and the same for scaled or negated differences."""
     values = np.array(gaps)
 
     p = sign_flip_p(values)

@@ -1,4 +1,4 @@
-"""Prediction-powered inference covers the truth at its nominal rate, and says what it used."""
+"""Prediction-powered inference covers the truth at its nominal rate and reports its inputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DRAWS = 1000
 def test_the_interval_covers_the_truth_at_its_nominal_rate(
     truth: float, missed: float, invented: float, labelled: int
 ) -> None:
-    """A thousand draws of a judge that misses and invents: 94 to 99 % of the intervals cover."""
+    """94 to 99 % of the intervals of 1,000 draws cover the truth, for judges with errors."""
     generator = np.random.default_rng(0)
     covered = narrower = 0
     for _ in range(DRAWS):
@@ -38,8 +38,8 @@ def test_the_interval_covers_the_truth_at_its_nominal_rate(
     assert narrower / DRAWS > 0.9
 
 
-def test_a_judge_that_says_nothing_is_not_trusted() -> None:
-    """One that always says yes leaves the human labels as they are, its bias in sight."""
+def test_an_uninformative_judge_gets_no_weight() -> None:
+    """A judge that accepts everything gets weight 0; its bias is reported."""
     human = [1.0, 0.0] * 20
 
     found = calibrated_mean(human, [1.0] * 40, [1.0] * 500)
@@ -49,14 +49,14 @@ def test_a_judge_that_says_nothing_is_not_trusted() -> None:
 
 
 def test_items_without_a_value_are_left_out_and_counted() -> None:
-    """Of people or of the judge."""
+    """A value of people or of the judge can be missing."""
     found = calibrated_mean([1, 0, 1, None, 1, 0, 1], [1, 0, None, 1, 1, 0, 1], [1, None, 0, 1])
 
     assert (found.labelled, found.judged, found.left_out) == (5, 3, 3)
 
 
 def test_too_few_labels_are_refused() -> None:
-    """Five at least; unequal columns are an error, not cut to the shorter."""
+    """Fewer than five labels and columns of unequal lengths are errors."""
     with pytest.raises(DatasetError, match="at least 5"):
         calibrated_mean([1, 0], [1, 0], [1])
     with pytest.raises(DatasetError, match="2 human values, but 1"):

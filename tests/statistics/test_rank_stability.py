@@ -1,4 +1,4 @@
-"""Rank stability: how the leaderboard moves over resamples of the queries."""
+"""Rank stability: ranks over resamples of the queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragstone.statistics.rank_stability import rank_stability
 
 
 def test_a_clear_leader_stays_first_and_twins_share_the_rest() -> None:
-    """Probabilities of the places are those of the resampled leaderboards."""
+    """Probabilities of ranks are those of the resampled leaderboards."""
     generator = np.random.default_rng(0)
     low = generator.random(200)
     board = rank_stability({"b": low, "a": low + 1, "c": low[::-1]}, resamples=2_000)
@@ -22,7 +22,7 @@ def test_a_clear_leader_stays_first_and_twins_share_the_rest() -> None:
     assert all(sum(place.probabilities) == pytest.approx(1.0) for place in board)
 
 
-def test_equal_means_share_the_best_place() -> None:
+def test_equal_means_share_the_best_rank() -> None:
     """Two systems with the same values are both first."""
     board = rank_stability({"a": [0, 1, 1], "b": [0, 1, 1]}, resamples=100)
 
@@ -30,7 +30,7 @@ def test_equal_means_share_the_best_place() -> None:
     assert board[0].probabilities == (1.0, 0.0)
 
 
-def test_rounding_makes_no_difference_of_rank() -> None:
+def test_rounding_does_not_change_ranks() -> None:
     """The same numbers in another order may differ in the last bit of their sum."""
     values = [0.1, 0.2, 0.3]
     assert sum(values) != sum(values[::-1])
@@ -51,7 +51,7 @@ def test_the_seed_decides_the_draws() -> None:
 
 
 def test_lower_can_be_better_and_clusters_are_drawn_whole() -> None:
-    """With one cluster every resample is the same board, and no interval is claimed."""
+    """With one cluster all resamples are equal, and there is no interval."""
     scores = {"slow": [3.0, 1.0], "fast": [1.0, 2.0]}
 
     board = rank_stability(scores, clusters=["c", "c"], higher_is_better=False, resamples=50)
@@ -62,6 +62,6 @@ def test_lower_can_be_better_and_clusters_are_drawn_whole() -> None:
 
 
 def test_systems_need_the_same_queries() -> None:
-    """Unequal lengths are refused with the lengths."""
+    """The message on unequal lengths names the lengths."""
     with pytest.raises(DatasetError, match="'a': 1, 'b': 2"):
         rank_stability({"a": [1], "b": [1, 2]})

@@ -1,4 +1,4 @@
-"""Resamples of sums: the same by seed, right in the mean, and honest about undefined values."""
+"""Resamples: mean and spread are correct, and undefined values are handled."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from ragstone.errors import ConfigError
-from ragstone.statistics.resampling import percentile_interval, resampled_counts, resampled_sums
+from ragstone.statistics.resampling import Bootstrap
 
 
 @pytest.mark.parametrize("distinct", [3, 40])
 def test_resampled_sums_have_the_spread_of_the_bootstrap(distinct: int) -> None:
-    """Mean and deviation are n times the mean and root n times the deviation, by either way."""
+    """Sums have n times the mean and sqrt(n) times the deviation, also with repeated rows."""
     values = np.random.default_rng(0).integers(0, distinct, 40).astype(float)[:, None]
 
-    sums = resampled_sums(values, resamples=20_000, seed=1)
+    sums = Bootstrap(resamples=20_000, seed=1).sums(values)
 
     assert sums.mean() == pytest.approx(values.sum(), rel=0.01)
     assert sums.std() == pytest.approx(values.std() * np.sqrt(40), rel=0.03)
 
 
 def test_chunks_of_one_call_do_not_repeat_each_other() -> None:
-    """A resample in a later chunk is not one of an earlier chunk again."""
-    rows = np.concatenate(list(resampled_counts(50, 100, seed=3, width=200_000)))
+    """The resamples of different chunks differ."""
+    rows = np.concatenate(list(Bootstrap(resamples=100, seed=3).counts(50, width=200_000)))
 
     assert rows.shape == (100, 50)
     assert (rows.sum(axis=1) == 50).all()
@@ -30,16 +30,16 @@ def test_chunks_of_one_call_do_not_repeat_each_other() -> None:
 
 
 def test_too_many_undefined_resamples_give_no_interval() -> None:
-    """Up to 5 % without a value are left out; more, and there is no interval."""
+    """Up to 5 % undefined values are left out; with more there is no interval."""
     values = np.linspace(0, 1, 100)
     values[:5] = np.nan
 
-    assert percentile_interval(values, 0.9) is not None
+    assert Bootstrap(0.9).interval(values) is not None
     values[5] = np.nan
-    assert percentile_interval(values, 0.9) is None
+    assert Bootstrap(0.9).interval(values) is None
 
 
 def test_no_resamples_are_refused() -> None:
-    """0 resamples are a mistake; the message gives the usual number."""
+    """0 resamples are an error; the message gives the usual number."""
     with pytest.raises(ConfigError, match="10,000"):
-        resampled_sums(np.ones((3, 1)), resamples=0, seed=0)
+        Bootstrap(resamples=0)

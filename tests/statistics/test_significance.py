@@ -1,6 +1,8 @@
-"""Verdicts: what a difference comes to among all the tests of a comparison, in one sentence."""
+"""Verdicts on a difference among all tests of a comparison, as one sentence."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
@@ -17,25 +19,27 @@ def verdict(found: Difference, p: float, *, tests: int = 1, lower: bool = False)
 
 
 def test_a_lead_is_written_with_interval_and_p() -> None:
-    """The correction is named only where there was something to correct."""
+    """The correction is named only if there are several tests."""
     assert verdict(LEAD, 0.0005).startswith("new is better than old by 0.1667 [0.1")
     assert verdict(LEAD, 0.0005).endswith("p=0.0005")
     assert verdict(LEAD, 0.00001, tests=3).endswith("p<0.0001 after Holm")
 
 
 def test_the_better_system_depends_on_the_metrics_direction() -> None:
-    """With lower values better the first leads, by the same size."""
+    """If lower values are better, the other system leads by the same size."""
     assert verdict(LEAD, 0.01, lower=True).startswith("old is better than new by 0.1667 [0.1")
 
 
-def test_no_lead_is_claimed_above_the_level() -> None:
-    """The corrected p decides, not the interval."""
+def test_a_p_above_the_level_is_not_a_lead() -> None:
+    """The verdict depends on the corrected p, not on the interval."""
     assert verdict(LEAD, 0.051).startswith("no difference shown between old and new (p=0.051)")
     assert verdict(NEAR, 1.0) == "no difference shown between old and new: the means are equal"
+    planned = replace(LEAD, n=10_000, difference=0.001, standard_error=0.0005)
+    assert "about 9,600 more queries" in verdict(planned, 0.06)
 
 
-def test_one_cluster_leaves_nothing_to_plan_by() -> None:
-    """No standard error, no sample size; the verdict stays a sentence."""
+def test_one_cluster_has_no_sample_size() -> None:
+    """Without a standard error there is no sample size, but a verdict."""
     found = paired_difference([0.0, 0.0], [1.0, 0.0], clusters=["c", "c"])
 
     pair = judge("old", "new", found, found.p, Family(0.05, 1, "holm"))
@@ -50,8 +54,8 @@ def test_sample_sizes_are_planned_for_the_correction(correction: Correction, alp
     assert Family(0.05, 10, correction).planned_alpha == pytest.approx(alpha)
 
 
-def test_a_difference_of_rounding_promises_no_sample_size() -> None:
-    """More than a billion queries is no advice."""
+def test_a_difference_of_rounding_has_no_sample_size() -> None:
+    """A sample size of more than a billion queries is not reported."""
     found = paired_difference([0.0, 1.0, 0.0, 1.0], [1.0, 1e-12, 0.0, 1.0])
 
     assert judge("old", "new", found, 1.0, Family(0.05, 1, "holm")).more_queries is None

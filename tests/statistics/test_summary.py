@@ -1,4 +1,4 @@
-"""Summaries: a mean with its n, what is lacking, and an interval that covers."""
+"""Summaries: a mean with n, counts of missing and failed items, and an interval that covers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ FINITE = st.floats(-1e6, 1e6)
 
 
 def test_no_value_has_no_mean() -> None:
-    """Nothing to average gives None, and the counts stay."""
+    """The mean of no values is None; the counts are kept."""
     assert summarise([], failed=2, not_applicable=1) == Summary(None, 0, 2, 1)
     assert summarise([None, None]).failed == 2
 
 
 def test_one_value_has_no_interval() -> None:
-    """One item, or one cluster, shows no spread."""
+    """One item or one cluster has no spread."""
     assert summarise([0.5]) == Summary(0.5, 1)
     assert summarise([0.0, 1.0], clusters=["c", "c"]).interval is None
 
 
 def test_equal_values_have_an_interval_of_width_zero() -> None:
-    """No item differs: mean and both ends are the value itself, to the last bit."""
+    """The mean and both ends equal the value exactly."""
     assert summarise([0.3] * 7) == Summary(0.3, 7, interval=(0.3, 0.3))
 
 
-def test_what_is_lacking_is_carried_along() -> None:
+def test_counts_of_missing_and_failed_items_are_kept() -> None:
     """None counts as failed; missing items are zeros within n."""
     found = summarise([1.0, 0.0, None], failed=1, not_applicable=2, missing=1)
 
@@ -39,7 +39,7 @@ def test_what_is_lacking_is_carried_along() -> None:
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
 def test_a_value_that_is_not_finite_is_refused(bad: float) -> None:
-    """NaN and infinity enter no mean, from lists or arrays; the message names the place."""
+    """NaN and infinity are errors in lists and arrays; the message names the place."""
     with pytest.raises(DatasetError, match="place 2"):
         summarise([1.0, None, bad])
     with pytest.raises(DatasetError, match="place 1"):
@@ -53,7 +53,7 @@ def test_clusters_of_another_length_are_refused() -> None:
 
 
 def test_a_confidence_outside_zero_to_one_is_refused() -> None:
-    """95 means 0.95; the message says so."""
+    """A confidence of 95 is an error; the message gives the usual 0.95."""
     with pytest.raises(ConfigError, match=r"usual is 0\.95"):
         summarise([1.0], confidence=95)
 
@@ -85,7 +85,7 @@ def test_order_does_not_matter(values: list[float]) -> None:
 
 
 def test_clusters_widen_an_interval_of_items_that_go_together() -> None:
-    """Ten items of each cluster with one value hold one cluster's worth of news."""
+    """Ten equal items of a cluster have the information of one item."""
     means = np.random.default_rng(0).random(30)
     values, clusters = np.repeat(means, 10), [name for name in range(30) for _ in range(10)]
 
@@ -102,7 +102,7 @@ def test_clusters_widen_an_interval_of_items_that_go_together() -> None:
     [("binary", False), ("ratings", False), ("skewed", False), ("binary", True)],
 )
 def test_nominal_95_percent_covers_about_95_percent(name: str, *, clustered: bool) -> None:
-    """In 300 seeded simulations the interval holds the true mean in 92 to 98 % of them."""
+    """The interval contains the true mean in 92 to 98 % of 300 seeded simulations."""
     generator = np.random.default_rng(7)
     covered = 0
     for _ in range(300):

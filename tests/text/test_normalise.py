@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support import answer_value
 
-from ragstone.components.metrics.answer_batch import AnswerBatch
-from ragstone.components.metrics.char3_recall import char3_recall
-from ragstone.components.metrics.exact_match import exact_match
-from ragstone.components.metrics.match import match
 from ragstone.components.metrics.published_normalisers import squad_normal
-from ragstone.components.metrics.rouge_l import rouge_l
 from ragstone.text.normalise import pieces, words
 
 
@@ -47,8 +43,8 @@ def test_a_stated_language_settles_the_articles() -> None:
 
 def test_a_text_of_signs_keeps_them() -> None:
     """A dollar is not a per cent, though SQuAD's script makes both empty."""
-    assert exact_match("$", ["$"]) == 1.0
-    assert exact_match("$", ["%"]) == 0.0
+    assert answer_value("EM", "$", ["$"]) == 1.0
+    assert answer_value("EM", "$", ["%"]) == 0.0
     assert squad_normal("$") == squad_normal("%") == ""
 
 
@@ -73,7 +69,7 @@ def test_a_text_of_signs_keeps_them() -> None:
 )
 def test_match_keeps_to_whole_words(answer: str, gold: str, expected: float) -> None:
     """Borders of words, of signs, and none in scripts without spaces."""
-    assert match(answer, [gold]) == expected
+    assert answer_value("Match", answer, [gold]) == expected
 
 
 @pytest.mark.parametrize(
@@ -81,22 +77,15 @@ def test_match_keeps_to_whole_words(answer: str, gold: str, expected: float) -> 
 )
 def test_the_bergen_variant_of_match_finds_characters_anywhere(answer: str, gold: str) -> None:
     """The traps of the released form stay in the variant that reproduces its figures."""
-    from ragstone.components.metrics.match import Match
-
-    assert Match(variant="bergen").values(AnswerBatch.of(answer, [gold]))[0] == 1.0
+    assert answer_value("Match(variant=bergen)", answer, [gold]) == 1.0
 
 
 def test_characters_of_scripts_without_spaces_are_found() -> None:
     """北京 is in 答案是北京市, one word to BERGEN's 3-grams, and none to Google's ROUGE."""
-    from ragstone.components.metrics.char3_recall import Char3Recall
-    from ragstone.components.metrics.rouge_l import RougeL
-
-    pair = AnswerBatch.of("答案是北京市", ["北京"])
-
-    assert char3_recall("答案是北京市", ["北京"]) == 1.0
-    assert Char3Recall(variant="bergen").values(pair)[0] == 0.0
-    assert rouge_l("北京", ["北京"]) == 1.0
-    assert RougeL(variant="mtrag").values(AnswerBatch.of("北京", ["北京"]))[0] == 0.0
+    assert answer_value("char3-recall", "答案是北京市", ["北京"]) == 1.0
+    assert answer_value("char3-recall(variant=bergen)", "答案是北京市", ["北京"]) == 0.0
+    assert answer_value("ROUGE-L", "北京", ["北京"]) == 1.0
+    assert answer_value("ROUGE-L(variant=mtrag)", "北京", ["北京"]) == 0.0
 
 
 def test_pieces_are_split_at_signs() -> None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import json_option, print_json, text_table
-from ragstone.results.number_format import interval_text, number
+from ragstone.results.wording import interval_text, number
 
 if TYPE_CHECKING:
-    from ragstone.statistics.agreement import Agreement
     from ragstone.statistics.label_agreement import AgainstOthers, Confusion, Majority
+    from ragstone.statistics.resampling import Coefficient
 
 Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Annotator -> item id -> labels."""
@@ -164,7 +164,7 @@ def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
     )
 
 
-def _kappa(agreement: Agreement) -> str:
+def _kappa(agreement: Coefficient) -> str:
     return number(agreement.value) + interval_text(agreement.interval)
 
 

@@ -17,7 +17,7 @@ from ragstone.cli.options import (
     text_table,
 )
 from ragstone.core import limits
-from ragstone.results.number_format import ABSENT, interval_text, mean_text
+from ragstone.results.wording import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
     from ragstone.statistics.dataset_suitability import Worth
@@ -44,8 +44,8 @@ def labels_command(
       ragstone data labels my-set-labels.jsonl other-labels.jsonl
     """
     from ragstone.building.label_files import label_sets
+    from ragstone.results.charts.means import composition_chart
     from ragstone.results.charts.render import write_chart
-    from ragstone.results.charts.rows import composition_chart
     from ragstone.statistics.label_agreement import composition
 
     sets = {source: label_sets(source, label) for source in sources}

@@ -72,10 +72,10 @@ def command(
         check_variant,
         parse_metric,
         split_names,
+        variants_of,
         with_variant,
     )
     from ragstone.components.metrics.precomputed import read_answers, read_gold
-    from ragstone.components.metrics.variants_explained import variants_of
     from ragstone.data.readers.scores import read_clusters
     from ragstone.evaluation.score_files import evaluate_answers
 

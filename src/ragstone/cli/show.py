@@ -73,9 +73,9 @@ def command(
 
 def _show_scan(results: Results, label: str | None, metric: str | None, *, as_json: bool) -> None:
     from ragstone.results.terminal import scan_text
-    from ragstone.results.weight_scan import asked_tables, scan_document
+    from ragstone.results.weight_scan import require_scan_tables, scan_document
 
-    tables = asked_tables(results, label, metric)
+    tables = require_scan_tables(results, label, metric)
     if as_json:
         print_json(scan_document(tables))
     else:

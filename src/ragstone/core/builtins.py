@@ -115,8 +115,8 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "BERTScore-P": "bert_score:BertScoreP",
         "BERTScore-R": "bert_score:BertScoreR",
         "BERTScore-F1": "bert_score:BertScoreF1",
-        "Bert-K-Precision": "bert_k_precision:BertKPrecision",
-        "RB_agg": "rb_agg_score:RbAgg",
+        "Bert-K-Precision": "bert_score:BertKPrecision",
+        "RB_agg": "rb_agg:RbAgg",
     },
     "exporters": {
         "inspector": "inspector:Inspector",

@@ -167,6 +167,12 @@ REPORT_CONVERSATIONS: Final = 50
 """Conversations in a report, the worst first."""
 SHOWN_RANKS: Final = 10
 """Passages of a ranking on a query's page and in the terminal."""
+SHOWN_FAILURES: Final = 5
+"""Reasons of failures in the terminal, the most frequent first."""
+SHOWN_REASONS: Final = 20
+"""Reasons of failures in a step's manifest and in JSON, the most frequent first."""
+REASON_CHARACTERS: Final = 400
+"""Characters of such a reason in the terminal."""
 REPORT_LABEL_VALUES: Final = 24
 """Values of a label that a report breaks metrics down by; with more, groups are tiny."""
 SCAN_LABEL_VALUES: Final = 12

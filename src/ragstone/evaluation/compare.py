@@ -1,9 +1,9 @@
-"""Compare systems on the queries that all of them have: differences, tests and ranks."""
+"""Comparison of systems on their common queries: differences, tests and ranks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -17,9 +17,9 @@ from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_me
 from ragstone.evaluation.comparison import Comparison, MetricComparison
 from ragstone.evaluation.score_files import Evaluation
 from ragstone.statistics.paired import Correction, Difference, adjust, paired_difference
-from ragstone.statistics.rank_stability import RankStability, rank_stability
+from ragstone.statistics.rank_stability import rank_stability
 from ragstone.statistics.significance import Family, judge
-from ragstone.statistics.summary import summarise
+from ragstone.statistics.summary import clusters_of, summarise
 from ragstone.types import Score
 
 
@@ -35,6 +35,7 @@ class Evaluated(Protocol):
 Scores: TypeAlias = Evaluation | Evaluated | Iterable[Score] | Table | Path | str
 """The scores of one system: an evaluation, results, scores, a SCORES table, or a file."""
 _Column: TypeAlias = dict[str, Score]
+"""Query id -> score under one metric."""
 _Gap: TypeAlias = tuple[str, str, Difference]
 """A pair of systems and the difference of the second from the first."""
 
@@ -51,32 +52,32 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two systems or more on the queries that all of them have, metric by metric.
+    """Compare two or more systems on their common queries, metric by metric.
 
     Args:
         scores: one mapping from name to scores, or one argument per system. Scores are an
             `Evaluation`, the `Results` of an experiment with one system and one setting, `Score`
             records, a SCORES table, or the path of a file of scores. For other results choose
             with `results.evaluation(system, setting)`.
-        names: the systems' names, if `scores` is not a mapping; by default the files' stems, or
-            A, B, ...
-        metrics: which ones, in which order; without them every one that all systems have.
+        names: names of the systems, if `scores` is not a mapping (default: the files' stems, or
+            A, B, ...).
+        metrics: metrics to compare, in order (default: those of all systems).
         clusters: query id -> conversation or source document. Whole clusters are drawn and change
-            sign together; a query that it lacks is a cluster of its own. By default those of the
-            evaluations and results, else the part of the id before "::" if all ids have one (the
-            turns of a conversation). {} for none.
-        baseline: the system that the others are compared with; without it every pair is.
-        correction: of the p values for being many, over all pairs and metrics together.
-        confidence: of the intervals; a difference is significant where its corrected p is at most
-            1 less this. Intervals are not corrected.
+            sign together; a query without one is a cluster on its own. The default is the clusters
+            of the evaluations and results, else the part of the id before "::" if all ids have one
+            (the turns of a conversation). {} for none.
+        baseline: the system to compare the others with (default: all pairs).
+        correction: multiple-testing correction of the p values, over all pairs and metrics.
+        confidence: of the intervals, which are not corrected; a difference is significant if its
+            corrected p is at most 1 - `confidence`.
         lower_is_better: metrics such as latency, for the verdicts and ranks.
-        resamples: of the leaderboard, for the stability of ranks.
+        resamples: number of resampled leaderboards, for the stability of ranks.
         seed: of those resamples.
 
     Raises:
         ConfigError: fewer than two systems, a name given twice, an unknown baseline or metric.
         DatasetError: no metric in common, a value that is not finite, a query with two values, or
-            clusters that name none of the queries.
+            clusters without any of the queries.
 
     >>> old = [Score(str(i), "EM", float(i % 4 == 0)) for i in range(40)]
     >>> new = [Score(str(i), "EM", float(i % 2 == 0)) for i in range(40)]
@@ -86,24 +87,14 @@ def compare(
     sides = {name: _selected(given, name) for name, given in _named(scores, names, baseline)}
     tables = {name: _by_metric(given, name) for name, given in sides.items()}
     shared, not_shared = _shared_metrics(tables, metrics)
-    label = "clusters" if clusters else ""
-    if clusters is None:
-        ids = {q for held in tables.values() for column in held.values() for q in column}
-        label, clusters = _known_clusters(sides.values(), ids)
-    settings = _Settings(clusters, baseline, confidence, set(lower_is_better), resamples, seed)
+    label, groups = _labelled_clusters(clusters, sides.values(), tables.values())
+    settings = _Settings(groups, baseline, confidence, set(lower_is_better), resamples, seed)
     found = [
         _compare_metric(metric, {name: held[metric] for name, held in tables.items()}, settings)
         for metric in shared
     ]
-    return Comparison(
-        systems=tuple(sides),
-        metrics=tuple(_judged(found, correction, settings)),
-        not_shared=not_shared,
-        confidence=confidence,
-        correction=correction,
-        tests=sum(len(gaps) for _, gaps in found),
-        clusters=label,
-    )
+    tests, judged = _judged(found, correction, settings)
+    return Comparison(tuple(sides), judged, not_shared, confidence, correction, tests, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +123,7 @@ def _named(
         Path(one).name.split(".")[0] if isinstance(one, Path | str) else chr(ord("A") + place % 26)
         for place, one in enumerate(scores)
     ]
-    twice = [name for name, count in Counter(given).items() if count > 1]
-    if len(given) != len(scores) or twice:
+    if len(given) != len(scores) or len(set(given)) < len(given):
         raise ConfigError(
             f"{len(scores)} systems need as many different names, found {', '.join(given)}; name "
             "each one: names=[...], or NAME=FILE on the command line"
@@ -151,19 +141,6 @@ def _selected(scores: Scores, name: str) -> Scores:
         return scores.evaluation()
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}", key=error.key, value=error.value) from error
-
-
-def _known_clusters(
-    sides: Iterable[Scores], query_ids: Collection[str]
-) -> tuple[str, Mapping[str, Hashable]]:
-    """Return a name for the clusters, and those of the evaluations, else those of the ids."""
-    known: dict[str, Hashable] = {}
-    for side in sides:
-        known |= side.clusters if isinstance(side, Evaluation) else {}
-    if known:
-        return "clusters", known
-    by_id = clusters_by_id(query_ids)
-    return "conversation" if by_id else "", by_id
 
 
 def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:
@@ -187,107 +164,106 @@ def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:
 def _shared_metrics(
     tables: Mapping[str, Mapping[str, _Column]], wanted: Sequence[str] | None
 ) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """Return the metrics of all systems, and metric -> systems without it for the others."""
     every = list(dict.fromkeys(metric for held in tables.values() for metric in held))
     unknown = [metric for metric in wanted or () if metric not in every]
     if unknown:
         raise UnknownMetric(f"no system has {unknown[0]!r}{did_you_mean(unknown[0], every)}")
-    lacking = {m: tuple(name for name, held in tables.items() if m not in held) for m in every}
-    shared = [metric for metric in wanted or every if not lacking[metric]]
+    chosen = wanted or every
+    absent = {m: tuple(name for name, held in tables.items() if m not in held) for m in every}
+    shared = [metric for metric in chosen if not absent[metric]]
     if not shared:
         has = "; ".join(f"{name} has {', '.join(held) or 'none'}" for name, held in tables.items())
         raise DatasetError(f"no metric that all systems have: {has}")
-    return shared, {m: names for m, names in lacking.items() if names and m in (wanted or every)}
+    return shared, {metric: names for metric, names in absent.items() if names and metric in chosen}
+
+
+def _labelled_clusters(
+    clusters: Mapping[str, Hashable] | None,
+    sides: Iterable[Scores],
+    tables: Iterable[Mapping[str, _Column]],
+) -> tuple[str, Mapping[str, Hashable]]:
+    """Return the given clusters, those of the evaluations or those of the ids, with a name."""
+    if clusters is None:
+        evaluations = [side for side in sides if isinstance(side, Evaluation)]
+        clusters = {query_id: c for one in evaluations for query_id, c in one.clusters.items()}
+        if not clusters:
+            by_id = clusters_by_id({q for table in tables for held in table.values() for q in held})
+            return "conversation" if by_id else "", by_id
+    return "clusters" if clusters else "", clusters
 
 
 def _compare_metric(
     metric: str, columns: Mapping[str, _Column], settings: _Settings
 ) -> tuple[MetricComparison, list[_Gap]]:
-    every = list(dict.fromkeys(query_id for column in columns.values() for query_id in column))
-    common = [q for q in every if all(_value(column, q) is not None for column in columns.values())]
-    clusters = [settings.clusters.get(q, ("", q)) for q in common] if settings.clusters else None
-    values = {
-        name: [cast("float", column[q].value) for q in common] for name, column in columns.items()
+    scored = {
+        name: {q: score.value for q, score in column.items() if score.value is not None}
+        for name, column in columns.items()
     }
-    if settings.clusters and common and not any(q in settings.clusters for q in common):
+    every = dict.fromkeys(query_id for column in columns.values() for query_id in column)
+    common = [q for q in every if all(q in held for held in scored.values())]
+    values = {name: [held[q] for q in common] for name, held in scored.items()}
+    if settings.clusters and common and settings.clusters.keys().isdisjoint(common):
         raise DatasetError(
             f"the clusters name none of the queries of {metric}: such as {common[0]!r} among the "
             f"scores, {next(iter(settings.clusters))!r} among the clusters"
         )
-    out = set(every).difference(common)
+    clusters, confidence = clusters_of(common, settings.clusters), settings.confidence
+    statuses = {
+        name: Counter(s.status for s in column.values()) for name, column in columns.items()
+    }
+    out = every.keys() - set(common)
+    ranks = []
+    if common and len(values) > 2:  # noqa: PLR2004 - the pair ranks two systems
+        ranks = rank_stability(
+            values,
+            clusters=clusters,
+            higher_is_better=metric not in settings.lower_is_better,
+            confidence=confidence,
+            resamples=settings.resamples,
+            seed=settings.seed,
+        )
     found = MetricComparison(
         metric=metric,
         n=len(common),
         left_out=len(out),
-        absent={name: len(out.difference(column)) for name, column in columns.items()},
+        absent={name: len(out - column.keys()) for name, column in columns.items()},
         summaries={
             name: summarise(
                 values[name],
                 clusters=clusters,
-                confidence=settings.confidence,
-                failed=_count(column, "failed"),
-                not_applicable=_count(column, "not_applicable"),
+                confidence=confidence,
+                failed=counts["failed"],
+                not_applicable=counts["not_applicable"],
             )
-            for name, column in columns.items()
+            for name, counts in statuses.items()
         },
         pairs=(),
-        ranks=_ranks(metric, values, clusters, settings) if common else (),
+        ranks=tuple(ranks),
     )
-    return found, _gaps(values, clusters, settings) if common else []
-
-
-def _value(column: _Column, query_id: str) -> float | None:
-    score = column.get(query_id)
-    return None if score is None else score.value
-
-
-def _count(column: _Column, status: str) -> int:
-    return sum(score.status == status for score in column.values())
-
-
-def _gaps(
-    values: Mapping[str, Sequence[float]], clusters: Sequence[Hashable] | None, settings: _Settings
-) -> list[_Gap]:
-    base, confidence = settings.baseline, settings.confidence
-    chosen = list(combinations(values, 2))
-    if base is not None:
-        chosen = [(base, name) for name in values if name != base]
-    return [
+    base = settings.baseline
+    pairs = combinations(values, 2) if base is None else ((base, b) for b in values if b != base)
+    return found, [
         (a, b, paired_difference(values[a], values[b], clusters=clusters, confidence=confidence))
-        for a, b in chosen
+        for a, b in pairs
+        if common
     ]
-
-
-def _ranks(
-    metric: str,
-    values: Mapping[str, Sequence[float]],
-    clusters: Sequence[Hashable] | None,
-    settings: _Settings,
-) -> tuple[RankStability, ...]:
-    if len(values) < 3:  # noqa: PLR2004 - of two systems the pair says it all
-        return ()
-    board = rank_stability(
-        values,
-        clusters=clusters,
-        higher_is_better=metric not in settings.lower_is_better,
-        confidence=settings.confidence,
-        resamples=settings.resamples,
-        seed=settings.seed,
-    )
-    return tuple(board)
 
 
 def _judged(
     found: Sequence[tuple[MetricComparison, list[_Gap]]],
     correction: Correction,
     settings: _Settings,
-) -> Iterable[MetricComparison]:
-    """Yield the comparisons with their pairs, p corrected over all of them."""
+) -> tuple[int, tuple[MetricComparison, ...]]:
+    """Return the number of tests, and the comparisons with pairs corrected over all tests."""
     p_values = [gap.p for _, gaps in found for _, _, gap in gaps]
     family = Family(1 - settings.confidence, len(p_values), correction)
     adjusted = iter(adjust(p_values, correction))
+    judged = []
     for one, gaps in found:
         lower = one.metric in settings.lower_is_better
         pairs = [
             judge(a, b, gap, next(adjusted), family, lower_is_better=lower) for a, b, gap in gaps
         ]
-        yield replace(one, pairs=tuple(pairs))
+        judged.append(replace(one, pairs=tuple(pairs)))
+    return len(p_values), tuple(judged)

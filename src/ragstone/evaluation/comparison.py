@@ -1,4 +1,4 @@
-"""The result of `ragstone.compare`: systems side by side under each metric."""
+"""The result of `ragstone.compare`: systems compared under each metric."""
 
 from __future__ import annotations
 
@@ -29,32 +29,34 @@ class MetricComparison:
     n: int
     """Queries compared."""
     left_out: int
-    """Queries that some system has a value or a failure for, and some system has no value for."""
+    """Queries with a score of some system, but without a value of every system."""
     absent: Mapping[str, int]
-    """System -> number of those queries without a score of that system."""
+    """System -> number of queries left out that have no score of that system."""
     summaries: Mapping[str, Summary]
-    """System -> mean over the queries compared, in the order given; `failed` and
-    `not_applicable` are those of the queries left out."""
+    """System -> mean over the queries compared; `failed` and `not_applicable` count queries that
+    are left out."""
     pairs: tuple[Pair, ...]
     """Empty if no query is left to compare."""
     ranks: tuple[RankStability, ...]
     """Best first; of three systems or more."""
 
     def table(self, clusters: str = "") -> TextTable:
-        """Return the means as a table, the verdicts below it."""
-        title = f"{self.metric}: {self.n:,} queries that all have"
+        """Return the means as a table, with the verdicts below it."""
+        title = f"{self.metric}: {self.n:,} queries scored by every system"
         if clusters and self.pairs:
-            title += f" in {self.pairs[0].difference.clusters:,} clusters"
-        headers = ["system", "mean", "interval", "n", "failed", "n/a"]
-        verdicts = [f"  {pair.verdict}" for pair in self.pairs] or [
-            "  nothing to compare: no query has a value from every system"
-        ]
-        return TextTable(
-            [*headers, *(["rank"] if self.ranks else [])],
-            [self._row(name, summary) for name, summary in self.summaries.items()],
-            title=f"{title}{self._left_out()}",
-            below=verdicts,
-        )
+            title += f", in {self.pairs[0].difference.clusters:,} clusters"
+        if self.left_out:
+            title += f", {self.left_out:,} left out"
+            absent = ", ".join(f"{name} lacks {n:,}" for name, n in self.absent.items() if n)
+            title += f" ({absent})" if absent else ""
+        ranks = {place.system: [_place(place)] for place in self.ranks}
+        rows = []
+        for name, summary in self.summaries.items():
+            mean, interval, n, _, failed, not_applicable = summary.cells()
+            rows.append([name, mean, interval, n, failed, not_applicable, *ranks.get(name, ())])
+        headers = ["system", "mean", "interval", "n", "failed", "n/a", *(["rank"] if ranks else [])]
+        below = [f"  {pair.verdict}" for pair in self.pairs]
+        return TextTable(headers, rows, title, below or ["  no query has a value of every system"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded."""
@@ -63,43 +65,37 @@ class MetricComparison:
             "left_out": self.left_out,
             "absent": self.absent,
             "systems": {name: summary.to_dict() for name, summary in self.summaries.items()},
-            "pairs": [
-                {
-                    **asdict(pair.difference),
-                    **{k: v for k, v in asdict(pair).items() if k != "difference"},
-                    "difference": pair.difference.difference,
-                }
-                for pair in self.pairs
-            ],
+            "pairs": [_numbers(pair) for pair in self.pairs],
             "ranks": [asdict(place) for place in self.ranks],
         }
 
-    def _row(self, name: str, summary: Summary) -> list[str]:
-        mean, interval, n, _, failed, not_applicable = summary.cells()
-        ranks = [_place(p.rank, p.interval) for p in self.ranks if p.system == name]
-        return [name, mean, interval, n, failed, not_applicable, *ranks]
 
-    def _left_out(self) -> str:
-        if not self.left_out:
-            return ""
-        absent = ", ".join(f"{name} lacks {n:,}" for name, n in self.absent.items() if n)
-        return f", {self.left_out:,} left out" + (f" ({absent})" if absent else "")
+def _place(place: RankStability) -> str:
+    interval = place.interval
+    return str(place.rank) + (f" [{interval[0]:.0f}-{interval[1]:.0f}]" if interval else "")
+
+
+def _numbers(pair: Pair) -> dict[str, Any]:
+    """Return the fields of a pair and of its difference in one dictionary."""
+    found = asdict(pair)
+    difference = found.pop("difference")
+    return {**difference, **found}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Tabular):
-    """Some systems under some metrics."""
+    """Systems compared under some metrics."""
 
     systems: tuple[str, ...]
     metrics: tuple[MetricComparison, ...]
     not_shared: Mapping[str, tuple[str, ...]]
-    """Metric -> the systems without it; such metrics are not compared."""
+    """Metric that is not compared -> the systems without it."""
     confidence: float
     correction: Correction
     tests: int
     """Number of p values that were corrected together."""
     clusters: str
-    """What the clusters are, such as "conversation"; empty if each query is on its own."""
+    """Name of the clusters, such as "conversation"; empty if each query is a cluster."""
 
     def __repr__(self) -> str:
         """Return one line: the systems and the metrics."""
@@ -114,10 +110,10 @@ class Comparison(Tabular):
         return found[metric]
 
     def parts(self) -> Iterator[str | TextTable]:
-        """Yield a line on the intervals and metrics that are not compared, and a table each."""
+        """Yield a line on the intervals and the metrics left out, and one table per metric."""
         head = [f"Intervals: {self.confidence:.0%}, bootstrap over {self.clusters or 'queries'}."]
         for metric, lacking in self.not_shared.items():
-            head.append(f"{metric} is not compared: {', '.join(lacking)} lacks it.")
+            head.append(f"{metric} is not compared: no scores of {', '.join(lacking)}.")
         yield "\n".join(head)
         for one in self.metrics:
             yield one.table(self.clusters)
@@ -143,24 +139,9 @@ class Comparison(Tabular):
                 system=[name for _, name in systems],
                 metric=[metric for metric, _ in systems],
             )
-        rows = [(one.metric, pair, pair.difference) for one in self.metrics for pair in one.pairs]
-        bounds = [found.interval or (None, None) for _, _, found in rows]
-        return to_table(
-            PAIRS,
-            {
-                "metric": [metric for metric, _, _ in rows],
-                "a": [pair.a for _, pair, _ in rows],
-                "b": [pair.b for _, pair, _ in rows],
-                "difference": [found.difference for _, _, found in rows],
-                "low": [low for low, _ in bounds],
-                "high": [high for _, high in bounds],
-                "p": [found.p for _, _, found in rows],
-                "adjusted_p": [pair.adjusted_p for _, pair, _ in rows],
-                "n": [found.n for _, _, found in rows],
-                "verdict": [pair.verdict for _, pair, _ in rows],
-            },
-        )
-
-
-def _place(rank: int, interval: tuple[float, float] | None) -> str:
-    return f"{rank}" if interval is None else f"{rank} [{interval[0]:.0f}-{interval[1]:.0f}]"
+        rows = []
+        for one in self.metrics:
+            for found in map(_numbers, one.pairs):
+                low, high = found["interval"] or (None, None)
+                rows.append({**found, "metric": one.metric, "low": low, "high": high})
+        return to_table(PAIRS, {name: [row[name] for row in rows] for name in PAIRS.names})

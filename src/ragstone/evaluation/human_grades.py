@@ -1,23 +1,36 @@
-"""Answers that people have graded, in five public layouts, for the check of a judge."""
+"""Answers with grades of people, in five public layouts, for the check of a judge."""
 
 from __future__ import annotations
 
 import csv
 import gzip
-import json
 import statistics
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from ragstone.components.judges.verdict import Item
-from ragstone.data.readers.rows import json_rows
+from ragstone.data.readers.rows import json_document, json_rows
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Message, Query
 
 MTRAG_RATINGS: Final = ("faithfulness", "appropriateness", "naturalness", "completeness")
+MTRAG_METRICS: Final = {
+    "RL_F": "rl_f",
+    "RB_llm": "rb_llm",
+    "RB_agg": "rb_agg",
+    "Bert-KPrec": "Bert-KPrec",
+    "Bert-Rec": "Bert-Rec",
+    "ROUGE-L": "RougeL",
+    "not declined wrongly": "conditional_idk",
+}
+"""Metric -> its name in mtRAG's files."""
+_NQ_GRADES: Final = {
+    "def_correct_predictions": (1.0, "yes"),
+    "poss_correct_predictions": (0.5, ""),
+    "def_incorrect_predictions": (0.0, "no"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +39,9 @@ class Labelled:
 
     item: Item
     value: float
-    """From 0 to 1, all raters together."""
+    """From 0 to 1, over all raters."""
     label: str = ""
-    """The verdict in a judge's words, if people chose among a few."""
+    """The verdict in a judge's words, if people chose among a few words."""
     raters: tuple[float, ...] = ()
     """Each rater's value."""
     system: str = ""
@@ -39,34 +52,32 @@ class Labelled:
 
 @dataclass(frozen=True)
 class HumanSet:
-    """Graded answers, and the judge that they can check."""
+    """Graded answers, and the judge with the same question."""
 
     name: str
     items: tuple[Labelled, ...]
     judge: str
-    """The judge with the same question as people."""
     question: str
     """The question to people."""
     values: Mapping[str, tuple[float | None, ...]]
     """Further values of the data, such as the scores of published metrics."""
 
     def sample(self, limit: int, seed: int) -> HumanSet:
-        """Return a random part of the set, the same for the same seed."""
+        """Return a random sample of at most `limit` items."""
         import numpy as np
 
         if limit >= len(self.items):
             return self
         drawn = sorted(np.random.default_rng(seed).permutation(len(self.items))[:limit].tolist())
         values = {name: tuple(column[i] for i in drawn) for name, column in self.values.items()}
-        items = tuple(self.items[i] for i in drawn)
-        return HumanSet(self.name, items, self.judge, self.question, values)
+        return replace(self, items=tuple(self.items[i] for i in drawn), values=values)
 
 
 def read_human_set(written: str, **options: str) -> HumanSet:
     """Return the graded answers of a folder.
 
     Args:
-        written: a folder whose files show its layout, or `layout:folder`.
+        written: a folder with the files of a layout, or `layout:folder`.
         options: options of the layout: `language` for truthfulqa (en, es), `rating` for mtrag.
 
     Raises:
@@ -76,10 +87,10 @@ def read_human_set(written: str, **options: str) -> HumanSet:
     name, colon, path = written.partition(":")
     if not colon:
         name, path = _layout(Path(written)), written
-    if name not in READERS:
-        raise ConfigError(f"unknown layout {name!r}{did_you_mean(name, READERS)}")
+    if name not in LAYOUTS:
+        raise ConfigError(f"unknown layout {name!r}{did_you_mean(name, LAYOUTS)}")
     try:
-        return READERS[name](Path(path), **options)
+        return LAYOUTS[name][1](Path(path), **options)
     except TypeError as error:
         raise ConfigError(f"{name} does not have the options {sorted(options)}") from error
     except OSError as error:
@@ -101,7 +112,7 @@ def read_truthfulqa(path: Path, language: str = "en") -> HumanSet:
             answer = row["model_answer"].strip().removeprefix("A:").strip()
             item = Item(Query(row["id"], row["question"], gold), answer)
             true = row["truthfulness"].strip().casefold() == "yes"
-            items.append(_chosen(item, {True: "yes", False: "no"}[true], system, question))
+            items.append(_chosen(item, "yes" if true else "no", system, question))
     return HumanSet("truthfulqa", tuple(items), "equivalence", "is the answer true?", {})
 
 
@@ -109,7 +120,8 @@ def read_begin(path: Path) -> HumanSet:
     """Read responses that people call fully attributable to their knowledge or not (BEGIN dev)."""
     items = []
     for name in ("wow", "cmu"):
-        with _open(path / f"begin_dev_{name}.tsv.gz") as rows:
+        file = path / f"begin_dev_{name}.tsv.gz"
+        with gzip.open(file, "rt", encoding="utf-8", newline="") as rows:
             reader = csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE)
             for number, row in enumerate(reader):
                 query = Query(f"{name}-{number}", row["message"], labels={"source": name})
@@ -123,12 +135,11 @@ def read_begin(path: Path) -> HumanSet:
 def read_ragchecker(path: Path) -> HumanSet:
     """Read pairs of answers with two people's preferences, -2 to 2 (RAGChecker's meta-evaluation).
 
-    The answer is model 2's, the other one model 1's; `values` has RAGChecker's own difference.
+    The answer is model 2's, the other one is model 1's; `values` has RAGChecker's difference.
     """
-    ratings = _json(path / "human_labeled_data.json.gz")
-    own = {row["instance_id"]: row for row in _json(path / "baseline_ragchecker.json.gz")}
+    own = {row["instance_id"]: row for row in json_document(path / "baseline_ragchecker.json.gz")}
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in ratings:
+    for row in json_document(path / "human_labeled_data.json.gz"):
         found.setdefault(row["instance_id"], []).append(row)
     items, differences = [], []
     for number, rows in found.items():
@@ -144,41 +155,25 @@ def read_ragchecker(path: Path) -> HumanSet:
         items.append(Labelled(item, mean, label, raters, f"{system} / {other}", first["query"]))
         one, two = (own[number][m]["ragchecker"]["overall_label"] for m in ("model1", "model2"))
         differences.append(two - one)
-    return HumanSet(
-        "ragchecker",
-        tuple(items),
-        "pairwise",
-        "which answer is better?",
-        {"RAGChecker": tuple(differences)},
-    )
+    values = {"RAGChecker": tuple(differences)}
+    return HumanSet("ragchecker", tuple(items), "pairwise", "which answer is better?", values)
 
 
 def read_nq_open(path: Path) -> HumanSet:
-    """Read predictions that people called right or wrong (EfficientQA dev, full release).
-
-    The fields are def_correct_predictions, poss_correct_predictions (0.5) and
-    def_incorrect_predictions.
-    """
-    grades = {
-        "def_correct_predictions": 1.0,
-        "poss_correct_predictions": 0.5,
-        "def_incorrect_predictions": 0.0,
-    }
+    """Read predictions that people called right or wrong (EfficientQA dev, full release)."""
     items = []
     files = [path] if path.is_file() else sorted(path.glob("*efficientqa*.jsonl*"))
     for file in files:
         for number, row in json_rows(file):
-            query = Query(str(number), row["question"], tuple(row["answer"]))
-            for field, value in grades.items():
+            for field, (value, label) in _NQ_GRADES.items():
                 for place, answer in enumerate(row.get(field) or ()):
-                    query_id = f"{number}-{field}-{place}"
-                    item = Item(Query(query_id, query.text, query.gold_answers), answer)
-                    label = {1.0: "yes", 0.0: "no"}.get(value, "")
+                    query_id, gold = f"{number}-{field}-{place}", tuple(row["answer"])
+                    item = Item(Query(query_id, row["question"], gold), answer)
                     items.append(Labelled(item, value, label, cluster=str(number)))
     if not items:
         raise DatasetError(
             f"{path} has no verdicts of people: none of its lines has the fields "
-            f"{', '.join(grades)}; use the full release of EfficientQA dev"
+            f"{', '.join(_NQ_GRADES)}; use the full release of EfficientQA dev"
         )
     return HumanSet("nq_open", tuple(items), "equivalence", "is the prediction right?", {})
 
@@ -186,9 +181,7 @@ def read_nq_open(path: Path) -> HumanSet:
 def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     """Read mtRAG's human evaluations: 159 tasks, three answers each, two or three raters.
 
-    Args:
-        path: the data set's folder, or its `human_evaluations`.
-        rating: faithfulness, appropriateness, naturalness, completeness, or `win-rate`.
+    `rating` is one of `MTRAG_RATINGS` or "win-rate".
     """
     file = next(path.rglob("reference_subset_with_human_evaluations.json.gz"), None)
     if file is None:
@@ -196,7 +189,7 @@ def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     allowed = (*MTRAG_RATINGS, "win-rate")
     if rating not in allowed:
         raise ConfigError(f"unknown rating {rating!r}{did_you_mean(rating, allowed)}")
-    document = _json(file)
+    document = json_document(file)
     tasks = {task["task_id"]: task for task in document["tasks"]}
     texts = {one["document_id"]: one["text"] for one in document["documents"]}
     rated = [row for row in document["evaluations"] if row["annotations"].get(rating)]
@@ -206,17 +199,6 @@ def read_mtrag(path: Path, rating: str = "faithfulness") -> HumanSet:
     }
     judge = "RL_F" if rating == "faithfulness" else "RB_llm"
     return HumanSet("mtrag", tuple(items), judge, f"people's {rating}", columns)
-
-
-MTRAG_METRICS: Final = {
-    "RL_F": "rl_f",
-    "RB_llm": "rb_llm",
-    "RB_agg": "rb_agg",
-    "Bert-KPrec": "Bert-KPrec",
-    "Bert-Rec": "Bert-Rec",
-    "ROUGE-L": "RougeL",
-    "not declined wrongly": "conditional_idk",
-}
 
 
 def _mtrag_item(
@@ -247,53 +229,24 @@ def _stored(row: Mapping[str, Any], field: str) -> float | None:
     return float(stored[0]["value"]) if stored else None
 
 
-def majority(labels: Sequence[str]) -> str:
-    """Return the most frequent label, or "" if two are.
-
-    >>> majority(["yes", "no", "yes"]), majority(["yes", "no"])
-    ('yes', '')
-    """
-    counts = Counter(labels).most_common(2)
-    tied = len(counts) > 1 and counts[0][1] == counts[1][1]
-    return "" if tied or not counts else counts[0][0]
-
-
 def _chosen(item: Item, label: str, system: str, cluster: str) -> Labelled:
     value = float(label == "yes")
     return Labelled(item, value, label, (value,), system, cluster)
 
 
 def _layout(path: Path) -> str:
-    signs = {
-        "truthfulqa": "human_judgements.*.csv",
-        "ragchecker": "human_labeled_data.json.gz",
-        "begin": "begin_dev_*.tsv.gz",
-        "nq_open": "*efficientqa*.jsonl*",
-        "mtrag": "**/reference_subset_with_human_evaluations.json.gz",
-    }
-    for name, sign in signs.items():
-        if path.is_dir() and next(path.glob(sign), None) is not None:
+    for name, (pattern, _) in LAYOUTS.items():
+        if path.is_dir() and next(path.glob(pattern), None) is not None:
             return name
-    raise DatasetError(
-        f"{path} has none of the known graded sets: "
-        f"{', '.join(f'{name} ({sign})' for name, sign in signs.items())}"
-    )
+    known = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in LAYOUTS.items())
+    raise DatasetError(f"{path} has none of the known graded sets: {known}")
 
 
-def _open(file: Path) -> IO[str]:
-    return gzip.open(file, "rt", encoding="utf-8", newline="")
-
-
-def _json(file: Path) -> Any:
-    with gzip.open(file, "rt", encoding="utf-8") as opened:
-        return json.load(opened)
-
-
-READERS: Final[Mapping[str, Callable[..., HumanSet]]] = {
-    "truthfulqa": read_truthfulqa,
-    "ragchecker": read_ragchecker,
-    "begin": read_begin,
-    "nq_open": read_nq_open,
-    "mtrag": read_mtrag,
+LAYOUTS: Final[Mapping[str, tuple[str, Callable[..., HumanSet]]]] = {
+    "truthfulqa": ("human_judgements.*.csv", read_truthfulqa),
+    "ragchecker": ("human_labeled_data.json.gz", read_ragchecker),
+    "begin": ("begin_dev_*.tsv.gz", read_begin),
+    "nq_open": ("*efficientqa*.jsonl*", read_nq_open),
+    "mtrag": ("**/reference_subset_with_human_evaluations.json.gz", read_mtrag),
 }
-"""Layout -> its reader."""
+"""Layout -> pattern of a file of the layout, and its reader."""

@@ -1,10 +1,11 @@
-"""Checking a judge: its verdicts on answers that people have graded, compared with their grades."""
+"""The check of a judge: its verdicts on graded answers, compared with people's grades."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Final
 
 from ragstone.components.judges.pairwise import ORDER_DEPENDENT
@@ -17,6 +18,7 @@ from ragstone.statistics.judge_quality import Columns, Quality, Use, quality, us
 from ragstone.statistics.proportions import Proportion, proportion
 
 _SAME: Final = 1e-9
+_FIRST: Final = "pairwise:first"
 
 
 @dataclass(frozen=True)
@@ -30,19 +32,19 @@ class JudgeCheck:
     """The question to people."""
     items: int
     not_asked: int
-    """Items that need no call: no context, an empty answer."""
+    """Items settled without a call: no context, an empty answer."""
     calls_failed: int
-    """Items whose call had no reply: they do not count, and the same check asks them again."""
+    """Items whose call failed; they do not count, and the next check repeats their calls."""
     read_at_once: Proportion
-    """Items whose every first reply could be read, of the items asked about."""
+    """Share of the items whose first replies could all be read."""
     unscored: Mapping[str, int]
     """Reason -> items."""
     repeatable: Proportion | None
-    """Items with the same value every time, of the items asked about several times."""
+    """Share of the items with equal values in all repeats."""
     order_consistent: Proportion | None
-    """Pairs with the same verdict in both orders."""
+    """Share of the pairs with the same verdict in both orders."""
     first_preferred: float | None
-    """Share of replies that prefer the first place; 0.5 without a position bias."""
+    """Share of replies that prefer the first answer; 0.5 without a position bias."""
     quality: Quality
     uses: tuple[Use, ...]
     cost: Cost
@@ -50,7 +52,7 @@ class JudgeCheck:
 
     @property
     def per_item(self) -> Cost:
-        """Mean cost of an item that was asked about (whole tokens)."""
+        """Mean cost per judged item (whole tokens)."""
         n, cost = max(1, self.quality.parsed.n), self.cost
         return Cost(
             round(cost.calls / n), cost.tokens_in // n, cost.tokens_out // n, cost.seconds / n
@@ -60,15 +62,11 @@ class JudgeCheck:
 def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int = 0) -> JudgeCheck:
     """Return the quality of a judge on graded answers.
 
-    Args:
-        judge: a judge, without its own stop (`least_parse_rate: 0`), because the check measures the
-            parse rate.
-        data: graded answers.
-        services: with the way to models.
-        seed: seed of the resampled intervals.
+    The judge has `least_parse_rate: 0`, because the check measures the parse rate. `seed` is that
+    of the resampled intervals.
 
     Raises:
-        ConfigError: people and the judge answered different questions.
+        ConfigError: the judge has no verdict on any item.
         CallError: the model cannot be reached.
     """
     verdicts = verdicts_of(judge, [one.item for one in data.items], services)
@@ -86,7 +84,8 @@ def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int =
         )
     judged = [verdict for _, verdict in asked]
     found = quality(_columns(judge.model_names, asked), seed=seed)
-    repeatable = _repeatable(judged)
+    repeatable = _share([len(set(v.values)) == 1 for v in judged if len(v.values) > 1])
+    paired = [verdict for verdict in judged if _FIRST in verdict.parts]
     return JudgeCheck(
         judge=str(judge),
         models=judge.model_names,
@@ -98,8 +97,8 @@ def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int =
         read_at_once=proportion(sum(v.read_at_once for v in judged), len(asked)),
         unscored=Counter(_cause(v.reason) for v in judged if v.value is None),
         repeatable=repeatable,
-        order_consistent=_consistent(judged),
-        first_preferred=_first(judged),
+        order_consistent=_share([not v.reason.startswith(ORDER_DEPENDENT) for v in paired]),
+        first_preferred=fmean(v.parts[_FIRST] for v in paired) if paired else None,
         quality=found,
         uses=tuple(uses(found, repeatable)),
         cost=sum((verdict.cost for verdict in judged), Cost()),
@@ -131,32 +130,16 @@ def _columns(models: Sequence[str], asked: Sequence[tuple[Labelled, Verdict]]) -
 
 
 def _word(verdict: Verdict, people: set[str]) -> str:
-    """Return a value as people's word if they chose between yes (for 1) and no (for less)."""
+    """Return the value as "yes" (1) or "no" (less), if people chose between these words."""
     if verdict.value is None or not people <= {"yes", "no"}:
         return ""
     return "yes" if verdict.value >= 1 - _SAME else "no"
 
 
-def _repeatable(verdicts: Sequence[Verdict]) -> Proportion | None:
-    several = [verdict.values for verdict in verdicts if len(verdict.values) > 1]
-    if not several:
-        return None
-    return proportion(sum(len(set(values)) == 1 for values in several), len(several))
-
-
-def _consistent(verdicts: Sequence[Verdict]) -> Proportion | None:
-    both = [v for v in verdicts if "pairwise:first" in v.parts]
-    if not both:
-        return None
-    differing = sum(v.reason.startswith(ORDER_DEPENDENT) for v in both)
-    return proportion(len(both) - differing, len(both))
-
-
-def _first(verdicts: Sequence[Verdict]) -> float | None:
-    shares = [v.parts["pairwise:first"] for v in verdicts if "pairwise:first" in v.parts]
-    return sum(shares) / len(shares) if shares else None
+def _share(hits: Sequence[bool]) -> Proportion | None:
+    return proportion(sum(hits), len(hits)) if hits else None
 
 
 def _cause(reason: str) -> str:
-    """Return a reason without its quotation of the reply, so that equal causes are counted."""
+    """Return a reason without its quotation of the reply, so that equal causes can be counted."""
     return reason.partition(": '")[0].partition(': "')[0][: limits.MAX_REASON_CHARACTERS]

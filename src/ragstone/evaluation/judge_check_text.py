@@ -2,58 +2,53 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from tabulate import tabulate
 
 from ragstone.evaluation.judge_check import JudgeCheck
 from ragstone.evaluation.prompt_injection import Steering
-from ragstone.statistics.agreement import Agreement
 from ragstone.statistics.auc import AUC
-from ragstone.statistics.correlation import Correlation
 from ragstone.statistics.proportions import Proportion
+from ragstone.statistics.resampling import Coefficient
+from ragstone.statistics.summary import Summary
 
 
 def check_text(found: JudgeCheck) -> str:
     """Return a check as text."""
     models = ", ".join(found.models) or "several"
-    head = (
-        f"{found.judge} by {models} on {found.data}: {found.quality.parsed.n} items judged"
-        + (f", {found.not_asked} settled without a judge" if found.not_asked else "")
-        + (f", {found.calls_failed} whose calls failed" if found.calls_failed else "")
-        + f"\nquestion to people: {found.question}"
-    )
+    head = f"{found.judge} by {models} on {found.data}: {found.quality.parsed.n} items judged"
+    head += f", {found.not_asked} settled without a judge" if found.not_asked else ""
+    head += f", {found.calls_failed} with failed calls" if found.calls_failed else ""
+    head += f"\nquestion to people: {found.question}"
     table = tabulate(_rows(found), tablefmt="plain", disable_numparse=True)
-    confusion = _confusion(found.quality.confusion)
     verdicts = [
         f"{'FIT  ' if use.fit else 'UNFIT'} to {use.use}: {use.reason}" for use in found.uses
     ]
-    parts = [head, table, *([confusion] if confusion else []), "\n".join(verdicts)]
-    return "\n\n".join(parts)
+    parts = [head, table, _confusion(found.quality.confusion), "\n".join(verdicts)]
+    return "\n\n".join(filter(None, parts))
 
 
 def check_document(found: JudgeCheck) -> dict[str, Any]:
     """Return a check as plain data: unrounded numbers with their intervals."""
-    document = dataclasses.asdict(dataclasses.replace(found, verdicts=()))
+    document = asdict(replace(found, verdicts=()))
     document.pop("verdicts")
     informed = found.quality.accuracy.informed if found.quality.accuracy else None
-    return {
-        **document,
-        "informed": informed,
-        "per_item": dataclasses.asdict(found.per_item),
-    }
+    return {**document, "informed": informed, "per_item": asdict(found.per_item)}
 
 
 def steering_text(found: Steering) -> str:
     """Return the effect of an attack as one line."""
-    share = _share(found.steered) or "no item to raise: all had the best verdict"
+    share = _share(found.steered) or "no item is below the best verdict"
     return f"steered by a {found.attack} in the answer: {share}; silenced: {found.silenced}"
 
 
 def _rows(found: JudgeCheck) -> list[list[str]]:
-    quality = found.quality
+    quality, accuracy, each = found.quality, found.quality.accuracy, found.per_item
+    calls = found.cost.calls / max(1, quality.parsed.n)
+    tokens = f"{each.tokens_in} tokens in, {each.tokens_out} out"
     rows = [
         ["verdict read", _share(quality.parsed)],
         ["  at the first reply", _share(found.read_at_once)],
@@ -61,13 +56,8 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["same if asked again", _share(found.repeatable)],
         ["same in both orders", _share(found.order_consistent)],
         ["prefers the first place", _number(found.first_preferred)],
-    ]
-    if quality.accuracy is not None:
-        rows += [
-            ["right if people say yes", _share(quality.accuracy.true_yes)],
-            ["right if people say no", _share(quality.accuracy.true_no)],
-        ]
-    rows += [
+        ["right if people accept", _share(accuracy.true_yes if accuracy else None)],
+        ["right if people refuse", _share(accuracy.true_no if accuracy else None)],
         ["kappa with people", _value(quality.kappa)],
         ["rank correlation with people", _value(quality.correlation)],
         ["AUC", _value(quality.discrimination)],
@@ -76,44 +66,32 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["bias (judge minus people)", _summary(quality.bias)],
         ["preference for long answers", _value(quality.length_bias)],
         ["  for its own model's answers", _summary(quality.self_preference)],
-        ["cost per item", _cost(found)],
+        ["cost per item", f"{calls:.2f} calls, {tokens}, {each.seconds:.1f} s"],
     ]
     return [row for row in rows if row[1]]
-
-
-def _cost(found: JudgeCheck) -> str:
-    each = found.per_item
-    calls = found.cost.calls / max(1, found.quality.parsed.n)
-    return (
-        f"{calls:.2f} calls, {each.tokens_in} tokens in, {each.tokens_out} out, "
-        f"{each.seconds:.1f} s"
-    )
 
 
 def _share(found: Proportion | None) -> str:
     if found is None or found.value is None:
         return ""
-    return f"{found.count} of {found.n} = {found.value:.1%}{_interval(found.interval, '.1%')}"
+    return f"{found.count} of {found.n} = " + _number(found.value, found.interval, ".1%")
 
 
-def _value(found: Agreement | Correlation | AUC | None) -> str:
-    if found is None or found.value is None:
-        return ""
-    return f"{found.value:.2f}{_interval(found.interval, '.2f')}"
+def _value(found: Coefficient | AUC | None) -> str:
+    return "" if found is None else _number(found.value, found.interval)
 
 
-def _summary(found: Any) -> str:
+def _summary(found: Summary | None) -> str:
     if found is None or found.mean is None:
         return ""
-    return f"{found.mean:+.2f}{_interval(found.interval, '.2f')}"
+    return f"{'+' if found.mean >= 0 else ''}{_number(found.mean, found.interval)}"
 
 
-def _interval(interval: Sequence[float] | None, form: str) -> str:
-    return "" if interval is None else f" [{interval[0]:{form}}, {interval[1]:{form}}]"
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+def _number(
+    value: float | None, interval: tuple[float, float] | None = None, form: str = ".2f"
+) -> str:
+    shown = "" if value is None else f"{value:{form}}"
+    return shown + (f" [{interval[0]:{form}}, {interval[1]:{form}}]" if interval else "")
 
 
 def _confusion(counts: Mapping[str, Mapping[str, int]]) -> str:

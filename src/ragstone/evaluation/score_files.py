@@ -1,4 +1,4 @@
-"""Metrics over files or mappings in hand, each mean with its n, what is lacking and an interval.
+"""Metrics of existing runs and answers; each mean has n, missing, failed and an interval.
 
 >>> print(evaluate_answers({"q1": "It is Paris."}, {"q1": ["Paris"], "q2": ["1912"]}, ["Match"]))
 metric    mean    interval          n    missing    failed    n/a
@@ -8,7 +8,8 @@ Match     0.5000  [0.0000, 1.0000]  2    1          0         0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,12 +18,12 @@ from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import rank_judged
-from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.components.metrics.score import refuse_duplicates, score_answers, score_rankings
 from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.statistics.summary import HEADERS, Summary, summaries_table, summarise
+from ragstone.statistics.summary import HEADERS, Summary, clusters_of, summaries_table, summarise
 from ragstone.types import Prediction, Query, Ranking, brief
 
 if TYPE_CHECKING:
@@ -34,20 +35,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Tabular):
-    """The means of some metrics, and the scores of the single queries."""
+    """The means of some metrics, and the scores per query."""
 
     summaries: Mapping[str, Summary]
     """Metric name -> mean, n, missing, failed, not applicable, interval."""
     table: Table
     """One row per query and metric, of `ragstone.core.schemas.SCORES`."""
     missing: tuple[str, ...] = ()
-    """Queries that the run or the answers lack; they count 0."""
+    """Queries without a ranking or answer; they count as 0."""
     extra: tuple[str, ...] = ()
-    """Queries that nothing is known of; they are left out."""
+    """Queries without qrels or gold answers; they are left out."""
     ceilings: Mapping[str, float] = field(default_factory=dict)
-    """Mean that a perfect ranking would reach, where that is below 1."""
+    """Metric -> mean of perfect rankings, if less than 1."""
     clusters: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> conversation or document; a query that is not in it is on its own."""
+    """Query id -> conversation or document; a query without one is a cluster on its own."""
 
     def __repr__(self) -> str:
         """Return one line: the means and the number of queries."""
@@ -59,37 +60,30 @@ class Evaluation(Tabular):
         """Return the summary of a metric, by any of its spellings."""
         name = metric if metric in self.summaries else str(parse_metric(metric))
         if name not in self.summaries:
-            raise ConfigError(f"{name} was not asked for; there are {', '.join(self.summaries)}")
+            raise ConfigError(f"no scores of {name}; there are {', '.join(self.summaries)}")
         return self.summaries[name]
 
     def to_dict(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the summaries as plain data: mean, n, missing, failed, interval; unrounded.
 
-        `asked` says under which other name each metric was asked for; that name is then the key,
-        and the metric's own stands beside its values.
+        `asked` maps metric names to other keys; the metric's name is then added to its values.
         """
         found = {}
         for name, summary in self.summaries.items():
-            key = (asked or {}).get(name, name)
-            found[key] = {
-                "mean": summary.mean,
-                "n": summary.n,
-                "missing": summary.missing,
-                "failed": summary.failed,
-                "interval": None if summary.interval is None else list(summary.interval),
-                **({"metric": name} if key != name else {}),
-            }
+            key, values = (asked or {}).get(name, name), summary.to_dict()
+            kept = {k: values[k] for k in ("mean", "n", "missing", "failed", "interval")}
+            found[key] = kept | ({"metric": name} if key != name else {})
         return found
 
     def parts(self) -> Iterator[TextTable]:
         """Yield the summaries as a table, with a column of ceilings if there are any."""
         heads = ["metric", *HEADERS]
-        rows = [[name, *summary.cells()] for name, summary in self.summaries.items()]
+        lines = [[name, *summary.cells()] for name, summary in self.summaries.items()]
         if self.ceilings:
             heads.append("ceiling")
             best = {name: f"{value:.4f}" for name, value in self.ceilings.items()}
-            rows = [[*row, best.get(row[0], "-")] for row in rows]
-        yield TextTable(heads, rows)
+            lines = [[*line, best.get(line[0], "-")] for line in lines]
+        yield TextTable(heads, lines)
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per query and metric, or one row per metric with `summary`."""
@@ -101,10 +95,7 @@ class Evaluation(Tabular):
     def scores(self) -> dict[str, dict[str, float | None]]:
         """Metric -> query id -> value."""
         found: dict[str, dict[str, float | None]] = {}
-        held = columns(self.table)
-        for query_id, metric, value in zip(
-            held["query_id"], held["metric"], held["value"], strict=True
-        ):
+        for metric, query_id, value, _ in _cells(self.table):
             found.setdefault(metric, {})[query_id] = value
         return found
 
@@ -118,19 +109,19 @@ def evaluate_run(
     variant: Literal["corrected", "paper"] = "corrected",
     clusters: Mapping[str, str] | None = None,
 ) -> Evaluation:
-    """Return the means of ranking metrics over all queries that the qrels judge.
+    """Return the means of ranking metrics over all judged queries.
 
     Args:
         qrels: query id -> passage id -> grade; 1 or more is relevant.
-        run: query id -> ranking, or passage id -> score. A judged query that it lacks counts 0.
+        run: query id -> ranking, or passage id -> score. A judged query without one counts as 0.
         metrics: names such as "nDCG@10".
-        document_of: passage id -> document id, where the qrels judge documents.
-        variant: how documents are ranked, see `ragstone.components.metrics.document_level`.
-        clusters: query id -> what it stands or falls with; by default the part of the id before
-            "::", where all ids have one: the turns of a conversation.
+        document_of: passage id -> document id, if the qrels are at document level.
+        variant: of the ranking of documents, see `ragstone.components.metrics.document_level`.
+        clusters: query id -> cluster (default: the part of the id before "::", the conversation, if
+            all ids have one).
 
     Raises:
-        ConfigError: an unknown metric, or one of answers.
+        ConfigError: an unknown metric, or a metric of answers.
         DatasetError: no query has a relevant passage, or a score is not a finite number.
 
     >>> found = evaluate_run({"q1": {"p1": 1}, "q2": {"p9": 1}}, {"q1": {"p1": 2.5}}, ["R@5"])
@@ -151,12 +142,15 @@ def evaluate_run(
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
+    perfect = rank_judged(qrels, {}, judged).perfect
+    bounded = [m for m in parsed if isinstance(m, RankingMetric) and m.range]
+    best = {str(m): float(m.values(perfect).mean()) for m in bounded}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
         missing=missing,
         extra=extra,
-        ceilings=_ceilings(parsed, qrels, judged),
+        ceilings={name: value for name, value in best.items() if value < 1.0 - 1e-12},
         clusters=groups,
     )
 
@@ -164,18 +158,6 @@ def evaluate_run(
 def _ranking(scores: Mapping[str, float]) -> Ranking:
     ordered = sorted(((score, p) for p, score in scores.items()), reverse=True)
     return Ranking([p for _, p in ordered], [score for score, _ in ordered])
-
-
-def _ceilings(
-    metrics: Sequence[RankingMetric | AnswerMetric],
-    qrels: Mapping[str, Mapping[str, int]],
-    judged: Sequence[str],
-) -> dict[str, float]:
-    perfect = rank_judged(qrels, {}, judged).perfect
-    best = {
-        str(m): float(m.values(perfect).mean()) for m in metrics if isinstance(m, RankingMetric)
-    }
-    return {name: value for name, value in best.items() if value < 1.0 - 1e-12}
 
 
 def evaluate_answers(
@@ -189,18 +171,17 @@ def evaluate_answers(
     """Return the means of answer metrics over all queries of `gold`.
 
     Args:
-        answers: query id -> answer, or predictions. A query without one counts 0; an answer of
-            None is a failure, and counted as such.
-        gold: query id -> gold answers, or queries, whose text, language and conversation are then
-            used as well.
+        answers: query id -> answer, or predictions. A query without one counts as 0; an answer of
+            None counts as failed.
+        gold: query id -> gold answers, or queries. The text, language and conversation of queries
+            are used too.
         metrics: names such as "F1".
-        contexts: query id -> what the generator was shown, for "answer-in-context".
-        clusters: query id -> what it stands or falls with; by default the queries' label
-            `conversation` or `document`.
+        contexts: query id -> context of the generator, for "answer-in-context".
+        clusters: query id -> cluster (default: the queries' label `conversation` or `document`).
 
     Raises:
-        ConfigError: an unknown metric, or one of rankings.
-        DatasetError: a query is listed twice, or nothing is left to score.
+        ConfigError: an unknown metric, or a metric of rankings.
+        DatasetError: a query is listed twice, or there is no query.
 
     >>> evaluate_answers({"q1": "Paris, France"}, {"q1": ["Paris"]}, ["EM", "F1"])["F1"].mean
     0.6666666666666666
@@ -208,7 +189,7 @@ def evaluate_answers(
     queries = _queries(gold)
     given = _predictions(answers)
     if not queries:
-        raise DatasetError("there is no query to score answers of; give gold answers")
+        raise DatasetError("there is no query with gold answers")
     known = {query.query_id for query in queries}
     missing = tuple(q.query_id for q in queries if q.query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
@@ -230,7 +211,8 @@ def evaluate_answers(
 
 def _queries(gold: Mapping[str, Sequence[str]] | Sequence[Query]) -> list[Query]:
     if not isinstance(gold, Mapping):
-        return _once("query", [(query.query_id, query) for query in gold])
+        refuse_duplicates("query id", [query.query_id for query in gold])
+        return list(gold)
     for query_id, listed in gold.items():
         if isinstance(listed, str):
             raise DatasetError(
@@ -243,61 +225,47 @@ def _predictions(
     answers: Mapping[str, str | None] | Sequence[Prediction],
 ) -> dict[str, Prediction]:
     if isinstance(answers, Mapping):
-        return {q: Prediction(q, answer, _why(answer)) for q, answer in answers.items()}
-    found = _once("prediction of query", [(one.query_id, one) for one in answers])
-    return {one.query_id: one for one in found}
+        why = "no answer was given"
+        return {q: Prediction(q, a, why if a is None else "") for q, a in answers.items()}
+    refuse_duplicates("prediction", [one.query_id for one in answers])
+    return {one.query_id: one for one in answers}
 
 
-def _why(answer: str | None) -> str:
-    return "" if answer is not None else "no answer was given"
-
-
-def _once(what: str, named: Sequence[tuple[str, Any]]) -> list[Any]:
-    seen: set[str] = set()
-    for name, _ in named:
-        if name in seen:
-            raise DatasetError(f"the {what} {name!r} is listed twice; keep one of the two")
-        seen.add(name)
-    return [one for _, one in named]
+def _cells(table: Table) -> Iterable[tuple[str, str, Any, str]]:
+    held = columns(table)
+    return zip(held["metric"], held["query_id"], held["value"], held["status"], strict=True)
 
 
 def _summaries(
     table: Table, missing: frozenset[str], clusters: Mapping[str, str]
 ) -> dict[str, Summary]:
-    """Return metric -> summary of a table of scores, queries without a cluster on their own."""
-    held = columns(table)
-    names: dict[str, list[int]] = {}
-    for place, metric in enumerate(held["metric"]):
-        names.setdefault(metric, []).append(place)
-    return {name: _summary(held, places, missing, clusters) for name, places in names.items()}
-
-
-def _summary(
-    held: Mapping[str, list[Any]],
-    places: Sequence[int],
-    missing: frozenset[str],
-    clusters: Mapping[str, str],
-) -> Summary:
-    scored = [i for i in places if held["status"][i] == "scored"]
-    ids = [held["query_id"][i] for i in scored]
-    return summarise(
-        [held["value"][i] for i in scored],
-        clusters=[("in", clusters[q]) if q in clusters else ("own", q) for q in ids]
-        if clusters
-        else None,
-        failed=sum(held["status"][i] == "failed" for i in places),
-        not_applicable=sum(held["status"][i] == "not_applicable" for i in places),
-        missing=sum(query_id in missing for query_id in ids),
-    )
+    """Return metric -> summary of a table of scores."""
+    values: dict[str, dict[str, float]] = {}
+    statuses: dict[str, Counter[str]] = {}
+    for metric, query_id, value, status in _cells(table):
+        statuses.setdefault(metric, Counter())[status] += 1
+        scored = values.setdefault(metric, {})
+        if status == "scored":
+            scored[query_id] = value
+    return {
+        metric: summarise(
+            list(scored.values()),
+            clusters=clusters_of(scored, clusters),
+            failed=statuses[metric]["failed"],
+            not_applicable=statuses[metric]["not_applicable"],
+            missing=len(missing & scored.keys()),
+        )
+        for metric, scored in values.items()
+    }
 
 
 def average(
     collections: Sequence[Evaluation], kind: Literal["weighted", "macro"]
 ) -> dict[str, float]:
-    """Return metric -> average over collections: weighted by queries, or each counting alike.
+    """Return metric -> average over collections, weighted by queries or macro.
 
-    mtRAG's script weights by the number of predicted tasks; weighting by the queries in the mean
-    is the same where every query that has qrels is predicted. MTRAG-UN reports the macro average.
+    mtRAG's script weights by the number of predicted tasks. That is the number of queries in the
+    mean if every query with qrels has a prediction. MTRAG-UN reports the macro average.
     """
     found: dict[str, float] = {}
     for name in collections[0].summaries:

@@ -113,8 +113,10 @@ class Recorder:
         self._is_rerun = False
         self.update(done)
         complete = all(step in done for step in self._steps)
+        texts = self._keep("texts", self._texts(done))
         self._record = replace(
-            self._record.with_texts(self._keep("texts", self._texts(done))),
+            self._record,
+            tables=replace(self._record.tables, texts=texts),
             finished=_now()
             if complete and all(r.scores in done for r in self._rankings())
             else None,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
     SEARCHES,
@@ -143,10 +144,11 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
         outcomes = list(step.kind.apply(step.component, services, **records))
     except ComponentError as error:
         raise error.within(step.owner) from error.__cause__
+    reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
         sum(outcome.retry for outcome in outcomes),
-        Counter(outcome.reason for outcome in outcomes if outcome.reason),
+        dict(reasons.most_common(limits.SHOWN_REASONS)),
     )
 
 

@@ -65,30 +65,6 @@ class WordIndex:
         return cls(Vocabulary.load(folder), Postings.load(folder))
 
 
-@dataclass(frozen=True)
-class _Words:
-    """The counts of one part: in memory, or in their folder of the store."""
-
-    counted: Counted | Path
-
-    @property
-    def vocabulary(self) -> list[str]:
-        if isinstance(self.counted, Path):
-            return Vocabulary.load(self.counted).words()
-        return self.counted.words
-
-    @property
-    def lengths(self) -> Integers:
-        if isinstance(self.counted, Path):
-            lengths: Integers = np.load(self.counted / "lengths.npy")
-            return lengths
-        return self.counted.lengths
-
-    @property
-    def postings(self) -> Postings | Path:
-        return self.counted if isinstance(self.counted, Path) else self.counted.postings
-
-
 def _build(
     corpus: Corpus, analysis: Analysis, k1: float, b: float, folder: Path | None
 ) -> WordIndex:
@@ -96,17 +72,17 @@ def _build(
     _check_room(corpus, analysis)
     with progress("Indexing for BM25", len(corpus)) as bar:
         counted = [_counted(corpus, texts, analysis, bar) for texts in _parts(corpus)]
-    vocabulary = sorted(set[str]().union(*(part.vocabulary for part in counted)))
+    vocabulary = sorted(set[str]().union(*(_opened(part).words for part in counted)))
     numbers = {word: number for number, word in enumerate(vocabulary)}
-    lengths = np.concatenate([np.zeros(0, np.uint32), *(part.lengths for part in counted)])
-    parts, first = [], 0
+    parts, lengths, first = [], [np.zeros(0, np.uint32)], 0
     for part in counted:
-        own = part.vocabulary
-        terms = np.fromiter(map(numbers.__getitem__, own), np.int32, len(own))
-        parts.append(Part(part.postings, first, terms))
-        first += len(part.lengths)
+        own = _opened(part)
+        terms = np.fromiter(map(numbers.__getitem__, own.words), np.int32, len(own.words))
+        parts.append(Part(part if isinstance(part, Path) else part.postings, first, terms))
+        first += len(own.lengths)
+        lengths.append(own.lengths)
     counts = held(parts, len(vocabulary))
-    weigh = _weigher(counts, lengths, k1, b)
+    weigh = _weigher(counts, np.concatenate(lengths), k1, b)
     joined = merge(parts, len(corpus), counts, reweigh=weigh, folder=folder)
     words = Vocabulary.of(vocabulary)
     if folder is not None:
@@ -145,23 +121,22 @@ def _parts(corpus: Corpus) -> Iterator[list[str]]:
         yield texts
 
 
-def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> _Words:
-    """Return the counts of one part, from the store if they are stored there."""
-
-    def write(folder: Path) -> None:
-        counted = count_words(texts, analysis)
-        counted.postings.save(folder)
-        Vocabulary.of(counted.words).save(folder)
-        np.save(folder / "lengths.npy", counted.lengths)
-
+def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> Counted | Path:
+    """Return the counts of one part, or their folder of the store."""
     if corpus.store is None:
-        words = _Words(count_words(texts, analysis))
+        counted: Counted | Path = count_words(texts, analysis)
     else:
         digest = hashlib.sha256(b"\xff".join([text.encode() for text in texts])).hexdigest()
         made_of = {"texts": digest, "analysis": analysis}
-        words = _Words(corpus.store.files("words", made_of, write))
+        counted = corpus.store.files(
+            "words", made_of, lambda folder: count_words(texts, analysis).save(folder)
+        )
     bar.advance(len(texts))
-    return words
+    return counted
+
+
+def _opened(counted: Counted | Path) -> Counted:
+    return Counted.load(counted) if isinstance(counted, Path) else counted
 
 
 def _check_room(corpus: Corpus, analysis: Analysis) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
-from ragstone.indexes.vector_files import VectorFolder
+from ragstone.indexes.vector_files import VectorFolder, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,10 @@ def _stored(
     folder = _folder(store, embedder, precision)
     missing = sum(digest not in folder.shards for digest in set(digests))
     checked_disk = not missing
-    with progress("Embedding passages", len(corpus)) as bar, folder.writer() as writer:
+    with (
+        progress("Embedding passages", len(corpus)) as bar,
+        closing(Writer(folder)) as writer,
+    ):
         for number, digest in enumerate(digests):
             if digest in folder.shards:
                 bar.advance(folder.shards[digest].rows)

@@ -146,7 +146,7 @@ class Postings:
         return threading.local()
 
     def zeros(self, kind: type[np.floating[Any]]) -> Numbers:
-        """Return this thread's zeros, one per document; the caller must reset what it writes."""
+        """Return this thread's zeros, one per document; the caller must reset its changes."""
         found: Numbers | None = getattr(self._own, kind.__name__, None)
         if found is None:
             found = np.zeros(self.length, dtype=kind)

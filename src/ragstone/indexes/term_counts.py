@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ragstone.indexes.inverted import Postings, starts_of
+from ragstone.indexes.vocabulary import Vocabulary
 from ragstone.text.words import PLAIN, normal, split
 
 if TYPE_CHECKING:
@@ -41,6 +43,18 @@ class Counted:
     """Number of words of each passage, repeated words included."""
     postings: Postings
     """The passages that contain each of `words`; the weights are the counts."""
+
+    @classmethod
+    def load(cls, folder: Path) -> Counted:
+        """Return the counts in a folder."""
+        words = Vocabulary.load(folder).words()
+        return cls(words, np.load(folder / "lengths.npy"), Postings.load(folder))
+
+    def save(self, folder: Path) -> None:
+        """Write the counts into a folder that exists."""
+        self.postings.save(folder)
+        Vocabulary.of(self.words).save(folder)
+        np.save(folder / "lengths.npy", self.lengths)
 
 
 def count_words(texts: Iterable[str], analysis: Analysis) -> Counted:

@@ -16,9 +16,8 @@ import json
 import os
 import secrets
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -72,15 +71,6 @@ class VectorFolder:
     def dimension(self) -> int:
         """Length of a vector; 0 if there is none yet."""
         return next(iter(self.dimensions.values()), 0)
-
-    @contextmanager
-    def writer(self) -> Iterator[Writer]:
-        """Return a context with a writer, which adds shards to the folder."""
-        writer = Writer(self)
-        try:
-            yield writer
-        finally:
-            writer.close()
 
     def vectors(self, digests: Sequence[str]) -> Vectors:
         """Return the mapped vectors of some shards, in order.

@@ -67,7 +67,7 @@ class HfModel:
         given: dict[str, Any] = {"gguf_file": path.name} if path.is_file() else {}
         given["local_files_only"] = True
         try:
-            with _quiet():
+            with quiet():
                 self.tokenizer = AutoTokenizer.from_pretrained(folder, **given)
                 given["dtype"] = getattr(torch, dtype)
                 model = AutoModelForCausalLM.from_pretrained(folder, **given)
@@ -231,7 +231,7 @@ def _versions() -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Load without the progress bars and warnings of transformers."""
     from transformers.utils import logging
 

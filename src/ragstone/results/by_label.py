@@ -1,25 +1,23 @@
-"""Answers taken apart by a label: value by value, every system under every setting.
+"""Metrics broken down by a label, for each system and setting.
 
-Settings are compared over the queries that all of them could answer alike: a setting that keeps all
-gold passages within k (mtRAG's reference+RAG) does so only for queries with few gold passages.
+Settings are compared on the same queries. A setting that keeps all gold passages within k (mtRAG's
+reference+RAG) restricts all settings to queries with few gold passages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.results.reader import StoredResults
 from ragstone.statistics.breakdown import TURNS, breakdown, groups_of
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults
-    from ragstone.statistics.summary import Summary
+from ragstone.statistics.summary import Summary
 
 PLACES: Final = frozenset({"conversation", "conversation_file", "collection"})
-"""Labels that say where a query is from, and are no kinds of query."""
+"""Labels that identify the origin of a query, which is not a category."""
 
 
 @dataclass(frozen=True)
@@ -37,33 +35,23 @@ class LabelTable:
 def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     """Return one metric by one label.
 
-    Raises:
-        ConfigError: no query has the label, or nothing was measured by the metric.
+    Raises `ConfigError` if no query has the label, or if the metric was not measured.
     """
     groups = groups_of(results.queries.values(), label)
+    measured = [*results.trials, *results.rankings]
     columns = {
-        (system, setting): {group.value: group.summary for group in found}
-        for system, setting, scores in _measured(results, metric)
-        if (found := breakdown(scores, groups, results.clusters))
+        (rows.system, rows.setting): {group.value: group.summary for group in found}
+        for rows in measured
+        if (found := breakdown(rows.scores.get(metric, {}), groups, results.clusters))
     }
     if not columns:
-        known = {m for trial in results.trials for m in trial.scores}
-        known |= {m for run in results.rankings for m in run.scores}
-        raise ConfigError(f"nothing was measured by {metric!r}{did_you_mean(metric, known)}")
+        known = {name for rows in measured for name in rows.scores}
+        raise ConfigError(f"no system was measured by {metric!r}{did_you_mean(metric, known)}")
     rows = [
-        (value, {column: held[value] for column, held in columns.items() if value in held})
+        (value, {column: means[value] for column, means in columns.items() if value in means})
         for value in groups
     ]
     return LabelTable(label, metric, tuple(columns), tuple(row for row in rows if row[1]))
-
-
-def _measured(results: StoredResults, metric: str) -> Iterator[tuple[str, str, Any]]:
-    for trial in results.trials:
-        if metric in trial.scores:
-            yield trial.system, trial.setting, trial.scores[metric]
-    for run in results.rankings:
-        if metric in run.scores:
-            yield run.system, "", run.scores[metric]
 
 
 def label_document(table: LabelTable) -> list[dict[str, Any]]:
@@ -77,7 +65,7 @@ def label_document(table: LabelTable) -> list[dict[str, Any]]:
 
 
 def label_tables(results: StoredResults) -> list[LabelTable]:
-    """Return the metric that says what is right by every label worth it, for the report."""
+    """Return the correctness metric by every label of `labels_of`, for the report."""
     metric = results.record.correctness_metric
     if not any(metric in trial.scores for trial in results.trials):
         return []
@@ -85,7 +73,7 @@ def label_tables(results: StoredResults) -> list[LabelTable]:
 
 
 def labels_of(results: StoredResults) -> list[str]:
-    """Return the labels that sort the queries into two to 24 kinds, turns first."""
+    """Return the labels that divide the queries into 2 to 24 groups, turns first."""
     queries = list(results.queries.values())
     names = dict.fromkeys(name for query in queries for name in query.labels)
     if "turn" in names:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragstone.data.readers.rows import json_rows
+from ragstone.data.readers.rows import FieldError, json_rows, reading, show, take_text
 from ragstone.errors import DatasetError, UnknownMetric, did_you_mean
 from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
 
-Labels = Mapping[str, float]
-"""Query id -> people's value."""
+Labels = Mapping[tuple[str, str], Mapping[str, float]]
+"""(system, setting) -> query id -> value by people, on the scale of the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,10 @@ class CalibratedTrial:
     reason: str = ""
 
 
-def calibrate(
-    results: StoredResults, metric: str, labels: Mapping[tuple[str, str], Labels]
-) -> list[CalibratedTrial]:
-    """Return each trial's mean of a judged metric, raw and calibrated by human labels.
+def calibrate(results: StoredResults, metric: str, labels: Labels) -> list[CalibratedTrial]:
+    """Return each trial's mean of a metric, usually a judge's, raw and calibrated by human labels.
 
-    Args:
-        results: results of an experiment with judges.
-        metric: metric that the labels are about, usually a judge's.
-        labels: (system, setting) -> query id -> value, on the metric's scale.
-
-    Raises:
-        UnknownMetric: no trial has the metric.
+    Raises `UnknownMetric` if no trial has the metric.
     """
     known = {name for trial in results.trials for name in trial.scores}
     if metric not in known:
@@ -44,17 +36,15 @@ def calibrate(
     return [_calibrated(trial, metric, labels) for trial in results.trials]
 
 
-def _calibrated(
-    trial: TrialResults, metric: str, labels: Mapping[tuple[str, str], Labels]
-) -> CalibratedTrial:
-    given = labels.get((trial.system, trial.setting), {})
-    scores = {q: score.value for q, score in trial.scores.get(metric, {}).items()}
-    both = [query_id for query_id in scores if query_id in given]
+def _calibrated(trial: TrialResults, metric: str, labels: Labels) -> CalibratedTrial:
+    human = labels.get((trial.system, trial.setting), {})
+    scores = trial.values(metric)
+    both = [query_id for query_id in scores if query_id in human]
     try:
         found = calibrated_mean(
-            [given[q] for q in both],
+            [human[q] for q in both],
             [scores[q] for q in both],
-            [value for q, value in scores.items() if q not in given],
+            [value for q, value in scores.items() if q not in human],
         )
     except DatasetError as error:
         return CalibratedTrial(trial.system, trial.setting, None, str(error))
@@ -64,26 +54,18 @@ def _calibrated(
 def read_labels(path: Path) -> dict[tuple[str, str], dict[str, float]]:
     """Read human labels: JSON lines with query_id, system, setting and value (0 to 1)."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for query_id, system, setting, value in _rows(path):
-        labels = found.setdefault((system, setting), {})
-        if query_id in labels:
-            raise DatasetError(
-                f"{path}: query {query_id!r} of {system!r} under {setting!r} is labelled twice; "
-                f"give the mean of several people as one value"
-            )
-        labels[query_id] = value
-    return found
-
-
-def _rows(path: Path) -> Iterator[tuple[str, str, str, float]]:
     for number, row in json_rows(path):
-        texts = [row.get(key) for key in ("query_id", "system", "setting")]
-        value = row.get("value")
-        if not all(isinstance(text, str) for text in texts):
-            raise DatasetError(f"{path}, line {number}: expected query_id, system and setting")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise DatasetError(
-                f"{path}, line {number}: 'value' must be from 0 to 1, found {value!r}"
-            )
-        query_id, system, setting = map(str, texts)
-        yield query_id, system, setting, float(value)
+        with reading(path, number):
+            query_id = take_text(row, "query_id")
+            system, setting = take_text(row, "system"), take_text(row, "setting")
+            value = row.get("value")
+            if type(value) is bool or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise FieldError(f"'value' must be from 0 to 1, found {show(value)}")
+            labels = found.setdefault((system, setting), {})
+            if query_id in labels:
+                raise FieldError(
+                    f"query {query_id!r} of {system!r} under {setting!r} is labelled twice; give "
+                    "the mean of several people as one value"
+                )
+            labels[query_id] = value
+    return found

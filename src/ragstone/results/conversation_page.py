@@ -1,49 +1,43 @@
-"""Conversations as dialogues: what was asked, answered and shown by turn, and what went wrong.
+"""Conversations as dialogues: queries, answers and contexts by turn, with the errors.
 
-A turn went wrong for a trial where the system gave no answer, where it declined although it could
-have answered or the other way round (`answerability` is 0), or where the metric that says what is
-right gives 0. Conversations stand in the order of how much went wrong.
+A reply is an error if there is no answer, if it declines an answerable query or answers an
+unanswerable one (`answerability` is 0), or if the correctness metric is 0. Conversations with the
+most errors come first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
-from ragstone.types import Conversation
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults, TrialResults
-    from ragstone.types import ContextPassage, Label, Query, Score
+from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.types import ContextPassage, Conversation, Label, Prediction, Query, Score
 
 _HIDDEN: Final = frozenset({"conversation", "turn", "collection", "conversation_file"})
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What one trial did at one turn."""
+    """The output of one system under one setting at one turn."""
 
     system: str
     setting: str
-    answer: str | None
-    reason: str
+    prediction: Prediction
     refused: bool
-    dropped: str
     scores: Mapping[str, Score]
     passages: tuple[tuple[ContextPassage, bool], ...]
-    """Each with whether the qrels call it relevant."""
-    wrong: str
-    """What went wrong; empty where nothing did."""
+    """Each passage of the context, and whether it is relevant."""
+    error: str
+    """Description of the error, or ""."""
 
 
 @dataclass(frozen=True)
 class DialogueTurn:
     """One turn of a conversation."""
 
-    number: int
     query: Query
     labels: Mapping[str, Label]
     replies: tuple[Reply, ...]
@@ -54,81 +48,70 @@ class Dialogue:
     """One conversation."""
 
     conversation: str
-    about: Mapping[str, Label]
+    labels: Mapping[str, Label]
     """Labels that all its turns share."""
     turns: tuple[DialogueTurn, ...]
-    wrong: Mapping[tuple[str, str], tuple[int, ...]]
-    """(system, setting) -> numbers of the turns that went wrong, in order."""
+    errors: Mapping[tuple[str, str], tuple[int, ...]]
+    """(system, setting) -> numbers of the turns with an error, in order."""
 
     @property
-    def wrongs(self) -> int:
-        """How often something went wrong, over turns and trials."""
-        return sum(map(len, self.wrong.values()))
+    def error_count(self) -> int:
+        """Number of replies with an error."""
+        return sum(map(len, self.errors.values()))
 
 
 def dialogues(results: StoredResults) -> list[Dialogue]:
-    """Return the conversations among the answered queries, the worst first."""
+    """Return the conversations among the answered queries; most errors first."""
     found = [_dialogue(results, one) for one in Conversation.of(results.queries.values())]
-    return sorted(found, key=lambda dialogue: -dialogue.wrongs)[: limits.REPORT_CONVERSATIONS]
+    return sorted(found, key=lambda dialogue: -dialogue.error_count)[: limits.REPORT_CONVERSATIONS]
 
 
 def _dialogue(results: StoredResults, conversation: Conversation) -> Dialogue:
-    about = {n: v for n, v in conversation.labels.items() if _worth(n, v)}
+    shared = {n: v for n, v in conversation.labels.items() if _is_shown(n, v)}
     turns = tuple(
         DialogueTurn(
-            query.turn or 0,
             query,
-            {n: v for n, v in query.labels.items() if _worth(n, v) and n not in about},
+            {n: v for n, v in query.labels.items() if _is_shown(n, v) and n not in shared},
             tuple(_reply(results, trial, query) for trial in results.trials),
         )
         for query in conversation.turns
     )
-    wrong: dict[tuple[str, str], tuple[int, ...]] = {}
-    for trial in results.trials:
-        key = (trial.system, trial.setting)
-        wrong[key] = tuple(
-            turn.number
-            for turn in turns
-            for reply in turn.replies
-            if (reply.system, reply.setting) == key and reply.wrong
+    errors = {
+        (trial.system, trial.setting): tuple(
+            turn.query.turn or 0 for turn in turns if turn.replies[place].error
         )
-    return Dialogue(conversation.conversation_id, about, turns, wrong)
+        for place, trial in enumerate(results.trials)
+    }
+    return Dialogue(conversation.conversation_id, shared, turns, errors)
 
 
-def _worth(name: str, value: Label) -> bool:
-    return name not in _HIDDEN and not (
-        isinstance(value, str) and len(value) > limits.MAX_LABEL_CHARACTERS
-    )
+def _is_shown(name: str, value: Label) -> bool:
+    too_long = isinstance(value, str) and len(value) > limits.MAX_LABEL_CHARACTERS
+    return name not in _HIDDEN and not too_long
 
 
 def _reply(results: StoredResults, trial: TrialResults, query: Query) -> Reply:
     query_id = query.query_id
-    prediction, context = trial.predictions.get(query_id), trial.contexts.get(query_id)
-    scores = {m: held[query_id] for m, held in trial.scores.items() if query_id in held}
+    missing = Prediction(query_id, None, "no prediction")
+    prediction, context = trial.predictions.get(query_id, missing), trial.contexts.get(query_id)
+    scores = trial.scores_of(query_id)
     grades = results.qrels.get(query_id, {})
-    answer = prediction.answer if prediction else None
+    passages = context.passages if context else ()
     return Reply(
         trial.system,
         trial.setting,
-        answer,
-        prediction.reason if prediction else "no prediction",
-        bool(refusal(answer or "")),
-        prediction.dropped or "" if prediction else "",
+        prediction,
+        bool(refusal(prediction.answer or "")),
         scores,
-        tuple(
-            (passage, grades.get(passage.passage_id, 0) > 0)
-            for passage in (context.passages if context else ())
-        ),
-        _wrong(answer, scores, results.record.correctness_metric),
+        tuple((passage, grades.get(passage.passage_id, 0) > 0) for passage in passages),
+        _error(prediction.answer, scores, results.record.correctness_metric),
     )
 
 
-def _wrong(answer: str | None, scores: Mapping[str, Score], correct: str) -> str:
+def _error(answer: str | None, scores: Mapping[str, Score], metric: str) -> str:
     if answer is None:
         return "no answer"
     if "answerability" in scores and scores["answerability"].value == 0:
         declined = bool(refusal(answer))
-        return "declined what can be answered" if declined else "answered what cannot be answered"
-    if correct in scores and scores[correct].value == 0:
-        return f"{correct} 0"
-    return ""
+        return "declined an answerable query" if declined else "answered an unanswerable query"
+    return f"{metric} 0" if metric in scores and scores[metric].value == 0 else ""

@@ -1,4 +1,4 @@
-"""What the numbers mean, in a paragraph each, for the reader of a report."""
+"""Definitions of metrics and settings for the reader of a report."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from ragstone.components.metrics.parse import metric_stem, split_cutoff
 from ragstone.results.record import MetricEntry
 
 ADAPTABILITY: Final = {
-    "Context acceptability": "Right with the gold passage alone, and right with the mixed context.",
-    "Noise vulnerability": "Right with the gold passage alone, wrong with the mixed context. "
-    "Noise: a gold passage was in the mixed context and the answer still went wrong. Miss: there "
-    "was none; retrieval failed, not the reader.",
-    "Context insensitivity": "Wrong without context, and still wrong when shown the gold passage.",
-    "Context misinterpretation": "Right without context, wrong when shown the gold passage: the "
-    "context misled the reader.",
+    "Context acceptability": "Correct with the gold passage alone and with the mixed context.",
+    "Noise vulnerability": "Correct with the gold passage alone, wrong with the mixed context. "
+    "Noise: the mixed context contained a gold passage (the generator failed). Miss: it did not "
+    "(retrieval failed).",
+    "Context insensitivity": "Wrong without context and with the gold passage alone.",
+    "Context misinterpretation": "Correct without context, wrong with the gold passage alone: the "
+    "context misled the generator.",
 }
 """MIRAGE's four metrics (Park et al., NAACL 2025), noise vulnerability split by cause."""
 
 SETTINGS: Final = {
-    "none": "no context: what the generator knows by heart",
-    "gold": "the passages that the qrels call relevant, and nothing else",
+    "none": "no context: the generator answers from memory",
+    "gold": "only the passages that are relevant according to the qrels",
     "gold+noise": "relevant passages among misleading ones",
-    "retrieved": "what the system itself retrieved",
-    "gold+retrieved": "the relevant passages kept within what the system retrieved",
+    "retrieved": "the passages that the system retrieved",
+    "gold+retrieved": "the relevant passages, then the best others that the system retrieved",
 }
 
 
 def metric_definitions(metrics: Iterable[MetricEntry]) -> list[tuple[str, str]]:
-    """Return (name, paragraph) for each family of metrics, in order.
+    """Return (name, paragraph) of each metric in order; cutoffs of a metric share a paragraph.
 
     >>> metric_definitions([MetricEntry("R@5", "ranking", description="Recall.")])
     [('R@k', 'Recall.')]
@@ -43,5 +43,5 @@ def metric_definitions(metrics: Iterable[MetricEntry]) -> list[tuple[str, str]]:
 
 
 def setting_meaning(setting: str) -> str:
-    """Return what a setting shows the generator; empty for one that is not built in."""
+    """Return a description of the contexts of a built-in setting; "" for any other setting."""
     return SETTINGS.get(metric_stem(setting), "")

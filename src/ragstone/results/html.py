@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs no network and runs nothing but its own scripts."""
+"""The report: one HTML file that loads nothing and runs only its own scripts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import base64
 import datetime as dt
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -15,44 +17,34 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
 from ragstone.errors import StoreError
-from ragstone.results import leaderboards as views
+from ragstone.results import leaderboards
 from ragstone.results.by_label import label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
-from ragstone.results.charts.weight_scan import scan_chart
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
-from ragstone.results.number_format import count, interval_text, number, seconds
 from ragstone.results.query_page import query_pages
-from ragstone.results.sentences import gain_sentences, lead_sentence, signed
-from ragstone.results.weight_scan import scan_tables
-from ragstone.results.wording import left_out_text
+from ragstone.results.reader import StoredResults
+from ragstone.results.weight_scan import ScanTable, scan_tables
+from ragstone.results.wording import count, interval_text, left_out_text, number, seconds
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from jinja2 import Environment
 
-    from ragstone.results.reader import StoredResults
-    from ragstone.results.weight_scan import ScanTable
-
 SCRIPTS: Final = ("page.js", "charts.js", "query_list.js", "query_page.js", "report.js")
-"""The page's own scripts, in the order they run."""
+"""The scripts of the report, in the order in which they run."""
 LIBRARIES: Final = ("vega.min.js", "vega-lite.min.js", "vega-interpreter.js")
-"""Vendored (templates/vendor/VENDORED.md); left out of a report without charts."""
-
-_IMPORT: Final = "import { ascending, isString, DisallowedObjectProperties } from 'vega-util';"
-_EXPORT: Final = "export { expression as expressionInterpreter };"
+"""Vendored scripts (templates/vendor/VENDORED.md); a report without charts omits them."""
 
 
 def write_report(
     results: StoredResults, path: Path, *, queries: int | None = limits.REPORT_QUERIES
 ) -> Path:
-    """Write the report as one self-contained file, in one piece, and return its path.
+    """Write the report as one self-contained file and return its path.
 
-    `queries` is how many queries get a page of their own (None: all); means are over all of them
-    in any case. Raises `StoreError` where the file cannot be written.
+    The first `queries` queries have a page, or all for None. Means always include all queries.
+    Raises `StoreError` if the file cannot be written.
     """
     text = render_report(results, queries=queries)
     try:
@@ -68,20 +60,20 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
     scans = scan_tables(results)
     drawn = _charts(results, scans)
     style = _asset("report.css")
-    scripts = [*map(_library, LIBRARIES if drawn["all"] else ()), *map(_asset, SCRIPTS)]
+    scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(_asset, SCRIPTS)]
     return (
         _environment()
         .get_template("report.html")
         .render(
             results=results,
             record=results.record,
-            boards=views.leaderboard(results),
-            retrieval=views.retrieval_board(results),
-            shares=views.shares_rows(results),
-            usage=views.usage_rows(results),
-            leads=views.leads(results),
-            retrieval_lead=views.retrieval_lead(results),
-            gains=gain_sentences(results),
+            boards=leaderboards.leaderboard(results),
+            retrieval=leaderboards.retrieval_board(results),
+            shares=results.adaptability,
+            usage=leaderboards.usage_rows(results),
+            leads=leaderboards.leads(results),
+            retrieval_lead=leaderboards.retrieval_lead(results),
+            gains=leaderboards.gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
                 results.record.metric(cell.metric)
@@ -91,7 +83,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             pages=query_pages(results, queries),
             by_label=label_tables(results),
             scans=scans,
-            dialogues=dialogues(results),
+            dialogues=dialogues(results) if results.trials else (),
             style=style,
             scripts=scripts,
             policy=_policy(style, scripts),
@@ -101,24 +93,18 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
 
 
 def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:
-    answers, shares = charts.answers_chart(results), charts.adaptability_chart(results)
-    retrieval = charts.retrieval_charts(results)
-    turns = charts.turns_chart(results)
-    scanned = [scan_chart(table) for table in scans]
-    every = [answers, shares, turns, *retrieval, *scanned]
-    return {
-        "answers": answers,
-        "shares": shares,
-        "retrieval": retrieval,
-        "turns": turns,
-        "scans": scanned,
-        "all": any(every),
-        "most": MOST_SERIES,
+    drawn = {
+        "answers": charts.answers_chart(results),
+        "shares": charts.adaptability_chart(results),
+        "retrieval": charts.retrieval_charts(results),
+        "turns": charts.turns_chart(results),
+        "scans": [charts.scan_chart(table) for table in scans],
     }
+    return drawn | {"any": any(drawn.values()), "most": MOST_SERIES}
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Return a policy under which nothing runs or loads but what this very file holds."""
+    """Return a content security policy that allows only the scripts and styles of this file."""
     allowed = " ".join(map(_source_hash, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src {_source_hash(style)}; "
@@ -132,22 +118,19 @@ def _source_hash(text: str) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    folder = resources.files("ragstone.results") / "templates"
-    return folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
+    return (resources.files("ragstone.results") / "templates" / name).read_text("utf-8")
 
 
 def _library(name: str) -> str:
-    """Return a vendored script in the form in which it can stand in a page.
+    """Return a vendored script without source map.
 
-    The interpreter comes as a module whose one import Vega exports too.
+    The interpreter is a module, which becomes a script: Vega exports the same names as its import.
     """
-    lines = _asset(f"vendor/{name}").splitlines()
-    text = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
+    text = re.sub("(?m)^//# sourceMappingURL=.*", "", _asset(f"vendor/{name}"))
     if name != "vega-interpreter.js":
         return text
-    given = _IMPORT.replace("import", "const").replace("from 'vega-util'", "= vega")
-    taken = _EXPORT.replace("export { expression as expressionInterpreter }", "return expression")
-    body = text.replace(_IMPORT, given).replace(_EXPORT, taken)
+    imported = re.sub("(?m)^import (.*) from 'vega-util';", r"const \1 = vega;", text)
+    body = re.sub(r"(?m)^export { (\w+) as \w+ };", r"return \1;", imported)
     return f"const vegaInterpreter = (() => {{\n{body}\n}})();"
 
 
@@ -168,19 +151,17 @@ def _environment() -> Environment:
         "count": count,
         "seconds": seconds,
         "moment": _moment,
-        "lead": lead_sentence,
-        "signed": signed,
         "meaning": setting_meaning,
         "left_out": left_out_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
-    # `tojson` writes <, >, & and ' as escapes: no text can end the script element it stands in.
+    # `tojson` escapes <, >, & and ', so no text can end its script element.
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     return environment
 
 
 def _moment(text: str | None) -> str:
-    """Return a time of a record as people write it.
+    """Return a time of a record as text for people.
 
     >>> _moment("2026-03-02T10:04:31+00:00")
     '2 March 2026, 10:04 UTC'

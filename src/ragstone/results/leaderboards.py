@@ -1,21 +1,20 @@
-"""What is shown of results, as plain records: boards of means, shares, leads, and cost.
+"""Means, leads, adaptability and cost of an experiment as plain records.
 
-Pure functions of `StoredResults`; the terminal, the report and `--json` all show these.
+These are pure functions of `StoredResults`, which the terminal, the report and `--json` use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ragstone.core import limits
+from ragstone.results.reader import Cell, StoredResults, TrialResults
+from ragstone.results.record import MetricEntry
+from ragstone.results.wording import signed
+from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import AdaptabilityRow, Cell, StoredResults, TrialResults
-    from ragstone.results.record import MetricEntry
-    from ragstone.statistics.adaptability import Share
-    from ragstone.types import Prediction, Score
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "acceptability": ("Context acceptability", "acceptability"),
@@ -25,15 +24,19 @@ PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "insensitivity": ("Context insensitivity", "insensitivity"),
     "misinterpretation": ("Context misinterpretation", "misinterpretation"),
 }
-"""Segment of an adaptability bar -> its name, and its name where there is little room."""
+"""Part of an adaptability bar -> its name, and a short name for the header of a column."""
 
 
 @dataclass(frozen=True)
 class BoardRow:
-    """One system's means; a metric that it was not measured by is absent."""
+    """The means of one system: metric -> mean."""
 
     system: str
     cells: Mapping[str, Summary]
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a metric, or None if there is none."""
+        return self.cells[metric].mean if metric in self.cells else None
 
 
 @dataclass(frozen=True)
@@ -44,35 +47,12 @@ class Board:
     metrics: tuple[str, ...]
     rows: tuple[BoardRow, ...]
     best: Mapping[str, frozenset[str]]
-    """Metric -> the systems with the highest mean; empty where there is nothing to compare."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """One segment of an adaptability bar."""
-
-    key: str
-    label: str
-    short: str
-    share: Share
-
-
-@dataclass(frozen=True)
-class SharesRow:
-    """The adaptability of one system under one mixed setting, as parts that sum to 1."""
-
-    system: str
-    setting: str
-    n: int
-    left_out: int
-    reasons: Mapping[str, int]
-    parts: tuple[Part, ...]
-    row: AdaptabilityRow
+    """Metric -> the systems with the best mean; empty if all are equal or no mean is better."""
 
 
 @dataclass(frozen=True)
 class Lead:
-    """The best system by one metric, and how far ahead of the next one it is."""
+    """The best system by one metric, and its lead over the second best."""
 
     setting: str
     metric: str
@@ -80,28 +60,48 @@ class Lead:
     summary: Summary
     runner_up: str = ""
     difference: Summary | None = None
-    """Mean of the paired differences on the queries that both have a score for."""
+    """Mean of the paired differences over the queries that both systems have a value for."""
 
     @property
-    def tells_apart(self) -> bool:
-        """Whether the interval of the difference leaves out 0, to the three decimals shown.
+    def is_clear(self) -> bool:
+        """Whether the interval of the difference is above 0 in the three decimals shown.
 
-        Where one conversation alone differs, the lower bound is some 1e-7: that tells nothing.
+        If a single conversation differs, the lower bound is about 1e-7, which is not evidence.
         """
         interval = self.difference.interval if self.difference else None
         return interval is not None and round(interval[0], 3) > 0
 
+    @property
+    def sentence(self) -> str:
+        """The lead over the second best, and whether it may be chance."""
+        gap = self.difference
+        if gap is None:
+            return "Only one system was measured here."
+        if gap.mean is None:
+            return f"No query has a value from both this and {self.runner_up}."
+        if gap.interval == (0.0, 0.0):
+            return f"Equal to {self.runner_up}: the same value on all of the {gap.n} queries."
+        difference = f"{signed(gap)} compared with {self.runner_up} on the same {gap.n} queries"
+        if gap.interval is None:
+            return f"{difference}: too few to judge."
+        if self.is_clear:
+            return f"{difference}; the interval excludes 0."
+        return f"{difference}; the interval includes 0, so the difference may be chance."
+
 
 @dataclass(frozen=True)
 class Usage:
-    """Time and tokens of one system under one setting, over the calls that say them."""
+    """Time and tokens of one system under one setting.
+
+    `timed` and `counted` are the numbers of calls that report their time and their tokens.
+    """
 
     system: str
     setting: str
     answered: int
     failed: int
     cut: int
-    """Predictions that say something was dropped: history or passages for want of room."""
+    """Predictions whose prompt omits history or passages because they did not fit."""
     timed: int
     seconds_p50: float | None
     seconds_p95: float | None
@@ -109,40 +109,33 @@ class Usage:
     tokens_in: int | None
     tokens_out: int | None
     cost: float | None
-    """Sum of the known costs; None where no price is known."""
+    """Sum of the known costs; None if no price is known."""
 
 
 def leaderboard(results: StoredResults) -> list[Board]:
-    """Return one board per setting, systems and metrics in the experiment's order."""
-    return [
-        _board(results, setting, [c for c in results.answer_cells if c.setting == setting])
-        for setting in results.settings
-    ]
+    """Return one board per setting; systems and metrics are in the experiment's order."""
+    return [_board(results, setting, results.answer_cells) for setting in results.settings]
 
 
 def retrieval_board(results: StoredResults) -> Board | None:
-    """Return the board of ranking metrics; None where no system retrieves or none was measured."""
-    cells = results.ranking_cells
-    return _board(results, "", cells) if cells else None
+    """Return the board of ranking metrics, or None if there are no rankings or metrics."""
+    return _board(results, "", results.ranking_cells) if results.ranking_cells else None
 
 
 def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board:
-    held: dict[str, dict[str, Summary]] = {}
+    by_system: dict[str, dict[str, Summary]] = {}
     for cell in cells:
-        held.setdefault(cell.system, {})[cell.metric] = cell.summary
-    metrics = tuple(dict.fromkeys(cell.metric for cell in cells))
-    rows = tuple(BoardRow(system, found) for system, found in held.items())
+        if cell.setting == setting:
+            by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
+    metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
+    rows = tuple(BoardRow(system, found) for system, found in by_system.items())
     best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
     return Board(setting, metrics, rows, best)
 
 
 def _best(metric: MetricEntry, rows: Iterable[BoardRow]) -> frozenset[str]:
-    means = {
-        row.system: mean
-        for row in rows
-        if metric.name in row.cells and (mean := row.cells[metric.name].mean) is not None
-    }
-    if len(means) < 2 or metric.direction == "neutral":  # noqa: PLR2004 - one has no rival
+    means = {row.system: mean for row in rows if (mean := row.mean(metric.name)) is not None}
+    if not means or metric.direction == "neutral":
         return frozenset()
     top = (max if metric.direction == "higher" else min)(means.values())
     best = frozenset(system for system, mean in means.items() if mean == top)
@@ -150,124 +143,93 @@ def _best(metric: MetricEntry, rows: Iterable[BoardRow]) -> frozenset[str]:
 
 
 def leads(results: StoredResults) -> list[Lead]:
-    """Return the best system under each setting by the metric that says what is right."""
+    """Return the best system under each setting by the correctness metric."""
     metric = results.record.correctness_metric
-    found = []
-    for setting in results.settings:
-        trials = [t for t in results.trials if t.setting == setting and metric in t.scores]
-        lead = _lead(results, setting, metric, {t.system: t.scores[metric] for t in trials})
-        if lead is not None:
-            found.append(lead)
-    return found
+    found = (_lead(results, board, metric) for board in leaderboard(results))
+    return [lead for lead in found if lead is not None]
 
 
 def retrieval_lead(results: StoredResults) -> Lead | None:
-    """Return the best retrieval by the chief ranking metric: nDCG@10, else the first one."""
+    """Return the best retrieval by nDCG@10, or by the first ranking metric without it."""
     board = retrieval_board(results)
-    ranked = [
-        metric
-        for metric in (board.metrics if board else ())
-        if results.record.metric(metric).direction != "neutral"
-    ]
-    if not ranked:
+    metrics = board.metrics if board else ()
+    ranked = [m for m in metrics if results.record.metric(m).direction != "neutral"]
+    if board is None or not ranked:
         return None
-    metric = "nDCG@10" if "nDCG@10" in ranked else ranked[0]
-    scores = {r.system: r.scores[metric] for r in results.rankings if metric in r.scores}
-    return _lead(results, "", metric, scores)
+    return _lead(results, board, "nDCG@10" if "nDCG@10" in ranked else ranked[0])
 
 
-def _lead(
-    results: StoredResults, setting: str, metric: str, scores: Mapping[str, Mapping[str, Score]]
-) -> Lead | None:
-    cells = results.answer_cells if setting else results.ranking_cells
-    means = {
-        cell.system: cell.summary
-        for cell in cells
-        if cell.setting == setting and cell.metric == metric and cell.summary.mean is not None
-    }
-    sign = 1 if results.record.metric(metric).direction == "lower" else -1
-    order = sorted(means, key=lambda system: sign * (means[system].mean or 0.0))
-    if not order:
+def _lead(results: StoredResults, board: Board, metric: str) -> Lead | None:
+    means = {row.system: mean for row in board.rows if (mean := row.mean(metric)) is not None}
+    if not means:
         return None
-    if len(order) == 1:
-        return Lead(setting, metric, order[0], means[order[0]])
-    first, second = order[:2]
-    gap = paired_difference(results, scores[first], scores[second])
-    return Lead(setting, metric, first, means[first], second, gap)
+    lower = results.record.metric(metric).direction == "lower"
+    first, *others = sorted(means, key=means.__getitem__, reverse=not lower)
+    summary = next(row.cells[metric] for row in board.rows if row.system == first)
+    if not others:
+        return Lead(board.setting, metric, first, summary)
+    setting, second = board.setting, others[0]
+    difference = paired_difference(results, metric, (first, setting), (second, setting))
+    return Lead(setting, metric, first, summary, second, difference)
 
 
-def context_gains(results: StoredResults, setting: str = "gold") -> list[Lead]:
-    """Return, per system, how much better it answers under `setting` than without context.
+def context_gains(results: StoredResults) -> list[Lead]:
+    """Return the gain of each system from the gold context over no context.
 
-    In each record `best` is the system; `difference` is `setting` minus `none`, pair by pair.
+    In each record `best` is the system and `difference` is `gold` minus `none`, paired by query.
     """
     metric = results.record.correctness_metric
-    held = {(t.system, t.setting): t.scores.get(metric, {}) for t in results.trials}
-    summaries = {
-        c.system: c.summary
-        for c in results.answer_cells
-        if c.setting == setting and c.metric == metric
-    }
+    without = {trial.system for trial in results.trials if trial.setting == "none"}
+    gains = []
+    for cell in results.answer_cells:
+        if (cell.setting, cell.metric) == ("gold", metric) and cell.system in without:
+            gap = paired_difference(results, metric, (cell.system, "gold"), (cell.system, "none"))
+            gains.append(Lead("gold", metric, cell.system, cell.summary, difference=gap))
+    return gains
+
+
+def gain_sentences(results: StoredResults) -> list[str]:
+    """Return the effect of gold context over no context, for the systems with the best means."""
+    gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
+    best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[: limits.MAX_GAIN_SENTENCES]
     return [
-        Lead(
-            setting,
-            metric,
-            system,
-            summaries[system],
-            difference=paired_difference(results, held[(system, setting)], held[(system, "none")]),
-        )
-        for system in results.systems
-        if system in summaries and (system, "none") in held
+        f"{gain.best}: gold context changes {gain.metric} by {signed(gap)} compared with no "
+        f"context ({gap.n} queries)."
+        for gain in gains
+        if gain in best and (gap := gain.difference)
     ]
 
 
 def paired_difference(
-    results: StoredResults, first: Mapping[str, Score], second: Mapping[str, Score]
+    results: StoredResults, metric: str, first: tuple[str, str], second: tuple[str, str]
 ) -> Summary:
-    """Return the mean of `first - second` over the queries that both have a value for."""
-    pairs = [
-        (query_id, score.value - second[query_id].value)  # type: ignore[operator]  # both checked
-        for query_id, score in first.items()
-        if score.value is not None and query_id in second and second[query_id].value is not None
-    ]
-    return summarise(
-        [gap for _, gap in pairs], clusters=[results.clusters[query_id] for query_id, _ in pairs]
-    )
+    """Return the mean of `first - second` over the queries that both have a value for.
+
+    `first` and `second` are (system, setting); the setting is empty for ranking metrics.
+    """
+    measured = {(rows.system, rows.setting): rows for rows in (*results.trials, *results.rankings)}
+    others = measured[second].values(metric)
+    gaps = {
+        query_id: value - other
+        for query_id, value in measured[first].values(metric).items()
+        if value is not None and (other := others.get(query_id)) is not None
+    }
+    return summarise(list(gaps.values()), clusters=[results.clusters[q] for q in gaps])
 
 
-def shares_rows(results: StoredResults) -> list[SharesRow]:
-    """Return the adaptability rows, each with the segments of its bar."""
-    return [
-        SharesRow(
-            row.system,
-            row.setting,
-            row.adaptability.n,
-            len(row.adaptability.left_out),
-            row.adaptability.reasons,
-            _parts(row),
-            row,
-        )
-        for row in results.adaptability
-    ]
-
-
-def _parts(row: AdaptabilityRow) -> tuple[Part, ...]:
-    from ragstone.statistics.adaptability import Share
-
-    found = row.adaptability
-    vulnerable = found.noise_vulnerability
-    unknown = vulnerable.count - found.vulnerability_miss.count - found.vulnerability_noise.count
-    parts = [
-        ("acceptability", found.context_acceptability),
-        ("noise", found.vulnerability_noise),
-        ("miss", found.vulnerability_miss),
-        ("unknown", Share(unknown, unknown / found.n if found.n else None, None)),
-        ("insensitivity", found.context_insensitivity),
-        ("misinterpretation", found.context_misinterpretation),
-    ]
-    return tuple(
-        Part(key, *PART_NAMES[key], share) for key, share in parts if key != "unknown" or unknown
-    )
+def bar_parts(found: Adaptability) -> dict[str, Share]:
+    """Return the parts of an adaptability bar by the keys of `PART_NAMES`; they sum to 1."""
+    noise, miss = found.vulnerability_noise, found.vulnerability_miss
+    unknown = found.noise_vulnerability.count - noise.count - miss.count
+    parts = {
+        "acceptability": found.context_acceptability,
+        "noise": noise,
+        "miss": miss,
+        "unknown": Share(unknown, unknown / found.n if found.n else None, None),
+        "insensitivity": found.context_insensitivity,
+        "misinterpretation": found.context_misinterpretation,
+    }
+    return {key: share for key, share in parts.items() if key != "unknown" or unknown}
 
 
 def usage_rows(results: StoredResults) -> list[Usage]:
@@ -276,31 +238,28 @@ def usage_rows(results: StoredResults) -> list[Usage]:
 
 
 def _usage(trial: TrialResults) -> Usage:
-    held: list[Prediction] = list(trial.predictions.values())
-    seconds = [p.seconds for p in held if p.seconds is not None]
-    tokens_in = [p.tokens_in for p in held if p.tokens_in is not None]
-    tokens_out = [p.tokens_out for p in held if p.tokens_out is not None]
-    costs = [p.cost for p in held if p.cost is not None]
+    import numpy as np
+
+    predictions = list(trial.predictions.values())
+    seconds = [p.seconds for p in predictions if p.seconds is not None]
+    tokens_in = [p.tokens_in for p in predictions if p.tokens_in is not None]
+    tokens_out = [p.tokens_out for p in predictions if p.tokens_out is not None]
+    costs = [p.cost for p in predictions if p.cost is not None]
+    median, high = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
     return Usage(
         system=trial.system,
         setting=trial.setting,
-        answered=sum(p.answer is not None for p in held),
-        failed=sum(p.answer is None for p in held),
-        cut=sum(bool(p.dropped) for p in held),
+        answered=sum(p.answer is not None for p in predictions),
+        failed=sum(p.answer is None for p in predictions),
+        cut=sum(bool(p.dropped) for p in predictions),
         timed=len(seconds),
-        seconds_p50=_percentile(seconds, 50),
-        seconds_p95=_percentile(seconds, 95),
+        seconds_p50=median,
+        seconds_p95=high,
         counted=min(len(tokens_in), len(tokens_out)),
         tokens_in=sum(tokens_in) if tokens_in else None,
         tokens_out=sum(tokens_out) if tokens_out else None,
         cost=sum(costs) if costs else None,
     )
-
-
-def _percentile(values: Sequence[float], level: float) -> float | None:
-    import numpy as np
-
-    return float(np.percentile(values, level)) if values else None
 
 
 def results_document(results: StoredResults) -> dict[str, Any]:
@@ -314,9 +273,13 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "correct": results.record.correctness_metric,
         "leaderboard": [_cell_document(cell) for cell in results.answer_cells],
         "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
-        "adaptability": [_shares_document(row) for row in shares_rows(results)],
+        "adaptability": [
+            {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
+            for row in results.adaptability
+        ],
         "usage": [asdict(row) for row in usage_rows(results)],
         "notes": [asdict(note) for note in results.notes],
+        "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }
 
 
@@ -325,20 +288,6 @@ def _cell_document(cell: Cell) -> dict[str, Any]:
     return head | asdict(cell.summary)
 
 
-def _shares_document(row: SharesRow) -> dict[str, Any]:
-    found = row.row.adaptability
-    split = (
-        "vulnerability_miss",
-        "vulnerability_noise",
-        "acceptability_grounded",
-        "acceptability_without_gold",
-    )
-    return {
-        "system": row.system,
-        "setting": row.setting,
-        "n": row.n,
-        "left_out": dict(row.reasons),
-        **{name: asdict(share) for name, share in found.shares.items()},
-        **{name: asdict(getattr(found, name)) for name in split},
-        "gold_unknown": found.gold_unknown,
-    }
+def _document(found: Adaptability) -> dict[str, Any]:
+    document = asdict(found) | {"left_out": found.reasons}
+    return {key: value for key, value in document.items() if key not in ("overall", "items")}

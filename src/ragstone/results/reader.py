@@ -1,43 +1,35 @@
-"""Reading an experiment's results from the store: means, intervals, adaptability, single queries.
+"""The results of an experiment, read from the store: rows, means, intervals, adaptability.
 
-Nothing here is kept: every aggregate is computed when it is read, from the scores of the single
-queries.
+The store contains no aggregate: all are computed from the scores of single queries.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Final, Self, TypeVar
 
-from ragstone.core.schemas import (
-    columns,
-    table_to_contexts,
-    table_to_predictions,
-    table_to_queries,
-    table_to_rankings,
-    table_to_relevance,
-    table_to_scores,
-)
+from arro3.core import Table
+
+from ragstone.core import schemas
 from ragstone.core.store import Store, StoredTable
-from ragstone.errors import StoreError
 from ragstone.results.record import Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
-from ragstone.statistics.summary import Summary, summarise
+from ragstone.statistics.breakdown import breakdown
+from ragstone.statistics.summary import Summary
+from ragstone.types import Context, Prediction, Query, Ranking, Score
 
-if TYPE_CHECKING:
-    from ragstone.types import Context, Prediction, Query, Ranking, Score
-
-MIXED = ("gold+noise", "retrieved")
-"""Settings that stand for MIRAGE's mixed context, by the beginning of their names."""
+_Row = TypeVar("_Row", Query, Context, Prediction)
+MIXED: Final = ("gold+noise", "retrieved")
+"""Beginnings of the names of settings that are MIRAGE's mixed context."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric of one system, under one setting; the setting is empty for ranking metrics."""
+    """One metric of one system under one setting; the setting is empty for ranking metrics."""
 
     system: str
     setting: str
@@ -45,36 +37,52 @@ class Cell:
     summary: Summary
 
 
+class Scored:
+    """The scores of one system under one setting; the setting is empty for rankings."""
+
+    system: str
+    setting: str
+    scores: Mapping[str, Mapping[str, Score]]
+    """Metric -> query id -> score."""
+
+    def values(self, metric: str) -> dict[str, float | None]:
+        """Return query id -> value of a metric."""
+        return {query_id: score.value for query_id, score in self.scores.get(metric, {}).items()}
+
+    def scores_of(self, query_id: str) -> dict[str, Score]:
+        """Return metric -> score of a query."""
+        return {m: scores[query_id] for m, scores in self.scores.items() if query_id in scores}
+
+
 @dataclass(frozen=True)
-class TrialResults:
+class TrialResults(Scored):
     """The rows of one system under one setting, by query id."""
 
     system: str
     setting: str
     built: Mapping[str, Context]
-    """The contexts before the system's processor; the same ones where it has none."""
+    """The contexts before the system's processor; equal to `contexts` without a processor."""
     contexts: Mapping[str, Context]
-    """What the generator was shown."""
+    """The contexts that the generator received."""
     predictions: Mapping[str, Prediction]
     scores: Mapping[str, Mapping[str, Score]]
-    """Metric -> query id -> score."""
 
 
 @dataclass(frozen=True)
-class RankingResults:
+class RankingResults(Scored):
     """A system's run and its scores, by query id."""
 
     system: str
     rankings: Mapping[str, Ranking]
     scores: Mapping[str, Mapping[str, Score]]
-    """Metric -> query id -> score."""
     searches: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> the text that was searched for, where the system formed one."""
+    """Query id -> search text; empty if the system has no query former."""
+    setting: str = ""
 
 
 @dataclass(frozen=True)
 class AdaptabilityRow:
-    """MIRAGE's four metrics of one system, with one setting in the place of the mixed one."""
+    """MIRAGE's four metrics of one system, with one setting as the mixed context."""
 
     system: str
     setting: str
@@ -83,7 +91,7 @@ class AdaptabilityRow:
 
 @dataclass(frozen=True, slots=True)
 class StepNote:
-    """Something that a step had to do to its input: how often, and which component did it."""
+    """A fact about several items of a step: a change to the input, or a reason of failures."""
 
     step: str
     component: str
@@ -93,21 +101,15 @@ class StepNote:
 
 @dataclass(frozen=True)
 class StoredResults:
-    """An experiment's kept results: rows by system and setting, and aggregates over them."""
+    """The stored results of an experiment: rows by system and setting, and aggregates of them."""
 
     store: Store
     record: Record
 
     @classmethod
     def load(cls, store: Store, name: str) -> Self:
-        """Return the results of the experiment that ran last under that name."""
-        record = Record.load(store, name)
-        if record is None:
-            raise StoreError(
-                f"the store {store.root} has no experiment {name!r}; run it first: "
-                f"ragstone run {name}.yaml"
-            )
-        return cls(store, record)
+        """Return the results of the last experiment with this name; `StoreError` without one."""
+        return cls(store, Record.load(store, name))
 
     @property
     def name(self) -> str:
@@ -121,50 +123,61 @@ class StoredResults:
 
     @cached_property
     def queries(self) -> dict[str, Query]:
-        """The queries that were answered, by id."""
-        return self._queries(self.record.tables.answered)
+        """The answered queries by id."""
+        return self._by_query(self.record.tables.answered, schemas.table_to_queries)
 
     @cached_property
     def ranked(self) -> dict[str, Query]:
-        """The queries that retrieval was measured on, by id."""
-        return self._queries(self.record.tables.ranked)
+        """The queries of the ranking metrics by id."""
+        return self._by_query(self.record.tables.ranked, schemas.table_to_queries)
 
     @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
-        return table_to_relevance(self._step(self.record.tables.qrels).table)
+        return schemas.table_to_relevance(self.stored_table(self.record.tables.qrels))
 
     @cached_property
     def notes(self) -> list[StepNote]:
-        """What the steps did to their input that nobody should have to guess.
+        """The changes that steps made to their input, such as texts cut to a model's maximum.
 
         Equal notes of equal steps (the same metric in several trials) are added up.
         """
+        return _step_notes(self._facts("notes"))
+
+    @cached_property
+    def failures(self) -> list[StepNote]:
+        """The reasons of failed items and of fallbacks, the most frequent first."""
+        counts = self._facts("reasons")
+        for trial in self.trials:
+            for metric, scores in trial.scores.items():
+                if self.record.metric(metric).kind != "judge":
+                    reasons = _metric_failures(scores, trial.predictions)
+                    counts.update(("score-answer", metric, reason) for reason in reasons)
+        return _step_notes(counts)
+
+    def _facts(self, key: str) -> Counter[tuple[str, str, str]]:
+        """Return (step, component, text) -> count over the manifests of all steps."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for folder in self.record.steps:
-            made = self._step(folder).manifest
-            for what, count in made.get("notes", {}).items():
-                name = re.split("[/:]", made["made_by"]["component"])[-1]
-                counts[made["step"], name, what] += count
-        return [StepNote(*noted, count) for noted, count in counts.items()]
+            manifest = self._step(folder).manifest
+            for what, count in manifest.get(key, {}).items():
+                name = re.split("[/:]", manifest["made_by"]["component"])[-1]
+                counts[manifest["step"], name, what] += count
+        return counts
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """Passage id -> the beginning of its text, of gold passages and the first few ranked."""
-        if not self.record.tables.texts:
-            return {}
-        held = columns(self._step(self.record.tables.texts).table)
-        return dict(zip(held["passage_id"], held["text"], strict=True))
+        """Passage id -> the beginning of its text, for gold passages and the first few ranked."""
+        return self._mapping(self.record.tables.texts)
 
     @cached_property
     def clusters(self) -> dict[str, str]:
-        """Query id -> the conversation or document it belongs to."""
-        held = columns(self._step(self.record.tables.clusters).table)
-        return dict(zip(held["query_id"], held["cluster"], strict=True))
+        """Query id -> its conversation or document."""
+        return self._mapping(self.record.tables.clusters)
 
     @cached_property
     def trials(self) -> list[TrialResults]:
-        """The trials that ended, in the order of the experiment."""
+        """The complete trials, in the order of the experiment."""
         return [self._trial(entry) for entry in self.record.trials]
 
     @cached_property
@@ -173,9 +186,9 @@ class StoredResults:
         return [
             RankingResults(
                 entry.system,
-                table_to_rankings(self._step(entry.run).table),
+                schemas.table_to_rankings(self.stored_table(entry.run)),
                 self._scores(entry.scores),
-                self._searches(entry.searches),
+                self._mapping(entry.searches),
             )
             for entry in self.record.rankings
         ]
@@ -193,34 +206,32 @@ class StoredResults:
     @cached_property
     def answer_cells(self) -> list[Cell]:
         """Every answer metric of every system under every setting."""
-        return [cell for t in self.trials for cell in self._cells(t.system, t.setting, t.scores)]
+        return _cells(self.trials, self.clusters)
 
     @cached_property
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
-        return [cell for r in self.rankings for cell in self._cells(r.system, "", r.scores)]
+        return _cells(self.rankings, self.clusters)
 
     @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
-        """MIRAGE's metrics for every system and every setting that can stand for the mixed one.
+        """MIRAGE's metrics of every system under every mixed setting.
 
-        Empty unless a system answered with no context, with gold context, and with a mixed one.
+        A system needs answers without context, with gold context and with a mixed one.
         """
         return [row for system in self.systems for row in self._adaptability_of(system)]
 
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}
-        base, oracle = trials.get("none"), trials.get("gold")
-        if base is None or oracle is None:
-            return
-        correct = self.record.correctness_metric
+        metric = self.record.correctness_metric
         for setting, mixed in trials.items():
-            if setting.startswith(MIXED):
+            if setting.startswith(MIXED) and {"none", "gold"} <= trials.keys():
+                gold_in_context = {q: self._has_gold(c) for q, c in mixed.contexts.items()}
                 found = adaptability(
-                    _values(base, correct),
-                    _values(oracle, correct),
-                    _values(mixed, correct),
-                    gold_in_context={q: self._has_gold(c) for q, c in mixed.contexts.items()},
+                    trials["none"].values(metric),
+                    trials["gold"].values(metric),
+                    mixed.values(metric),
+                    gold_in_context=gold_in_context,
                     clusters=self.clusters,
                 )
                 yield AdaptabilityRow(system, setting, found)
@@ -229,56 +240,58 @@ class StoredResults:
         grades = self.qrels.get(context.query_id, {})
         return any(grades.get(passage_id, 0) > 0 for passage_id in context.passage_ids)
 
-    def _cells(
-        self, system: str, setting: str, scores: Mapping[str, Mapping[str, Score]]
-    ) -> Iterator[Cell]:
-        for metric, by_query in scores.items():
-            yield Cell(system, setting, metric, self._summary(list(by_query.values())))
-
-    def _summary(self, scores: Sequence[Score]) -> Summary:
-        scored = [score for score in scores if score.value is not None]
-        return summarise(
-            [score.value for score in scored],
-            clusters=[self.clusters[score.query_id] for score in scored],
-            failed=sum(score.status == "failed" for score in scores),
-            not_applicable=sum(score.status == "not_applicable" for score in scores),
-        )
-
     def _trial(self, entry: TrialEntry) -> TrialResults:
-        shown = self._contexts(entry.contexts)
-        predictions = table_to_predictions(self._step(entry.predictions).table)
+        folders = dict.fromkeys((entry.built, entry.contexts))
+        contexts = {f: self._by_query(f, schemas.table_to_contexts) for f in folders}
         return TrialResults(
             system=entry.system,
             setting=entry.setting,
-            built=shown if entry.built == entry.contexts else self._contexts(entry.built),
-            contexts=shown,
-            predictions={prediction.query_id: prediction for prediction in predictions},
+            built=contexts[entry.built],
+            contexts=contexts[entry.contexts],
+            predictions=self._by_query(entry.predictions, schemas.table_to_predictions),
             scores=self._scores(entry.scores, *entry.verdicts),
         )
 
-    def _queries(self, folder: str) -> dict[str, Query]:
-        return {query.query_id: query for query in table_to_queries(self._step(folder).table)}
-
-    def _searches(self, folder: str) -> dict[str, str]:
-        if not folder:
-            return {}
-        held = columns(self._step(folder).table)
-        return dict(zip(held["query_id"], held["text"], strict=True))
-
-    def _contexts(self, folder: str) -> dict[str, Context]:
-        held = table_to_contexts(self._step(folder).table)
-        return {context.query_id: context for context in held}
+    def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:
+        return {row.query_id: row for row in read(self.stored_table(folder))}
 
     def _scores(self, *folders: str) -> dict[str, dict[str, Score]]:
         found: dict[str, dict[str, Score]] = {}
         for folder in folders:
-            for score in table_to_scores(self._step(folder).table):
+            for score in schemas.table_to_scores(self.stored_table(folder)):
                 found.setdefault(score.metric, {})[score.query_id] = score
         return found
+
+    def _mapping(self, folder: str) -> dict[str, str]:
+        """Return a table of two columns as a mapping; {} if the record has no folder."""
+        columns = schemas.columns(self.stored_table(folder)).values() if folder else ((), ())
+        return dict(zip(*columns, strict=True))
+
+    def stored_table(self, folder: str) -> Table:
+        """Return the table of a step's folder."""
+        return self._step(folder).table
 
     def _step(self, folder: str) -> StoredTable:
         return StoredTable("", folder=self.store.root / "steps" / folder)
 
 
-def _values(trial: TrialResults, metric: str) -> dict[str, float | None]:
-    return {query_id: score.value for query_id, score in trial.scores[metric].items()}
+def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:
+    return [StepNote(*note, count) for note, count in counts.most_common()]
+
+
+def _metric_failures(
+    scores: Mapping[str, Score], predictions: Mapping[str, Prediction]
+) -> Iterator[str]:
+    """Yield the reasons of failed scores, apart from those of missing answers."""
+    for query_id, score in scores.items():
+        if score.status == "failed" and predictions[query_id].answer is not None:
+            yield score.reason
+
+
+def _cells(measured: Iterable[Scored], clusters: Mapping[str, str]) -> list[Cell]:
+    return [
+        Cell(rows.system, rows.setting, metric, every.summary)
+        for rows in measured
+        for metric, scores in rows.scores.items()
+        for every in breakdown(scores, {"all": list(scores)}, clusters)
+    ]

@@ -1,20 +1,16 @@
-"""The record of an experiment: the stored steps that its numbers are made of.
+"""The record of an experiment: one JSON document with the stored steps behind its numbers.
 
-One JSON document per experiment. It contains names of folders in the store, and no number that
-could be computed from them.
+The record contains names of folders in the store, and no number that can be computed from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
 
+from ragstone.core.store import Store
 from ragstone.errors import StoreError
-
-if TYPE_CHECKING:
-    from ragstone.core.store import Store
 
 KIND: Final = "experiments"
 FORMAT: Final = 2
@@ -31,7 +27,7 @@ class DataFacts:
     answered: int
     corpus_digest: str
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """Why queries are not answered under any setting -> number of queries."""
+    """Reason why queries are left out of all settings -> number of queries."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class Tables:
     qrels: str
     clusters: str
     texts: str = ""
-    """Texts of gold passages and of the first ranked ones; written when all trials ended."""
+    """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class SystemEntry:
 
 @dataclass(frozen=True)
 class MetricEntry:
-    """A metric as reports need it, so that none of them needs the metric's code."""
+    """The properties of a metric in a report, which is made without the metric's code."""
 
     name: str
     kind: Literal["ranking", "answer", "judge"]
@@ -91,7 +87,7 @@ class TrialEntry:
 
 @dataclass(frozen=True)
 class Record:
-    """What an experiment was, and where its results are."""
+    """An experiment and the folders of its results."""
 
     name: str
     started: str
@@ -118,7 +114,7 @@ class Record:
         return str(self.file["correctness_metric"])
 
     def metric(self, name: str) -> MetricEntry:
-        """Return the entry of a metric; a plain one if the record has none."""
+        """Return the entry of a metric, or one with default values if the record has none."""
         known = {entry.name: entry for entry in self.metrics}
         return known.get(name) or MetricEntry(name, "answer")
 
@@ -127,42 +123,31 @@ class Record:
         store.write_json(KIND, self.name, asdict(self))
 
     @classmethod
-    def load(cls, store: Store, name: str) -> Record | None:
-        """Return the record of the experiment that ran last under a name, or None.
+    def load(cls, store: Store, name: str) -> Record:
+        """Return the record of the last experiment with this name.
 
-        Raises:
-            StoreError: the record has another format, or is damaged.
+        Raises `StoreError` if there is none, or if it has another format or is damaged.
         """
-        from pydantic import ValidationError
+        from pydantic import TypeAdapter, ValidationError
 
         document = store.read_json(KIND, name)
         if document is None:
-            return None
+            raise StoreError(
+                f"the store {store.root} has no experiment {name!r}; run it first: "
+                f"ragstone run {name}.yaml"
+            )
         if document.get("format") != FORMAT:
             raise StoreError(
                 f"the record of experiment {name!r} has format {document.get('format')}, this "
-                f"version reads format {FORMAT}; run the experiment again: every model reply is "
-                f"kept and none is asked for twice"
+                f"version reads format {FORMAT}; run the experiment again: model replies are reused"
             )
         try:
-            found: Record = _adapter().validate_python(document)
+            return TypeAdapter(Record).validate_python(document)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
             raise StoreError(
                 f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; run "
-                "the experiment again: model replies are kept",
+                "the experiment again: model replies are reused",
                 key=key,
             ) from error
-        return found
-
-    def with_texts(self, folder: str) -> Record:
-        """Return the record with the folder of the passages' texts."""
-        return replace(self, tables=replace(self.tables, texts=folder))
-
-
-@cache
-def _adapter() -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Record)

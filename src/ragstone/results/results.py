@@ -1,11 +1,13 @@
-"""Results of an experiment: the public face over the store."""
+"""Results of an experiment: tables, scores, report and exports."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from arro3.core import Table
 
 from ragstone.core.component import component_error
 from ragstone.core.registry import create
@@ -20,9 +22,6 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.summary import summaries_table
 from ragstone.types import brief
-
-if TYPE_CHECKING:
-    from arro3.core import Table
 
 
 class Results(Tabular, StoredResults):
@@ -48,11 +47,11 @@ class Results(Tabular, StoredResults):
         return leaderboard_parts(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the means as plain data, numbers unrounded; docs/report.md describes each key."""
+        """Return the means as plain data, numbers unrounded (docs/report.md lists the keys)."""
         return results_document(self)
 
     def to_arrow(self, *, summary: bool = False) -> Table:
-        """Return one row per system, setting, metric and query, or with `summary` per metric.
+        """Return one row per system, setting, metric and query; with `summary` one per metric.
 
         The setting is empty for ranking metrics.
         """
@@ -71,30 +70,30 @@ class Results(Tabular, StoredResults):
         """Return the scores of one system under one setting, with its ranking metrics.
 
         Args:
-            system: the name of the system; needed only if there are several.
-            setting: the name of the setting; needed only if there are several.
+            system: the name of the system; required if there are several.
+            setting: the name of the setting; required if there are several.
 
         Raises:
-            ConfigError: there are several to choose from, or none of that name.
+            ConfigError: a required name is missing, or a name is unknown.
         """
         system = self._chosen("system", system, self.systems)
         setting = self._chosen("setting", setting, self.settings) if self.settings else ""
         cells = [*self.ranking_cells, *self.answer_cells]
-        wanted = ((system, ""), (system, setting))
+        chosen = ((system, ""), (system, setting))
         sizes = Counter(self.clusters.values())
         return Evaluation(
-            {c.metric: c.summary for c in cells if (c.system, c.setting) in wanted},
-            joined((table for *key, table in self._tables() if tuple(key) in wanted), SCORES),
+            {c.metric: c.summary for c in cells if (c.system, c.setting) in chosen},
+            joined((table for *key, table in self._tables() if tuple(key) in chosen), SCORES),
             clusters={query: c for query, c in self.clusters.items() if sizes[c] > 1},
         )
 
     def _tables(self) -> Iterator[tuple[str, str, Table]]:
         """Yield system, setting and each of their SCORES tables."""
         for ranking in self.record.rankings:
-            yield ranking.system, "", self._step(ranking.scores).table
+            yield ranking.system, "", self.stored_table(ranking.scores)
         for trial in self.record.trials:
             for folder in (trial.scores, *trial.verdicts):
-                yield trial.system, trial.setting, self._step(folder).table
+                yield trial.system, trial.setting, self.stored_table(folder)
 
     def _chosen(self, kind: str, name: str, names: Sequence[str]) -> str:
         if name in names or (not name and len(names) == 1):
@@ -120,7 +119,7 @@ class Results(Tabular, StoredResults):
 
         Args:
             target: the file or the folder to write.
-            to: an exporter: `inspector`, `mtrageval`, `trec`, or your own class.
+            to: exporter `inspector`, `mtrageval`, `trec`, or your own class.
 
         Raises:
             ConfigError: the exporter is unknown, or the results have nothing to export.

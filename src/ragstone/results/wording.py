@@ -1,24 +1,15 @@
-"""Phrases that reports, the terminal and plans share."""
+"""Texts that reports, the terminal and plans share: numbers, reasons, titles of steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
+if TYPE_CHECKING:
+    from ragstone.statistics.summary import Summary
 
-def left_out_text(left_out: Mapping[str, int]) -> str:
-    """Say how many queries are left out, and why; empty where none is.
-
-    >>> left_out_text({"gold+retrieved(5) is defined for few": 406})
-    '406 queries are left out of every setting: gold+retrieved(5) is defined for few'
-    """
-    return "; ".join(
-        f"{count:,} {'query is' if count == 1 else 'queries are'} left out of every setting: "
-        f"{reason}"
-        for reason, count in left_out.items()
-    )
-
-
-TITLES: Mapping[str, str] = {
+ABSENT: Final = "-"
+TITLES: Final[Mapping[str, str]] = {
     "form": "form queries",
     "retrieve": "retrieve",
     "fuse": "fuse rankings",
@@ -33,13 +24,72 @@ TITLES: Mapping[str, str] = {
 }
 
 
+def mean_text(summary: Summary) -> str:
+    """Return `0.617 [0.483, 0.733]`."""
+    return f"{number(summary.mean)}{interval_text(summary.interval)}"
+
+
+def number(value: float | None) -> str:
+    """Return a mean or share with three decimals; a dash for None."""
+    return ABSENT if value is None else f"{value:.3f}"
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """Return ` [0.483, 0.733]`, or "" for None."""
+    return "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def signed(summary: Summary) -> str:
+    """Return a difference with sign and interval, as text with Unicode minus signs.
+
+    >>> from ragstone.statistics.summary import Summary
+    >>> signed(Summary(0.125, 8, interval=(-0.25, 0.5)))
+    '+0.125 [\N{MINUS SIGN}0.250, +0.500]'
+    """
+    mean = "" if summary.mean is None else _signed(summary.mean)
+    if summary.interval is None:
+        return mean
+    low, high = summary.interval
+    return f"{mean} [{_signed(low)}, {_signed(high)}]"
+
+
+def _signed(value: float) -> str:
+    rounded = f"{value:+.3f}"
+    return "0" if float(rounded) == 0 else rounded.replace("-", "\N{MINUS SIGN}")
+
+
+def seconds(value: float | None) -> str:
+    """Return a duration in seconds with three significant digits.
+
+    >>> seconds(0.01234), seconds(71.2)
+    ('0.0123', '71.2')
+    """
+    return ABSENT if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"  # noqa: PLR2004
+
+
+def count(value: int | None) -> str:
+    """Return a count with commas between thousands."""
+    return ABSENT if value is None else f"{value:,}"
+
+
+def left_out_text(left_out: Mapping[str, int]) -> str:
+    """Return the number of queries left out, and the reasons; "" if there are none.
+
+    >>> left_out_text({"gold+retrieved(5) is defined for few": 406})
+    '406 queries are left out of every setting: gold+retrieved(5) is defined for few'
+    """
+    return "; ".join(
+        f"{count:,} {'query is' if count == 1 else 'queries are'} left out of every setting: "
+        f"{reason}"
+        for reason, count in left_out.items()
+    )
+
+
 def shorten(text: str, width: int) -> str:
-    """Return a text of at most `width` characters on one line; a cut is marked.
+    """Return a text on one line, cut after `width` characters; its indentation stays.
 
     >>> shorten("one two three", 9)
     'one tw...'
     """
-    line = " ".join(text.split())
-    start = text[: len(text) - len(text.lstrip())]
-    whole = start + line
+    whole = text[: len(text) - len(text.lstrip())] + " ".join(text.split())
     return whole if len(whole) <= width else f"{whole[: width - 3]}..."

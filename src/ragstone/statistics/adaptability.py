@@ -1,12 +1,13 @@
-"""How a generator copes with context: MIRAGE's four adaptability metrics, split by cause.
+"""Adaptability of a generator to context: MIRAGE's four metrics, split by cause.
 
-For one query the answer without context (base), with the gold passage alone (oracle) and with gold
-among noise or as retrieved (mixed) is right or wrong. As in Park et al., "MIRAGE", NAACL 2025:
+Each query has three answers, right or wrong: without context (base), with the gold passage only
+(oracle), and with gold passages among noise or with retrieved passages (mixed). Park et al.,
+"MIRAGE", NAACL 2025:
 
 - noise vulnerability: right with the oracle context, wrong with the mixed one;
 - context acceptability: right with both;
 - context insensitivity: wrong with the oracle context, and wrong without context;
-- context misinterpretation: wrong with the oracle context, yet right without context.
+- context misinterpretation: wrong with the oracle context, but right without context.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from ragstone.errors import DatasetError
-from ragstone.statistics.summary import summarise
+from ragstone.statistics.summary import clusters_of, summarise
 
 Outcome: TypeAlias = Literal[
     "noise_vulnerability",
@@ -26,17 +27,12 @@ Outcome: TypeAlias = Literal[
     "context_insensitivity",
     "context_misinterpretation",
 ]
-OUTCOMES: Final[tuple[Outcome, ...]] = (
-    "noise_vulnerability",
-    "context_acceptability",
-    "context_insensitivity",
-    "context_misinterpretation",
-)
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One query's three labels and what they say."""
+    """The three labels of one query and their outcome."""
 
     query_id: str
     base: bool
@@ -44,20 +40,12 @@ class Item:
     mixed: bool
     outcome: Outcome
     gold_in_context: bool | None = None
-    """Whether the mixed context held a gold passage; None where that is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A query that could not be classed, and why."""
-
-    query_id: str
-    reason: str
+    """Whether the mixed context contained a gold passage; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of the n items, and which part of them, with its interval."""
+    """A number of items and its share of all items, with an interval."""
 
     count: int
     share: float | None
@@ -66,7 +54,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Adaptability:
-    """The four shares, their splits, and every item that they were counted from."""
+    """The four shares, their splits, and the items."""
 
     n: int
     noise_vulnerability: Share
@@ -74,19 +62,20 @@ class Adaptability:
     context_insensitivity: Share
     context_misinterpretation: Share
     vulnerability_miss: Share
-    """Part of noise vulnerability: no gold passage in the mixed context. Retrieval failed."""
+    """Part of noise vulnerability without a gold passage in the mixed context: retrieval failed."""
     vulnerability_noise: Share
-    """Part of noise vulnerability: gold was there, and the answer still wrong."""
+    """Part of noise vulnerability with a gold passage in the mixed context."""
     acceptability_grounded: Share
-    """Part of context acceptability: gold was there."""
+    """Part of context acceptability with a gold passage in the mixed context."""
     acceptability_without_gold: Share
-    """Part of context acceptability: right without gold in the context, from memory or by luck."""
+    """Part of context acceptability without a gold passage: right from memory or by chance."""
     gold_unknown: int
-    """Vulnerable and acceptable items in neither part, as nothing says whether gold was there."""
+    """Vulnerable and acceptable items in neither part, as `gold_in_context` is None."""
     overall: float | None
-    """Acceptability less the other three shares: 2 x acceptability - 1, as they sum to 1."""
+    """Acceptability minus the other three shares: 2 x acceptability - 1, because they sum to 1."""
     items: tuple[Item, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: Mapping[str, str]
+    """Query id without an outcome -> reason."""
 
     @property
     def shares(self) -> dict[Outcome, Share]:
@@ -95,12 +84,12 @@ class Adaptability:
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many queries were left out for each reason."""
-        return dict(Counter(left.reason for left in self.left_out))
+        """Reason -> number of queries left out."""
+        return dict(Counter(self.left_out.values()))
 
 
 def classify(*, base: bool, oracle: bool, mixed: bool) -> Outcome:
-    """Return what three labels of one query say; the oracle label decides first.
+    """Return the outcome of one query.
 
     >>> classify(base=True, oracle=False, mixed=True)
     'context_misinterpretation'
@@ -117,24 +106,22 @@ def adaptability(
     *,
     gold_in_context: Mapping[str, bool] | None = None,
     clusters: Mapping[str, Hashable] | None = None,
-    confidence: float = 0.95,
 ) -> Adaptability:
     """Return MIRAGE's adaptability from three mappings of query id to label, joined by id.
 
     Args:
         base: labels without context: 1 or True for right, 0 or False for wrong, None for an answer
             that failed or could not be judged.
-        oracle: labels with the gold passage alone.
+        oracle: labels with the gold passage only.
         mixed: labels with the context under test.
-        gold_in_context: query id -> whether the mixed context held a gold passage; queries that it
-            lacks are counted in `gold_unknown`.
-        clusters: query id -> conversation or source document, for the intervals; a query that it
-            lacks is a cluster of its own.
-        confidence: of the intervals.
+        gold_in_context: query id -> whether the mixed context contained a gold passage; other
+            queries count in `gold_unknown`.
+        clusters: query id -> conversation or source document, for the intervals; a query without
+            one is a cluster on its own.
 
     Returns:
-        Shares, None where no query has all three labels. The largest of the four takes up the
-        rounding of the others, so that `math.fsum` of the four is 1.0 to the last bit.
+        Shares, None if no query has all three labels. The largest of the four absorbs the rounding
+        of the others, so that `math.fsum` of the four is exactly 1.0.
 
     Raises:
         DatasetError: a label is neither 0 nor 1.
@@ -144,17 +131,19 @@ def adaptability(
     (0.5, 0.5, 0.0)
     """
     items, left_out = _join({"base": base, "oracle": oracle, "mixed": mixed}, gold_in_context or {})
-    names = (
-        None if clusters is None else [clusters.get(i.query_id, ("", i.query_id)) for i in items]
-    )
+    names = clusters_of([item.query_id for item in items], clusters)
 
     def share(outcome: Outcome, gold: bool | None = None) -> Share:
         hits = [i.outcome == outcome and gold in (None, i.gold_in_context) for i in items]
-        summary = summarise([float(h) for h in hits], clusters=names, confidence=confidence)
+        summary = summarise([float(h) for h in hits], clusters=names)
         return Share(sum(hits), summary.mean, summary.interval)
 
-    shares = _to_one({outcome: share(outcome) for outcome in OUTCOMES}, len(items))
-    acceptable = shares["context_acceptability"]
+    shares = {outcome: share(outcome) for outcome in OUTCOMES}
+    if items:
+        largest = max(shares, key=lambda outcome: shares[outcome].count)
+        others = sum(Fraction(one.share or 0) for name, one in shares.items() if name != largest)
+        shares[largest] = replace(shares[largest], share=float(1 - others))
+    acceptable = shares["context_acceptability"].share
     return Adaptability(
         n=len(items),
         **shares,
@@ -163,44 +152,33 @@ def adaptability(
         acceptability_grounded=share("context_acceptability", gold=True),
         acceptability_without_gold=share("context_acceptability", gold=False),
         gold_unknown=sum(i.oracle and i.gold_in_context is None for i in items),
-        overall=None if acceptable.share is None else 2 * acceptable.share - 1,
+        overall=None if acceptable is None else 2 * acceptable - 1,
         items=tuple(items),
-        left_out=tuple(left_out),
+        left_out=left_out,
     )
 
 
 def _join(
     labels: Mapping[str, Mapping[str, float | None]], gold: Mapping[str, bool]
-) -> tuple[list[Item], list[LeftOut]]:
-    """Return the items that have all labels, in the order of their first appearance."""
+) -> tuple[list[Item], dict[str, str]]:
+    """Return the items with all labels and the other queries, by first appearance."""
     items: list[Item] = []
-    left_out: list[LeftOut] = []
+    left_out: dict[str, str] = {}
     for query_id in dict.fromkeys(query_id for held in labels.values() for query_id in held):
-        found = {name: _label(held, query_id, name) for name, held in labels.items()}
-        lacking = [name for name, label in found.items() if label is None]
-        if lacking:
-            left_out.append(LeftOut(query_id, f"no label in {' and '.join(lacking)}"))
-            continue
-        base, oracle, mixed = (bool(label) for label in found.values())
-        outcome = classify(base=base, oracle=oracle, mixed=mixed)
-        items.append(Item(query_id, base, oracle, mixed, outcome, gold.get(query_id)))
+        found = {name: held.get(query_id) for name, held in labels.items()}
+        for name, label in found.items():
+            if label not in (0, 1, None):
+                raise DatasetError(
+                    f"{name} label of query {query_id!r} is {label!r}; a label is 1 (right), 0 "
+                    "(wrong) or None: choose a threshold for graded scores first"
+                )
+        absent = [name for name, label in found.items() if label is None]
+        if absent:
+            left_out[query_id] = f"no label in {' and '.join(absent)}"
+        else:
+            given = {name: bool(label) for name, label in found.items()}
+            in_context = gold.get(query_id)
+            items.append(
+                Item(query_id, **given, outcome=classify(**given), gold_in_context=in_context)
+            )
     return items, left_out
-
-
-def _label(held: Mapping[str, float | None], query_id: str, name: str) -> bool | None:
-    value = held.get(query_id)
-    if value is not None and value not in (0, 1):
-        raise DatasetError(
-            f"{name} label of query {query_id!r} is {value!r}; a label is 1 (right), 0 (wrong) or "
-            "None: choose a threshold for graded scores first"
-        )
-    return None if value is None else bool(value)
-
-
-def _to_one(shares: dict[Outcome, Share], n: int) -> dict[Outcome, Share]:
-    """Let the largest share take up the rounding of the others."""
-    if not n:
-        return shares
-    largest = max(shares, key=lambda outcome: shares[outcome].count)
-    others = sum(Fraction(held.share or 0) for name, held in shares.items() if name != largest)
-    return {**shares, largest: replace(shares[largest], share=float(1 - others))}

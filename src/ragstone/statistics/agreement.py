@@ -1,54 +1,36 @@
-"""Do raters agree: percentage, mtRAG's absolute or high agreement, kappas and alpha.
+"""Agreement of raters: percentages, mtRAG's absolute and high agreement, kappas and alpha.
 
-Every function takes the ratings item by item and returns a value with an interval: items (or
-clusters of items) are resampled, raters are not. Where all ratings are the same, a coefficient
-corrected for chance is not defined: its value is None.
+Every function takes the ratings item by item and returns a value with an interval, for which items
+are resampled, or whole clusters if `clusters` has a name per item. Coefficients corrected for
+chance are None if all ratings are equal.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats
-from ragstone.statistics.resampling import percentile_interval, resampled_sums
-from ragstone.statistics.summary import Summary, check_confidence, cluster_sums, present, summarise
+from ragstone.statistics.resampling import Bootstrap, Coefficient
+from ragstone.statistics.summary import Summary, cluster_sums, present, summarise
 
 Rating: TypeAlias = str | float | None
 Ratings: TypeAlias = Sequence[Sequence[Rating]]
-"""One row per item, one rating per rater, None where a rater gave none."""
+"""One row per item, one rating per rater; None is a missing rating."""
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
-_LEVELS: Final = ("nominal", "ordinal", "interval")
-_MAJORITY: Final = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """A coefficient of agreement: 1 is perfect, 0 what chance gives."""
-
-    value: float | None
-    """None where it is not defined: no item with two ratings, or all ratings the same."""
-    n: int
-    """Items with at least two ratings, the only ones that say something."""
-    left_out: int
-    """Items with fewer."""
-    interval: tuple[float, float] | None
-    """Percentiles of the bootstrap over items or clusters; None with fewer than two of them."""
+_LEVELS: Final = get_args(Level)
+_POWERS: Final = {"none": 0.0, "linear": 1.0, "quadratic": 2.0}
 
 
 def percentage_agreement(
-    ratings: Ratings,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
+    ratings: Ratings, *, clusters: Sequence[Hashable] | None = None, confidence: float = 0.95
 ) -> Summary:
-    """Return the mean over items of the share of pairs of raters who gave the same rating.
+    """Return the mean over items of the share of pairs of raters with the same rating.
 
     >>> percentage_agreement([[1, 1], [1, 2], [2, 2, 1]]).mean
     0.4444444444444444
@@ -62,12 +44,9 @@ def _agreeing_pairs(given: Sequence[Rating]) -> float:
 
 
 def absolute_agreement(
-    ratings: Ratings,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
+    ratings: Ratings, *, clusters: Sequence[Hashable] | None = None, confidence: float = 0.95
 ) -> Summary:
-    """Return the share of items that all their raters rated the same.
+    """Return the share of items whose ratings are all equal.
 
     >>> absolute_agreement([[1, 1], [1, 2], [2, 2, 2]]).mean
     0.6666666666666666
@@ -76,15 +55,12 @@ def absolute_agreement(
 
 
 def high_agreement(
-    ratings: Ratings,
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
+    ratings: Ratings, *, clusters: Sequence[Hashable] | None = None, confidence: float = 0.95
 ) -> Summary:
     """Return the share of items with absolute or high agreement, as mtRAG reports it.
 
-    High: more than half of the raters gave one rating, and the others are a single point away from
-    it (Katsis et al., "mtRAG", 2025, appendix E, where the raters are three).
+    High: more than half of the raters gave the same rating, and the others differ from it by one
+    point (Katsis et al., "mtRAG", 2025, appendix E, with three raters).
 
     Raises:
         DatasetError: a rating is not a number.
@@ -98,7 +74,7 @@ def high_agreement(
 def _is_high(given: Sequence[Rating]) -> float:
     numbers = _numbers(given)
     rating, count = Counter(numbers.tolist()).most_common(1)[0]
-    return float(count > _MAJORITY * len(given) and np.abs(numbers - rating).max() <= 1)
+    return float(2 * count > len(given) and np.abs(numbers - rating).max() <= 1)
 
 
 def _by_item(
@@ -125,10 +101,10 @@ def cohen_kappa(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-) -> Agreement:
+) -> Coefficient:
     """Return Cohen's kappa of two raters, plain (1960) or weighted by distance (1968).
 
-    With `weights` the categories are taken as evenly spaced in sorted order.
+    Distances assume evenly spaced categories in sorted order.
 
     Raises:
         DatasetError: unequal lengths, or a NaN or infinite rating.
@@ -139,14 +115,13 @@ def cohen_kappa(
     """
     if len(a) != len(b):
         raise DatasetError(f"two raters rate the same items: found {len(a)} and {len(b)} ratings")
+    if weights not in _POWERS:
+        raise ConfigError(f"unknown weights {weights!r}; allowed: {', '.join(_POWERS)}")
     rated, names = _rated(list(zip(a, b, strict=True)), clusters)
     categories = _categories(rated)
     size = len(categories)
     distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
-    powers = {"none": 0.0, "linear": 1.0, "quadratic": 2.0}
-    if weights not in powers:
-        raise ConfigError(f"unknown weights {weights!r}; allowed: {', '.join(powers)}")
-    penalty = np.where(distance == 0, 0.0, distance ** powers[weights])
+    penalty = np.where(distance == 0, 0.0, distance ** _POWERS[weights])
     parts = np.zeros((len(rated), size, size))
     for row, (first, second) in zip(parts, rated, strict=True):
         row[categories[first], categories[second]] = 1.0
@@ -157,8 +132,8 @@ def cohen_kappa(
         observed = (tables * penalty).sum(axis=(1, 2)) * tables.sum(axis=(1, 2))
         return _less_than_chance(observed, (chance * penalty).sum(axis=(1, 2)))
 
-    draw = _Draw(confidence, resamples, seed)
-    return _agreement(parts.reshape(len(rated), size * size), names, kappa, len(a), draw)
+    bootstrap = Bootstrap(confidence, resamples, seed)
+    return _agreement(parts.reshape(len(rated), size * size), names, kappa, len(a), bootstrap)
 
 
 def fleiss_kappa(
@@ -168,12 +143,11 @@ def fleiss_kappa(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-) -> Agreement:
-    """Return Fleiss' kappa (1971) of items that were all rated by equally many raters.
+) -> Coefficient:
+    """Return Fleiss' kappa (1971) of items with equally many ratings.
 
     Raises:
-        DatasetError: items differ in their number of ratings (`krippendorff_alpha` takes those),
-            or a NaN or infinite rating.
+        DatasetError: items differ in their number of ratings, or a rating is NaN or infinite.
 
     >>> fleiss_kappa([["a", "a", "a"], ["b", "b", "b"], ["a", "b", "b"]]).value
     0.55
@@ -195,8 +169,7 @@ def fleiss_kappa(
         chance = ((sums[:, 2:] / items) ** 2).sum(axis=1)
         return _less_than_chance(1 - sums[:, 1] / items[:, 0], 1 - chance)
 
-    draw = _Draw(confidence, resamples, seed)
-    return _agreement(parts, names, kappa, len(ratings), draw)
+    return _agreement(parts, names, kappa, len(ratings), Bootstrap(confidence, resamples, seed))
 
 
 def krippendorff_alpha(
@@ -207,24 +180,17 @@ def krippendorff_alpha(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-) -> Agreement:
-    """Return Krippendorff's alpha, for any number of raters and with gaps.
+) -> Coefficient:
+    """Return Krippendorff's alpha, for any number of raters and with missing ratings.
 
-    Krippendorff, "Computing Krippendorff's alpha-reliability", 2011: one less observed over
-    expected disagreement, both from the coincidences of ratings within items. Ordinal distances
-    are those of all the ratings, in resamples too.
-
-    Args:
-        ratings: numbers for the levels ordinal and interval.
-        level: how far apart two ratings are: equal or not, ranks between, squared difference.
-        clusters: one name per item.
-        confidence: of the interval.
-        resamples: of the items.
-        seed: of the resamples.
+    Krippendorff, "Computing Krippendorff's alpha-reliability", 2011: 1 - observed / expected
+    disagreement, both from the coincidences of ratings within items. The distance of two ratings
+    is 0 or 1 (nominal), from the ranks between them (ordinal, the same in all resamples), or the
+    squared difference (interval).
 
     Raises:
         ConfigError: unknown level.
-        DatasetError: a rating is NaN or infinite, or no number where one is needed.
+        DatasetError: a rating is NaN or infinite, or a text at a level of numbers.
 
     >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 3], [3, 2]], level="interval").value, 3)
     0.821
@@ -239,7 +205,7 @@ def krippendorff_alpha(
     within = counts[:, :, None] * counts[:, None, :] - np.eye(size) * counts[:, :, None]
     each = counts.sum(axis=1)
     parts = (within / np.maximum(each - 1, 1)[:, None, None]).reshape(len(rated), size * size)
-    distance = _distances(sorted(_categories(rated), key=_order), counts.sum(axis=0), level)
+    distance = _distances(list(_categories(rated)), counts.sum(axis=0), level)
 
     def alpha(sums: Floats) -> Floats:
         coincidences = sums.reshape(-1, size, size)
@@ -249,25 +215,14 @@ def krippendorff_alpha(
         expected = np.einsum("si,ij,sj->s", totals, distance, totals)
         return _less_than_chance(observed, expected)
 
-    draw = _Draw(confidence, resamples, seed)
-    return _agreement(parts, names, alpha, len(ratings), draw)
+    return _agreement(parts, names, alpha, len(ratings), Bootstrap(confidence, resamples, seed))
 
 
 def _distances(categories: Sequence[Rating], totals: Floats, level: Level) -> Floats:
     if level == "nominal":
         return 1.0 - np.eye(len(categories))
-    if level == "interval":
-        values = _numbers(categories)
-        return np.asarray(np.subtract.outer(values, values) ** 2)
-    middle = np.cumsum(totals) - totals / 2
-    return np.asarray(np.subtract.outer(middle, middle) ** 2)
-
-
-@dataclass(frozen=True, slots=True)
-class _Draw:
-    confidence: float
-    resamples: int
-    seed: int
+    places = _numbers(categories) if level == "interval" else np.cumsum(totals) - totals / 2
+    return np.asarray(np.subtract.outer(places, places) ** 2)
 
 
 def _agreement(
@@ -275,23 +230,21 @@ def _agreement(
     clusters: Sequence[Hashable] | None,
     coefficient: Callable[[Floats], Floats],
     given: int,
-    draw: _Draw,
-) -> Agreement:
-    """Return a coefficient of the column sums of `parts`, and of their resamples."""
-    check_confidence(draw.confidence)
+    bootstrap: Bootstrap,
+) -> Coefficient:
+    """Return a coefficient of the column sums of `parts`, shape (items, sums)."""
     n = len(parts)
     value = float(coefficient(parts.sum(axis=0, keepdims=True))[0]) if n else float("nan")
-    interval = None
-    if np.isfinite(value):
-        grouped = np.column_stack([cluster_sums(column, clusters)[0] for column in parts.T])
-        if len(grouped) > 1:
-            sums = resampled_sums(grouped, resamples=draw.resamples, seed=draw.seed)
-            interval = percentile_interval(coefficient(sums), draw.confidence)
-    return Agreement(value if np.isfinite(value) else None, n, given - n, interval)
+    if not np.isfinite(value):
+        return Coefficient(None, n, given - n, None)
+    grouped = np.column_stack([cluster_sums(column, clusters)[0] for column in parts.T])
+    several = len(grouped) > 1
+    interval = bootstrap.interval(coefficient(bootstrap.sums(grouped))) if several else None
+    return Coefficient(value, n, given - n, interval)
 
 
 def _less_than_chance(observed: Floats, expected: Floats) -> Floats:
-    """Return 1 - observed / expected disagreement; NaN where chance leaves no disagreement."""
+    """Return 1 - observed / expected disagreement; NaN if no disagreement is expected."""
     safe = np.where(expected > 0, expected, 1.0)
     return np.where(expected > 0, 1 - observed / safe, np.nan)
 
@@ -299,7 +252,7 @@ def _less_than_chance(observed: Floats, expected: Floats) -> Floats:
 def _rated(
     ratings: Ratings, clusters: Sequence[Hashable] | None
 ) -> tuple[list[list[Rating]], list[Hashable] | None]:
-    """Return the ratings of the items with two or more, without gaps, and their clusters."""
+    """Return the present ratings of the items with two or more, and the items' clusters."""
     if clusters is not None and len(clusters) != len(ratings):
         raise DatasetError(f"{len(ratings)} items, but {len(clusters)} clusters; give one per item")
     held: list[list[Rating]] = [[r for r in given if r is not None] for given in ratings]
@@ -317,20 +270,18 @@ def _numbers(given: Sequence[Rating]) -> Floats:
     return np.array(given, dtype=np.float64)
 
 
-def _order(rating: Rating) -> tuple[bool, float, str]:
-    """Sort numbers by size before texts by alphabet."""
-    if isinstance(rating, int | float):
-        return False, float(rating), ""
-    return True, 0.0, str(rating)
-
-
 def _categories(rated: Sequence[Sequence[Rating]]) -> dict[Rating, int]:
-    found = sorted({rating for given in rated for rating in given}, key=_order)
+    """Return category -> number: numbers by size, then texts by alphabet."""
+
+    def order(rating: Any) -> tuple[bool, Any]:
+        return isinstance(rating, str), rating
+
+    found = sorted({rating for given in rated for rating in given}, key=order)
     return {rating: place for place, rating in enumerate(found)}
 
 
 def _counts(rated: Sequence[Sequence[Rating]]) -> Floats:
-    """Return how often each item got each category, shape (items, categories)."""
+    """Return the number of ratings of each item in each category, shape (items, categories)."""
     categories = _categories(rated)
     counts = np.zeros((len(rated), len(categories)))
     for row, given in zip(counts, rated, strict=True):

@@ -1,13 +1,13 @@
 """The bootstrap distribution of a mean, computed instead of sampled.
 
-Drawing n clusters with replacement and summing them is adding n independent draws from the
-observed values, so the distribution of the sum is an n-fold convolution: one Fourier transform, a
-power, and the transform back. What 10,000 resamples approximate to about 1.4 % of an interval's
-width comes out without sampling error, without a seed, and in milliseconds for 10,000 values.
+The sum of n clusters drawn with replacement is a sum of n independent draws from the observed
+values. Its distribution is an n-fold convolution: one Fourier transform, a power, and the inverse
+transform. 10,000 resamples would have an error of about 1.4 % of an interval's width; this has no
+sampling error and no seed, and takes milliseconds for 10,000 values.
 
-Values stand on an even grid; one that falls between two points is split between them so that its
-mean is kept. The grid's number of steps is divisible by the small numbers, so 0/1 labels, ratings
-and most recalls fall on it exactly; for others the standard error grows by less than 1 in 1,000.
+Values are put on an even grid; a value between two points is split between them, which keeps its
+mean. The number of grid steps is divisible by the small numbers: 0/1 labels, ratings and most
+recalls are on the grid. For other values the standard error grows by less than 1 in 1,000.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _Kind = TypeVar("_Kind", np.float64, np.complex128)
 
 _NORMAL: Final = NormalDist()
 _STEPS: Final = (27720, 5040, 2520, 840, 420, 240, 120, 60)
-"""Grid steps over the range of the values: the finest that the transform's length allows."""
+"""Grid steps over the range of the values; the first that fits into the transform is used."""
 _FINENESS: Final = 10.0
-"""Grid steps in a standard deviation, at least: splitting then adds (1/10)^2 / 12 to its error."""
+"""Minimum grid steps per standard deviation: splitting adds (1/10)^2 / 12 to the variance."""
 _LENGTH: Final = 2**15
 _RATIO_LENGTH: Final = 2**13
-"""Shorter where the transform is repeated to find a ratio's quantile."""
+"""Shorter, because the quantile of a ratio needs many transforms."""
 _TOLERANCE: Final = 1e-4
 """In standard errors: a hundredth of the noise of 10,000 resamples."""
 _ROUNDING: Final = 1e-12
-"""Differences between clusters, relative to the largest sum, that are taken for rounding."""
-_MOST_STEPS: Final = 60
+"""Differences between clusters up to this share of the largest sum count as rounding."""
+_MAX_STEPS: Final = 60
 _WIDTH: Final = 20.0
-"""Standard deviations of the sum that the transform covers; the rest wraps round, below 1e-8."""
+"""Standard deviations of the sum that the transform covers; less than 1e-8 wraps around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SumDistribution:
 def sum_of_draws(values: Floats, *, length: int = _LENGTH) -> SumDistribution:
     """Return the distribution of the sum of n draws, with replacement, from n finite values.
 
-    `length` is that of the transform; more is taken where the grid would be too coarse.
+    `length` is the minimum length of the transform; a coarse grid makes it longer.
     """
     n, low, span = len(values), float(values.min()), float(np.ptp(values))
     if span == 0.0:
@@ -82,14 +82,14 @@ def sum_of_draws(values: Floats, *, length: int = _LENGTH) -> SumDistribution:
     part = place - floor
     single = np.bincount(floor, 1.0 - part, length) + np.bincount(floor + 1, part, length)
     summed = np.fft.irfft(power(np.fft.rfft(single / n), n), length)
-    # Sums are known modulo `length`: the window of that length round their mean holds them all.
+    # Sums are known modulo `length`; they are all in the window of that length around the mean.
     first = 0 if n * steps < length else math.floor(float(place.sum())) - length // 2
     probabilities = np.maximum(np.roll(summed, -(first % length)), 0.0)
     return SumDistribution(n * low, first, steps / span, probabilities)
 
 
 def power(base: NDArray[_Kind], exponent: int) -> NDArray[_Kind]:
-    """Return each entry to a power of 1 or more by repeated squaring, much faster than numpy's."""
+    """Return each entry to a power of 1 or more by repeated squaring, much faster than numpy."""
     result = np.ones_like(base)
     while True:
         if exponent % 2:
@@ -101,9 +101,9 @@ def power(base: NDArray[_Kind], exponent: int) -> NDArray[_Kind]:
 
 
 def _grid(n: int, deviation: float, length: int) -> tuple[int, int]:
-    """Return the number of steps over the values' range, and the transform's length.
+    """Return the number of steps over the range of the values, and the transform's length.
 
-    `deviation` is the standard deviation of one draw in units of that range.
+    `deviation` is the standard deviation of one draw as a share of that range.
     """
     reach = max(1.0, min(float(n), _WIDTH * math.sqrt(n) * deviation))
     needed = max(_STEPS[-1], math.ceil(_FINENESS / deviation))
@@ -116,11 +116,11 @@ def _grid(n: int, deviation: float, length: int) -> tuple[int, int]:
 def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[float, float]:
     """Return the BCa bootstrap interval of `sums.sum() / sizes.sum()`, drawing clusters.
 
-    `sums` and `sizes` have shape (clusters,), at least two clusters. Efron, "Better bootstrap
-    confidence intervals", JASA 82 (1987): percentiles corrected for bias and for skewness, the
-    latter by the jackknife over clusters.
+    `sums` and `sizes` have shape (clusters,), for two or more clusters. Efron, "Better bootstrap
+    confidence intervals", JASA 82 (1987): percentiles corrected for bias and, by the jackknife
+    over clusters, for skewness.
     """
-    # A power of two scales without rounding; squares of tiny or huge values stay in range.
+    # Scaling by a power of two does not round; squares of tiny or huge values stay in range.
     scale = 2.0 ** max(math.frexp(float(np.abs(sums).max()))[1] - 1, -1000)
     sums = sums / scale
     mean = float(sums.sum() / sizes.sum())
@@ -130,18 +130,15 @@ def ratio_interval(sums: Floats, sizes: Floats, confidence: float) -> tuple[floa
     even = bool(np.all(sizes == sizes[0]))
     drawn = sum_of_draws(sums if even else residuals)
     bias = _NORMAL.inv_cdf(drawn.below(float(sums.sum()) if even else 0.0))
-    levels = _bca_levels(bias, _acceleration(sums, sizes), confidence)
+    left = (sums.sum() - sums) / (sizes.sum() - sizes)
+    gaps = left.mean() - left
+    acceleration = float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
+    levels = _bca_levels(bias, acceleration, confidence)
     if even:
         low, high = (drawn.quantile(level) / float(sizes.sum()) for level in levels)
     else:
         low, high = (_ratio_quantile(sums, sizes, level) for level in levels)
     return low * scale, high * scale
-
-
-def _acceleration(sums: Floats, sizes: Floats) -> float:
-    left = (sums.sum() - sums) / (sizes.sum() - sizes)
-    gaps = left.mean() - left
-    return float((gaps**3).sum() / (6 * (gaps**2).sum() ** 1.5))
 
 
 def _bca_levels(bias: float, acceleration: float, confidence: float) -> tuple[float, float]:
@@ -154,9 +151,9 @@ def _bca_levels(bias: float, acceleration: float, confidence: float) -> tuple[fl
 
 
 def _ratio_quantile(sums: Floats, sizes: Floats, level: float) -> float:
-    """Return t with P(ratio < t) = level; the ratio is below t where the sum of s - t m is below 0.
+    """Return t with P(ratio < t) = level: the ratio is below t if the sum of s - t m is below 0.
 
-    False position on the normal scale, where the distribution of a mean is nearly a straight line.
+    False position on the normal scale: there, the distribution of a mean is almost a line.
     """
 
     def gap(point: float) -> float:
@@ -171,14 +168,14 @@ def _ratio_quantile(sums: Floats, sizes: Floats, level: float) -> float:
     at_low, at_high = gap(low), gap(high)
     if at_low >= 0 or at_high <= 0:
         return low if at_low >= 0 else high
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if high - low < _TOLERANCE * error:
             break
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = gap(middle)
         if abs(at_middle) < _TOLERANCE:
             return middle
-        # Halving the value at the end that stays is what makes false position converge (Illinois).
+        # Halving the value at the fixed end makes false position converge (Illinois).
         if at_middle < 0:
             low, at_low, at_high = middle, at_middle, at_high / 2
         else:

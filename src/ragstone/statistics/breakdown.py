@@ -1,8 +1,7 @@
-"""A metric taken apart by a label: answerability, turn, domain, question type, and any other.
+"""Metrics broken down by a label: answerability, turn, domain, question type, and others.
 
-Every value of the label has its own mean with n, failures and an interval over clusters; a label of
-several values (question types) counts a query once under each. How far two systems are apart under
-each value is `differences_by`.
+Each value of the label has its own mean with n, failures and an interval over clusters. A query
+with several values, such as question types, counts under each of them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Final
 
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.paired import Difference, adjust, paired_difference
-from ragstone.statistics.summary import Summary, summarise
+from ragstone.statistics.summary import Summary, clusters_of, summarise
 from ragstone.types import Label, Query, Score
 
 UNLABELLED: Final = "(none)"
@@ -22,12 +21,12 @@ UNLABELLED: Final = "(none)"
 LATER: Final = "later"
 FIRST: Final = "first"
 TURNS: Final = "first_turn"
-"""A label that every turn has without being given it: `first` or `later`."""
+"""A label derived from the turn: `first` or `later`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A metric over the queries that have one value of a label."""
+    """A metric over the queries with one value of a label."""
 
     value: str
     summary: Summary
@@ -35,7 +34,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceGroup:
-    """Two systems over the queries that have one value of a label."""
+    """The difference of two systems over the queries with one value of a label."""
 
     value: str
     difference: Difference
@@ -67,10 +66,10 @@ def groups_of(queries: Iterable[Query], label: str) -> dict[str, list[str]]:
     if not found:
         known = {name for query in held for name in query.labels}
         raise ConfigError(f"no query has the label {label!r}{did_you_mean(label, known)}")
-    ordered = dict(found)
+    ordered = list(found.items())
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
-        ordered = dict(sorted(found.items(), key=lambda item: float(str(item[0]))))
-    named = {_shown(value): ids for value, ids in ordered.items()}
+        ordered.sort(key=lambda item: float(str(item[0])))
+    named = {str(v).lower() if isinstance(v, bool) else str(v): ids for v, ids in ordered}
     return {**named, UNLABELLED: without} if without else named
 
 
@@ -80,45 +79,32 @@ def _values(query: Query, label: str) -> tuple[Label, ...]:
     value = query.labels.get(label)
     if value is None:
         return ()
-    return tuple(value) if isinstance(value, tuple) else (value,)
-
-
-def _shown(value: Label) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value if isinstance(value, tuple) else (value,)
 
 
 def breakdown(
     scores: Mapping[str, Score],
     groups: Mapping[str, Sequence[str]],
     clusters: Mapping[str, str],
-    *,
-    confidence: float = 0.95,
 ) -> list[Group]:
     """Return a metric's mean under each value of a label; groups without a score are left out.
 
-    Args:
-        scores: query id -> score of one metric.
-        groups: value -> query ids, from `groups_of`.
-        clusters: query id -> what it stands or falls with: its conversation.
-        confidence: of the intervals.
+    `scores` maps query ids to scores of one metric, `clusters` to conversations; `groups` is a
+    result of `groups_of`.
     """
     found = []
     for value, query_ids in groups.items():
         held = [scores[query_id] for query_id in query_ids if query_id in scores]
+        scored = {score.query_id: score.value for score in held if score.value is not None}
         if held:
-            found.append(Group(value, _summary(held, clusters, confidence)))
+            summary = summarise(
+                list(scored.values()),
+                clusters=clusters_of(scored, clusters),
+                failed=sum(score.status == "failed" for score in held),
+                not_applicable=sum(score.status == "not_applicable" for score in held),
+            )
+            found.append(Group(value, summary))
     return found
-
-
-def _summary(held: Sequence[Score], clusters: Mapping[str, str], confidence: float) -> Summary:
-    scored = [score for score in held if score.value is not None]
-    return summarise(
-        [score.value for score in scored],
-        clusters=[clusters.get(score.query_id, score.query_id) for score in scored],
-        confidence=confidence,
-        failed=sum(score.status == "failed" for score in held),
-        not_applicable=sum(score.status == "not_applicable" for score in held),
-    )
 
 
 def differences_by(
@@ -127,23 +113,18 @@ def differences_by(
     groups: Mapping[str, Sequence[str]],
     clusters: Mapping[str, str],
 ) -> list[DifferenceGroup]:
-    """Return how far `b` is above `a` under each value, over the queries that both have scored.
+    """Return the mean of `b` minus `a` under each value, over the queries scored by both.
 
-    With a system's answers under the reference history as `a` and its live ones as `b`, and turns
-    as groups, this is the drift of a live conversation.
+    With a system's answers under the reference history as `a`, its live answers as `b` and turns as
+    groups, this is the drift of live conversations.
     """
-    values, differences = [], []
+    found = []
     for value, query_ids in groups.items():
-        pairs = [
-            (a[q].value, b[q].value, clusters.get(q, q)) for q in query_ids if q in a and q in b
-        ]
-        both = [(x, y, name) for x, y, name in pairs if x is not None and y is not None]
+        pairs = [(q, a[q].value, b[q].value) for q in query_ids if q in a and q in b]
+        both = [(q, x, y) for q, x, y in pairs if x is not None and y is not None]
         if both:
-            first, second, names = zip(*both, strict=True)
-            values.append(value)
-            differences.append(paired_difference(first, second, clusters=names))
-    corrected = adjust([difference.p for difference in differences])
-    return [
-        DifferenceGroup(value, difference, p)
-        for value, difference, p in zip(values, differences, corrected, strict=True)
-    ]
+            ids, first, second = zip(*both, strict=True)
+            names = clusters_of(ids, clusters)
+            found.append((value, paired_difference(first, second, clusters=names)))
+    corrected = adjust([difference.p for _, difference in found])
+    return [DifferenceGroup(*one, p) for one, p in zip(found, corrected, strict=True)]

@@ -1,48 +1,49 @@
-"""Does a metric go with what people say: Pearson, Spearman, Kendall, each with an interval.
+"""Correlations of two columns: Pearson, Spearman, Kendall, each with an interval.
 
-Intervals are percentiles of the bootstrap over items or clusters, ranks taken anew in each
-resample. A correlation with a column of equal values is not defined: None.
+Intervals are percentiles of the bootstrap over items or clusters; each resample is ranked again.
+The correlation with a column of equal values is undefined: None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import ConfigError, DatasetError, MissingDependency
+from ragstone.errors import DatasetError, MissingDependency
 from ragstone.statistics.bootstrap import Floats
-from ragstone.statistics.resampling import percentile_interval, resampled_counts
-from ragstone.statistics.summary import check_confidence, held_clusters, present
+from ragstone.statistics.resampling import Bootstrap, Coefficient, MiddleRanks
+from ragstone.statistics.summary import Numbers, cluster_numbers, present, present_clusters
 
 Column = Sequence[float | None] | NDArray[np.number]
 _FEW = 3
-"""Pairs below which a correlation says nothing: two points always lie on a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """A correlation coefficient, from -1 to 1."""
-
-    value: float | None
-    """None with fewer than three pairs, or where one side has equal values only."""
-    n: int
-    """Pairs with both values."""
-    left_out: int
-    """Pairs that lack one, or that weigh nothing."""
-    interval: tuple[float, float] | None
-    """None with fewer than three items or clusters, or where too many resamples are constant."""
+"""Minimum number of pairs: two points always define a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
+    """The pairs with both values and a weight above 0."""
+
     x: Floats
     y: Floats
     weights: Floats
-    clusters: list[Hashable] | None
+    members: Numbers
+    """The number of each pair's cluster."""
     left_out: int
+
+    def correlation(
+        self, coefficient: Callable[[Floats], Floats], bootstrap: Bootstrap
+    ) -> Coefficient:
+        """Return a coefficient of weights of shape (rows, pairs)."""
+        n, interval = len(self.x), None
+        value = float(coefficient(self.weights[None, :])[0]) if n >= _FEW else float("nan")
+        if not np.isfinite(value):
+            return Coefficient(None, n, self.left_out, None)
+        if int(self.members.max()) + 1 >= _FEW:
+            interval = bootstrap.interval_of(coefficient, self.weights, self.members)
+        return Coefficient(value, n, self.left_out, interval)
 
 
 def pearson(
@@ -54,27 +55,28 @@ def pearson(
     confidence: float = 0.95,
     resamples: int = 2_000,
     seed: int = 0,
-) -> Correlation:
-    """Return Pearson's correlation of two columns, weighted where `weights` are given.
+) -> Coefficient:
+    """Return Pearson's correlation of two columns, weighted if `weights` are given.
 
     Args:
         x: one value per item; an item with None on either side is left out and counted.
         y: the other values, in the same order.
-        weights: how much each item counts, not negative; all the same without it.
+        weights: weight of each item, not negative; equal weights if None.
         clusters: one name per item; whole clusters are drawn.
         confidence: of the interval.
-        resamples: of the bootstrap.
+        resamples: number of resamples.
         seed: of the resamples.
 
     Raises:
         DatasetError: unequal lengths, NaN or infinite values, negative weights.
-        ConfigError: `confidence` is not between 0 and 1.
+        ConfigError: `confidence` is not between 0 and 1, or `resamples` is less than 1.
 
     >>> pearson([1, 2, 3, 4], [2, 4, 6, 9], resamples=100).value
     0.9943767126843688
     """
     pairs = _pairs(x, y, weights, clusters)
-    return _correlation(pairs, lambda w: _moments(pairs.x, pairs.y, w), confidence, resamples, seed)
+    bootstrap = Bootstrap(confidence, resamples, seed)
+    return pairs.correlation(lambda w: _moments(pairs.x, pairs.y, w), bootstrap)
 
 
 def spearman(
@@ -86,8 +88,8 @@ def spearman(
     confidence: float = 0.95,
     resamples: int = 2_000,
     seed: int = 0,
-) -> Correlation:
-    """Return Spearman's rank correlation; ties share their middle rank.
+) -> Coefficient:
+    """Return Spearman's rank correlation; equal values share their middle rank.
 
     With `weights`, the rank of a value is the weight below it and half the weight at it, and the
     correlation of these ranks is weighted too: an item of weight 2 counts as two equal items.
@@ -97,12 +99,9 @@ def spearman(
     0.8
     """
     pairs = _pairs(x, y, weights, clusters)
-    first, second = _Ranks(pairs.x), _Ranks(pairs.y)
-
-    def coefficient(w: Floats) -> Floats:
-        return _moments(first.of(w), second.of(w), w)
-
-    return _correlation(pairs, coefficient, confidence, resamples, seed)
+    first, second = MiddleRanks(pairs.x), MiddleRanks(pairs.y)
+    bootstrap = Bootstrap(confidence, resamples, seed)
+    return pairs.correlation(lambda w: _moments(first.of(w), second.of(w), w), bootstrap)
 
 
 def kendall(
@@ -113,7 +112,7 @@ def kendall(
     confidence: float = 0.95,
     resamples: int = 2_000,
     seed: int = 0,
-) -> Correlation:
+) -> Coefficient:
     """Return Kendall's tau-b, from scipy. Arguments and errors are those of `pearson`.
 
     Raises:
@@ -132,10 +131,8 @@ def kendall(
             return float("nan")
         return float(kendalltau(first, second).statistic)
 
-    def coefficient(weights: Floats) -> Floats:
-        return np.array([tau(w) for w in weights])
-
-    return _correlation(pairs, coefficient, confidence, resamples, seed)
+    bootstrap = Bootstrap(confidence, resamples, seed)
+    return pairs.correlation(lambda rows: np.array([tau(w) for w in rows]), bootstrap)
 
 
 def _pairs(
@@ -149,58 +146,18 @@ def _pairs(
         )
     columns = [present(column, name) for column, name in ((x, "x"), (y, "y"), (given, "weights"))]
     both = np.logical_and.reduce([held for _, held in columns])
-    heavy = columns[2][0]
+    heavy, weighted = columns[2]
     if (heavy < 0).any():
         raise DatasetError(f"weight {heavy.min()} is negative; a weight is 0 or more")
-    both[columns[2][1]] &= heavy > 0
+    both[weighted] &= heavy > 0
     first, second, third = (numbers[both[held]] for numbers, held in columns)
-    names = held_clusters(clusters, both)
-    left_out = int((~both).sum())
-    return _Pairs(first, second, third, None if names is None else list(names), left_out)
-
-
-def _correlation(
-    pairs: _Pairs,
-    coefficient: Callable[[Floats], Floats],
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> Correlation:
-    """Return a coefficient of the pairs' weights, and of resampled weights, shape (some, n)."""
-    check_confidence(confidence)
-    if resamples < 1:
-        raise ConfigError(f"resamples {resamples} is less than 1; usual is 2,000")
-    n = len(pairs.x)
-    value = float(coefficient(pairs.weights[None, :])[0]) if n >= _FEW else float("nan")
-    if not np.isfinite(value):
-        return Correlation(None, n, pairs.left_out, None)
-    member = _members(pairs)
-    interval = None
-    if int(member.max()) + 1 >= _FEW:
-        drawn = _resampled_weights(pairs.weights, member, resamples, seed)
-        interval = percentile_interval(np.concatenate([coefficient(w) for w in drawn]), confidence)
-    return Correlation(value, n, pairs.left_out, interval)
-
-
-def _members(pairs: _Pairs) -> NDArray[np.int64]:
-    """Return the number of each item's cluster."""
-    if pairs.clusters is None:
-        return np.arange(len(pairs.x))
-    places: dict[Hashable, int] = {}
-    return np.array([places.setdefault(name, len(places)) for name in pairs.clusters])
-
-
-def _resampled_weights(
-    weights: Floats, member: NDArray[np.int64], resamples: int, seed: int
-) -> Iterator[Floats]:
-    clusters = int(member.max()) + 1
-    # A chunk holds about so many weights however few the clusters of the items are.
-    for counts in resampled_counts(clusters, resamples, seed, width=len(weights)):
-        yield counts[:, member] * weights
+    names = present_clusters(clusters, both)
+    members = cluster_numbers(range(len(first)) if names is None else names)
+    return _Pairs(first, second, third, members, int((~both).sum()))
 
 
 def _moments(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Return the weighted Pearson correlation of each row of weights; NaN where not defined.
+    """Return the weighted Pearson correlation of each row of weights; NaN if undefined.
 
     `x` and `y` have shape (n,) or that of `weights`, (rows, n).
     """
@@ -215,20 +172,5 @@ def _moments(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def _least(values: Floats, total: Floats) -> Floats:
-    """Return the spread that rounding alone gives a column of equal values."""
+    """Return the spread of a column of equal values that rounding alone can cause."""
     return np.asarray(1e-28 * np.abs(values).max() ** 2 * total)
-
-
-class _Ranks:
-    """Middle ranks of a column under many rows of weights, sorted once."""
-
-    def __init__(self, values: Floats) -> None:
-        _, self._level = np.unique(values, return_inverse=True)
-        self._order = np.argsort(self._level, kind="stable")
-        self._starts = np.flatnonzero(np.diff(self._level[self._order], prepend=-1))
-
-    def of(self, weights: Floats) -> Floats:
-        """Return the weight below each value and half the weight at it, shape of `weights`."""
-        at = np.add.reduceat(weights[:, self._order], self._starts, axis=1)
-        middle: Floats = (np.cumsum(at, axis=1) - at / 2)[:, self._level]
-        return middle

@@ -1,7 +1,7 @@
-"""How good a judge is: its verdicts held against people's, item by item.
+"""The quality of a judge: its verdicts compared with people's, item by item.
 
-Pure functions over columns of equal length: what the judge said, what people said, whose answer it
-was. `ragstone.evaluation.judge_check` asks the judge and hands the columns over.
+Pure functions over columns of equal length. `ragstone.evaluation.judge_check` calls the judge and
+builds the columns.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ragstone.statistics.agreement import Agreement, cohen_kappa, krippendorff_alpha
+from ragstone.statistics.agreement import cohen_kappa, krippendorff_alpha
 from ragstone.statistics.auc import AUC, auc
-from ragstone.statistics.correlation import Correlation, pearson, spearman
+from ragstone.statistics.correlation import pearson, spearman
 from ragstone.statistics.proportions import Proportion, proportion
+from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, summarise
 
 HALF: Final = 0.5
-_RATERS: Final = 2
 
 LEAST_PARSED: Final = 0.95
 LEAST_KAPPA: Final = 0.6
@@ -31,33 +31,33 @@ MOST_BIAS: Final = 0.2
 
 @dataclass(frozen=True)
 class Columns:
-    """One place per item in each column."""
+    """The verdicts of a judge and of people, one entry per item in each column."""
 
     judge: Sequence[float | None]
-    """The judge's values from 0 to 1; None where it gave none."""
+    """The judge's values from 0 to 1; None without a verdict."""
     human: Sequence[float]
     labels: Sequence[tuple[str, str]] = ()
-    """(people's label, judge's label) where both choose from the same few words; "" for none."""
+    """(people's label, judge's label) if both choose from the same words; "" without a label."""
     raters: Sequence[Sequence[float]] = ()
     lengths: Sequence[int] = ()
     """Characters of the answer."""
     own: Sequence[bool] = ()
-    """Whether the answer is of the judge's own model."""
+    """Whether the judge's own model wrote the answer."""
     clusters: Sequence[Hashable] | None = None
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How a judge of two kinds errs: the shares of right verdicts on either kind."""
+    """The shares of correct verdicts of a judge with two kinds of verdicts."""
 
     true_yes: Proportion
-    """Of the items that people accept, those that the judge accepts (sensitivity)."""
+    """Share of the items accepted by people that the judge accepts (sensitivity)."""
     true_no: Proportion
-    """Of the items that people refuse, those that the judge refuses (specificity)."""
+    """Share of the items refused by people that the judge refuses (specificity)."""
 
     @property
     def informed(self) -> float | None:
-        """Youden's J: 0 for a judge that does not look, 1 for one without error."""
+        """Youden's J: 0 for verdicts independent of the answers, 1 for a judge without error."""
         if self.true_yes.value is None or self.true_no.value is None:
             return None
         return self.true_yes.value + self.true_no.value - 1
@@ -65,38 +65,38 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Quality:
-    """What the columns say of a judge; None where they cannot say it."""
+    """Measures of a judge; None if the columns do not define them."""
 
     parsed: Proportion
     """Items with a verdict."""
     confusion: Mapping[str, Mapping[str, int]]
     """People's label -> the judge's label -> items."""
     accuracy: Accuracy | None
-    kappa: Agreement | None
-    """Of the labels: beyond chance."""
-    correlation: Correlation
-    """Spearman's, of the values."""
+    kappa: Coefficient | None
+    """Cohen's kappa of the labels."""
+    correlation: Coefficient
+    """Spearman's correlation of the values."""
     discrimination: AUC | None
-    """Where people chose between two: how the judge's values tell them apart."""
-    ceiling: Agreement | None
-    """People among themselves: Krippendorff's alpha, interval."""
+    """AUC of the judge's values, if people chose between two verdicts."""
+    ceiling: Coefficient | None
+    """Agreement among people: Krippendorff's alpha, level interval."""
     ceiling_correlation: float | None
-    """One rater against the mean of the others: what a judge could reach."""
-    length_bias: Correlation
-    """Pearson's, of the judge's value with the length, among answers that people grade alike.
+    """Correlation of one rater with the mean of the others."""
+    length_bias: Coefficient
+    """Pearson's correlation of the judge's value with the length, among answers of equal grades.
 
-    Not the excess over people: where long answers are better, a judge that says yes to everything
-    would seem to favour short ones.
+    The judge's excess over people would be misleading: if long answers are better, a judge that
+    accepts everything would seem to prefer short ones.
     """
     self_preference: Summary | None
-    """The judge's excess on its own model's answers over that on others'."""
+    """The judge's excess over people on its own model's answers, minus that on other answers."""
     bias: Summary
     """The judge's excess over people."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """What a judge may be used for, or not, and why."""
+    """Whether a judge is fit for a use, with the reason."""
 
     use: str
     fit: bool
@@ -104,26 +104,27 @@ class Use:
 
 
 def quality(columns: Columns, *, seed: int = 0) -> Quality:
-    """Return all that the columns say of a judge, intervals with it."""
-    held = [place for place, value in enumerate(columns.judge) if value is not None]
-    excess = [
-        None if value is None else value - people
-        for value, people in zip(columns.judge, columns.human, strict=True)
-    ]
-    clusters = columns.clusters
+    """Return all measures of a judge with their intervals."""
+    judge, human, clusters = columns.judge, columns.human, columns.clusters
+    excess = [None if j is None else j - h for j, h in zip(judge, human, strict=True)]
+    two_kinds = bool(human) and set(human) <= {0.0, 1.0}
+    several_raters = any(len(given) > 1 for given in columns.raters)
+    positive = [value == 1.0 for value in human]
+    lengths = columns.lengths or [0] * len(judge)
+    own = columns.own or [False] * len(judge)
     return Quality(
-        parsed=proportion(len(held), len(columns.judge)),
+        parsed=proportion(sum(value is not None for value in judge), len(judge)),
         confusion=_confusion(columns.labels),
-        accuracy=_accuracy(columns),
+        accuracy=_accuracy(columns) if two_kinds else None,
         kappa=_kappa(columns, seed),
-        correlation=spearman(columns.judge, columns.human, clusters=clusters, seed=seed),
-        discrimination=_discrimination(columns, seed),
-        ceiling=_ceiling(columns, seed),
+        correlation=spearman(judge, human, clusters=clusters, seed=seed),
+        discrimination=auc(judge, positive, clusters=clusters, seed=seed) if two_kinds else None,
+        ceiling=krippendorff_alpha(columns.raters, level="interval", clusters=clusters, seed=seed)
+        if several_raters
+        else None,
         ceiling_correlation=rater_correlation(columns.raters),
-        length_bias=pearson(
-            _at_equal_grades(columns), columns.lengths or [0] * len(excess), seed=seed
-        ),
-        self_preference=_self_preference(excess, columns),
+        length_bias=pearson(_at_equal_grades(columns), lengths, seed=seed),
+        self_preference=_self_preference(excess, own),
         bias=summarise(excess, clusters=clusters),
     )
 
@@ -136,13 +137,7 @@ def _confusion(labels: Sequence[tuple[str, str]]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _two_kinds(columns: Columns) -> bool:
-    return bool(columns.human) and set(columns.human) <= {0.0, 1.0}
-
-
-def _accuracy(columns: Columns) -> Accuracy | None:
-    if not _two_kinds(columns):
-        return None
+def _accuracy(columns: Columns) -> Accuracy:
     pairs = [(h, j) for h, j in zip(columns.human, columns.judge, strict=True) if j is not None]
     accepted = [j >= HALF for h, j in pairs if h]
     refused = [j < HALF for h, j in pairs if not h]
@@ -151,36 +146,17 @@ def _accuracy(columns: Columns) -> Accuracy | None:
     )
 
 
-def _kappa(columns: Columns, seed: int) -> Agreement | None:
-    pairs = [(a, b, i) for i, (a, b) in enumerate(columns.labels) if a and b]
-    if not pairs:
+def _kappa(columns: Columns, seed: int) -> Coefficient | None:
+    places = [place for place, labels in enumerate(columns.labels) if all(labels)]
+    if not places:
         return None
-    clusters = None if columns.clusters is None else [columns.clusters[i] for _, _, i in pairs]
-    return cohen_kappa(
-        [a for a, _, _ in pairs], [b for _, b, _ in pairs], clusters=clusters, seed=seed
-    )
-
-
-def _discrimination(columns: Columns, seed: int) -> AUC | None:
-    if not _two_kinds(columns):
-        return None
-    positive = [value == 1.0 for value in columns.human]
-    return auc(columns.judge, positive, clusters=columns.clusters, seed=seed)
-
-
-def _ceiling(columns: Columns, seed: int) -> Agreement | None:
-    if not any(len(given) >= _RATERS for given in columns.raters):
-        return None
-    return krippendorff_alpha(
-        [list(given) for given in columns.raters],
-        level="interval",
-        clusters=columns.clusters,
-        seed=seed,
-    )
+    people, judge = zip(*(columns.labels[place] for place in places), strict=True)
+    clusters = None if columns.clusters is None else [columns.clusters[place] for place in places]
+    return cohen_kappa(people, judge, clusters=clusters, seed=seed)
 
 
 def rater_correlation(raters: Sequence[Sequence[float]]) -> float | None:
-    """Return Spearman's correlation of one rater with the mean of the others, each once a rater.
+    """Return Spearman's correlation of one rater with the mean of the others, averaged over raters.
 
     >>> round(rater_correlation([[1, 1], [2, 3], [3, 2], [4, 4]]), 3)
     0.8
@@ -196,23 +172,22 @@ def rater_correlation(raters: Sequence[Sequence[float]]) -> float | None:
 
 
 def _at_equal_grades(columns: Columns) -> list[float | None]:
-    """Return the judge's values less their mean over the items of the same human grade."""
+    """Return the judge's values minus their mean over the items of the same human grade."""
+    grades = [round(people, 1) for people in columns.human]
     groups: dict[float, list[float]] = {}
-    for people, said in zip(columns.human, columns.judge, strict=True):
-        if said is not None:
-            groups.setdefault(round(people, 1), []).append(said)
+    for grade, value in zip(grades, columns.judge, strict=True):
+        if value is not None:
+            groups.setdefault(grade, []).append(value)
     means = {grade: statistics.fmean(held) for grade, held in groups.items()}
     return [
-        None if said is None else said - means[round(people, 1)]
-        for people, said in zip(columns.human, columns.judge, strict=True)
+        None if value is None else value - means[grade]
+        for grade, value in zip(grades, columns.judge, strict=True)
     ]
 
 
-def _self_preference(excess: Sequence[float | None], columns: Columns) -> Summary | None:
-    if not any(columns.own) or all(columns.own):
-        return None
-    others = [e for e, own in zip(excess, columns.own, strict=True) if e is not None and not own]
-    mine = [e for e, own in zip(excess, columns.own, strict=True) if e is not None and own]
+def _self_preference(excess: Sequence[float | None], own: Sequence[bool]) -> Summary | None:
+    pairs = [(e, mine) for e, mine in zip(excess, own, strict=True) if e is not None]
+    mine, others = ([e for e, is_mine in pairs if is_mine == kind] for kind in (True, False))
     if not others or not mine:
         return None
     usual = statistics.fmean(others)
@@ -220,96 +195,71 @@ def _self_preference(excess: Sequence[float | None], columns: Columns) -> Summar
 
 
 def uses(found: Quality, repeatable: Proportion | None = None) -> list[Use]:
-    """Return what a judge of this quality is fit for, each with the reason.
-
-    The bounds are those of this module: constants with a name, to be read and disputed.
-    """
-    return [
-        _single(found, repeatable),
-        _comparing(found),
-        _calibrated(found),
-    ]
+    """Return whether a judge of this quality is fit for each use; bounds are module constants."""
+    judged = {
+        "grade single answers": _single(found, repeatable),
+        "compare systems": _comparing(found),
+        "save human labels (calibrated mean)": _calibrated(found),
+    }
+    return [Use(use, fit, reason) for use, (fit, reason) in judged.items()]
 
 
-def _single(found: Quality, repeatable: Proportion | None) -> Use:
-    """Grading single answers: every verdict is to be believed by itself."""
-    use = "grade single answers"
-    if not _parses(found):
-        return Use(use, fit=False, reason=_parse_reason(found))
+def _single(found: Quality, repeatable: Proportion | None) -> tuple[bool, str]:
+    """Check every single verdict: parsed, repeatable and in agreement with people."""
+    if (found.parsed.value or 0.0) < LEAST_PARSED:
+        return False, _parse_reason(found)
     if repeatable is not None and (repeatable.value or 0.0) < LEAST_PARSED:
-        share = repeatable.value or 0.0
-        return Use(use, fit=False, reason=f"asked again, it repeats itself in {share:.0%} only")
+        return False, f"a repeated call gives the same verdict in {repeatable.value or 0:.0%} only"
     if found.kappa is not None and found.kappa.value is not None:
-        return _enough(use, "kappa with people", found.kappa.value, found.kappa.interval,
-                       LEAST_KAPPA)  # fmt: skip
+        return _enough("kappa with people", found.kappa, LEAST_KAPPA)
     least = LEAST_CORRELATION
     if found.ceiling_correlation is not None:
         least = min(least, OF_CEILING * found.ceiling_correlation)
-    value, interval = found.correlation.value, found.correlation.interval
-    return _enough(use, "rank correlation with people", value, interval, least)
+    return _enough("rank correlation with people", found.correlation, least)
 
 
-def _comparing(found: Quality) -> Use:
-    """Comparing systems: errors may remain if they befall all systems alike."""
-    use = "compare systems"
-    if not _parses(found):
-        return Use(use, fit=False, reason=_parse_reason(found))
-    bias = found.length_bias
-    if bias.value is not None and bias.interval is not None and abs(bias.value) > MOST_BIAS:
-        low, high = bias.interval
-        if low > 0 or high < 0:
-            side = "longer" if bias.value > 0 else "shorter"
-            reason = f"it favours {side} answers (correlation {bias.value:.2f})"
-            return Use(use, fit=False, reason=reason)
-    if found.accuracy is not None and found.accuracy.informed is not None:
-        yes, no = found.accuracy.true_yes.interval, found.accuracy.true_no.interval
-        low = (yes[0] if yes else 0.0) + (no[0] if no else 0.0) - 1
-        reason = (
-            f"it is right on {found.accuracy.true_yes.value or 0:.0%} of what people accept and "
-            f"{found.accuracy.true_no.value or 0:.0%} of what they refuse"
-        )
-        return Use(use, low > LEAST_INFORMED, reason)
-    value, interval = found.correlation.value, found.correlation.interval
-    return _enough(use, "rank correlation with people", value, interval, LEAST_INFORMED)
-
-
-def _calibrated(found: Quality) -> Use:
-    """Saving labels: with a human sample beside it, any judge is honest, and some help."""
-    use = "save human labels (calibrated mean)"
-    value, interval = found.correlation.value, found.correlation.interval
-    if value is None or interval is None or interval[0] <= 0:
-        return Use(use, fit=False, reason="no correlation with people beyond chance: it saves none")
-    if (found.parsed.value or 0.0) < HALF:
-        return Use(use, fit=False, reason=_parse_reason(found))
-    return Use(
-        use, fit=True, reason=f"correlation {value:.2f} saves about {value**2:.0%} of labels"
+def _comparing(found: Quality) -> tuple[bool, str]:
+    """Check that errors affect all systems alike."""
+    if (found.parsed.value or 0.0) < LEAST_PARSED:
+        return False, _parse_reason(found)
+    bias, interval = found.length_bias.value or 0.0, found.length_bias.interval
+    if interval is not None and abs(bias) > MOST_BIAS and (interval[0] > 0 or interval[1] < 0):
+        side = "longer" if bias > 0 else "shorter"
+        return False, f"it prefers {side} answers (correlation {bias:.2f})"
+    if found.accuracy is None or found.accuracy.informed is None:
+        return _enough("rank correlation with people", found.correlation, LEAST_INFORMED)
+    yes, no = found.accuracy.true_yes, found.accuracy.true_no
+    low = sum(share.interval[0] if share.interval else 0.0 for share in (yes, no)) - 1
+    return low > LEAST_INFORMED, (
+        f"it is right on {yes.value or 0:.0%} of the answers that people accept and "
+        f"{no.value or 0:.0%} of those that they refuse"
     )
 
 
-def _parses(found: Quality) -> bool:
-    return (found.parsed.value or 0.0) >= LEAST_PARSED
+def _calibrated(found: Quality) -> tuple[bool, str]:
+    """Check the correlation: a human sample corrects every other error."""
+    value, interval = found.correlation.value, found.correlation.interval
+    if value is None or interval is None or interval[0] <= 0:
+        return False, "it saves none: no correlation with people beyond chance"
+    if (found.parsed.value or 0.0) < HALF:
+        return False, _parse_reason(found)
+    return True, f"correlation {value:.2f} saves about {value**2:.0%} of labels"
 
 
 def _parse_reason(found: Quality) -> str:
     return (
         f"a verdict could be read for {found.parsed.count} of {found.parsed.n} items "
-        f"({found.parsed.value or 0:.0%}); {LEAST_PARSED:.0%} are asked for"
+        f"({found.parsed.value or 0:.0%}); {LEAST_PARSED:.0%} are required"
     )
 
 
-def _enough(
-    use: str,
-    what: str,
-    value: float | None,
-    interval: tuple[float, float] | None,
-    least: float,
-) -> Use:
-    if value is None or interval is None:
-        return Use(use, fit=False, reason=f"{what} is not defined: all values are the same")
-    shown = f"{what} {value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"
-    if interval[0] >= least:
-        return Use(use, fit=True, reason=f"{shown}, at least {least:.2f}")
-    if value >= least:
-        reason = f"{shown}: too few items to say that it is at least {least:.2f}"
-        return Use(use, fit=False, reason=reason)
-    return Use(use, fit=False, reason=f"{shown}, below {least:.2f}")
+def _enough(name: str, found: Coefficient, least: float) -> tuple[bool, str]:
+    if found.value is None or found.interval is None:
+        return False, f"{name} is undefined: all values are equal"
+    low, high = found.interval
+    shown = f"{name} {found.value:.2f} [{low:.2f}, {high:.2f}]"
+    if low >= least:
+        return True, f"{shown}, at least {least:.2f}"
+    if found.value >= least:
+        return False, f"{shown}: too few items to show that it is at least {least:.2f}"
+    return False, f"{shown}, below {least:.2f}"

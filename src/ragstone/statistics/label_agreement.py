@@ -1,7 +1,7 @@
 """Labels by several people and by models: majority, agreement, confusion, composition.
 
-Know Your RAG (2024), section 4: each entry's label is the majority vote, entries without one are
-set aside, and an annotator is compared with the majority of the others by Fleiss' kappa of two.
+Know Your RAG (2024), section 4: the label of an entry is the majority vote, entries without a
+majority are set aside, and Fleiss' kappa compares an annotator with the majority of the others.
 """
 
 from __future__ import annotations
@@ -10,58 +10,55 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.statistics.agreement import Agreement, fleiss_kappa
+from ragstone.statistics.agreement import fleiss_kappa
+from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, summarise
 
 Labels = Mapping[str, str]
-"""Item id -> label, by one annotator."""
+"""Item id -> label of one annotator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The label of each item that most of its annotators gave it."""
+    """The labels that more than half of an item's annotators gave it."""
 
     labels: dict[str, str]
     set_aside: tuple[str, ...]
-    """Items without a label that more than half of their annotators gave, in order."""
+    """Items without a majority, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgainstOthers:
-    """An annotator, and models in the same place, against the majority of the other annotators."""
+    """An annotator, and models in their place, against the majority of the other annotators."""
 
     annotator: str
-    kappa: Agreement
-    """Of the annotator and the majority without them."""
-    models: dict[str, Agreement]
-    """Of each model and that same majority."""
+    kappa: Coefficient
+    """Of the annotator and the majority of the others."""
+    models: dict[str, Coefficient]
+    """Model -> kappa of the model and the same majority."""
 
     def shortfall(self, model: str) -> float | None:
-        """Return by which share the model's kappa is lower than the annotator's."""
+        """Return 1 minus the ratio of the model's kappa to the annotator's."""
         own, other = self.kappa.value, self.models[model].value
         return None if not own or other is None else 1 - other / own
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often items of one label (rows) were given another one (columns)."""
+    """The number of items for each pair of a true label (row) and a given label (column)."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
     left_out: int
-    """Items that only one of the two sides labelled."""
+    """Items that only one side labelled."""
 
     @property
     def accuracy(self) -> float | None:
-        """Share of the items with one label on both sides; None where there is no item."""
+        """Share of the items with the same label on both sides; None without items."""
         total = sum(map(sum, self.counts))
-        same = sum(
-            self.counts[r][c]
-            for r, row in enumerate(self.rows)
-            for c, column in enumerate(self.columns)
-            if row == column
-        )
+        named = zip(self.rows, self.counts, strict=True)
+        same = sum(counts[self.columns.index(row)] for row, counts in named)
         return same / total if total else None
 
 
@@ -88,9 +85,8 @@ def against_others(
 ) -> list[AgainstOthers]:
     """Compare each annotator, and each model, with the majority of the other annotators.
 
-    With two annotators the other one is the majority. Items without a majority are left out, for
-    the models as for the annotator, so that the two kappas are of the same items as far as both
-    labelled them.
+    With two annotators the other one is the majority. Items without a majority are left out for
+    annotator and models alike.
     """
     found = []
     for name, labels in annotators.items():
@@ -101,8 +97,8 @@ def against_others(
     return found
 
 
-def kappa_of(one: Labels, other: Labels, *, seed: int = 0) -> Agreement:
-    """Return Fleiss' kappa of two raters over the items that both labelled.
+def kappa_of(one: Labels, other: Labels, *, seed: int = 0) -> Coefficient:
+    """Return Fleiss' kappa of two raters over the items labelled by both.
 
     >>> kappa_of({"1": "x", "2": "y", "3": "x"}, {"1": "x", "2": "y"}).value
     1.0
@@ -111,7 +107,7 @@ def kappa_of(one: Labels, other: Labels, *, seed: int = 0) -> Agreement:
 
 
 def confusion(truth: Labels, given: Labels) -> Confusion:
-    """Return how often each true label (rows) became which label (columns).
+    """Return the confusion matrix over the items labelled on both sides.
 
     >>> confusion({"1": "x", "2": "x"}, {"1": "x", "2": "y"}).counts
     ((1, 1),)
@@ -131,13 +127,10 @@ def confusion(truth: Labels, given: Labels) -> Confusion:
 def composition(
     labels: Sequence[str | Sequence[str]], names: Sequence[str] = ()
 ) -> dict[str, Summary]:
-    """Return label -> the share of the queries that have it, with an interval.
+    """Return label -> share of the queries with that label, with an interval.
 
-    Where a query has several labels the shares sum to more than 1.
-
-    Args:
-        labels: the label, or the labels, of each query.
-        names: labels that stand first, whether they occur or not.
+    `labels` has the label or labels of each query; shares of several labels per query sum to more
+    than 1. `names` are labels that come first, even if no query has them.
 
     >>> composition(["x", "y", "x", "x"])["x"].mean
     0.75
@@ -150,7 +143,7 @@ def composition(
 
 
 def decisions(sets: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return label -> item id -> yes or no: one question an item and label, as annotators decide.
+    """Return label -> item id -> "yes" or "no": one decision per item and label.
 
     >>> decisions({"1": ["x", "y"], "2": ["y"]}, ["x"])
     {'x': {'1': 'yes', '2': 'no'}}

@@ -1,7 +1,7 @@
 """Correlations of metrics with judges or with people, and their table.
 
-BERGEN's Figure 2 (metrics against a judge, data set by data set) and mtRAG's Table 7 (metrics
-against the win rate, weighted) are both of this form.
+Examples: BERGEN's Figure 2 (metrics against a judge, per data set) and mtRAG's Table 7 (metrics
+against the win rate, weighted).
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.core.tables import TextTable
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
-from ragstone.statistics.correlation import Column, Correlation, kendall, pearson, spearman
+from ragstone.statistics.correlation import Column, kendall, pearson, spearman
+from ragstone.statistics.resampling import Coefficient
 
 Kind: TypeAlias = Literal["pearson", "spearman", "kendall"]
-_KINDS: Final[Mapping[str, Callable[..., Correlation]]] = {
+_KINDS: Final[Mapping[str, Callable[..., Coefficient]]] = {
     "pearson": pearson,
     "spearman": spearman,
     "kendall": kendall,
@@ -26,12 +27,12 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class CorrelationRow:
-    """One metric against one judge or rating, within one group of items."""
+    """The correlation of one metric with one judge or rating, within one group of items."""
 
     group: str
     metric: str
     against: str
-    correlation: Correlation
+    correlation: Coefficient
 
 
 def correlations(
@@ -45,17 +46,11 @@ def correlations(
     resamples: int = 2_000,
     seed: int = 0,
 ) -> list[CorrelationRow]:
-    """Return the correlation of every metric with everything in `against`.
+    """Return the correlation of every metric with every column of `against`.
 
-    Args:
-        metrics: name -> one value per item, None where there is none.
-        against: name -> one value per item: a judge's, or people's.
-        groups: one name per item (its data set, a label): rows for each, after those for all.
-        kind: `spearman`, `pearson`, or `kendall` (which takes no weights).
-        weights: how much each item counts; see `inverse_frequency`.
-        clusters: one name per item; whole clusters are resampled.
-        resamples: of the bootstrap.
-        seed: of the resamples.
+    `metrics` and `against` map names to one value or None per item. `groups` has one name per item,
+    such as its data set; the rows of groups follow those of all items. `kendall` takes no weights.
+    Other arguments are those of `pearson`.
 
     >>> rows = correlations({"F1": [0.1, 0.4, 0.9]}, {"people": [1, 2, 4]}, resamples=50)
     >>> rows[0].metric, round(rows[0].correlation.value, 6)
@@ -65,23 +60,27 @@ def correlations(
         raise ConfigError(f"unknown correlation {kind!r}{did_you_mean(kind, _KINDS)}")
     if kind == "kendall" and weights is not None:
         raise ConfigError("kendall takes no weights; use spearman")
-    size = _size({**metrics, **against})
+    sizes = {len(column) for column in (*metrics.values(), *against.values())}
+    if len(sizes) != 1:
+        raise DatasetError(f"columns of {sorted(sizes)} items; all need the same items")
+    chosen = {ALL: list(range(sizes.pop()))}
+    for place, group in enumerate(groups or ()):
+        chosen.setdefault(group, []).append(place)
+    per_item = {"clusters": clusters, "weights": weights}
+    given = {name: column for name, column in per_item.items() if column is not None}
     rows = []
-    for group, places in _places(groups, size).items():
-        options: dict[str, Any] = {"resamples": resamples, "seed": seed}
-        if clusters is not None:
-            options["clusters"] = [clusters[i] for i in places]
-        if weights is not None:
-            options["weights"] = [weights[i] for i in places]
+    for group, places in chosen.items():
+        options: dict[str, Any] = {n: [held[i] for i in places] for n, held in given.items()}
         for name, column in metrics.items():
             for other, target in against.items():
                 pair = ([column[i] for i in places], [target[i] for i in places])
-                rows.append(CorrelationRow(group, name, other, _KINDS[kind](*pair, **options)))
+                found = _KINDS[kind](*pair, **options, resamples=resamples, seed=seed)
+                rows.append(CorrelationRow(group, name, other, found))
     return rows
 
 
 def inverse_frequency(values: Sequence[Hashable]) -> list[float]:
-    """Return weights under which every distinct value counts alike.
+    """Return weights that sum to 1 for every distinct value.
 
     >>> inverse_frequency(["a", "a", "b"])
     [0.5, 0.5, 1.0]
@@ -91,30 +90,12 @@ def inverse_frequency(values: Sequence[Hashable]) -> list[float]:
 
 
 def correlation_table(rows: Sequence[CorrelationRow]) -> str:
-    """Return the rows as a table for the terminal, intervals beside the values."""
-    shown = [
-        [row.group, row.metric, row.against, *_shown(row.correlation), row.correlation.n]
-        for row in rows
-    ]
+    """Return the rows as a table for the terminal."""
+    lines = []
+    for row in rows:
+        found, low_high = row.correlation, row.correlation.interval
+        value = "-" if found.value is None else f"{found.value:.2f}"
+        interval = "-" if low_high is None else f"[{low_high[0]:.2f}, {low_high[1]:.2f}]"
+        lines.append([row.group, row.metric, row.against, value, interval, found.n])
     heads = ["items", "metric", "against", "correlation", "interval", "n"]
-    return str(TextTable(heads, shown))
-
-
-def _shown(found: Correlation) -> tuple[str, str]:
-    value = "-" if found.value is None else f"{found.value:.2f}"
-    held = found.interval
-    return value, "-" if held is None else f"[{held[0]:.2f}, {held[1]:.2f}]"
-
-
-def _size(columns: Mapping[str, Column]) -> int:
-    sizes = {len(column) for column in columns.values()}
-    if len(sizes) != 1:
-        raise DatasetError(f"columns of {sorted(sizes)} items; all must speak of the same items")
-    return sizes.pop()
-
-
-def _places(groups: Sequence[str] | None, size: int) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {ALL: list(range(size))}
-    for place, group in enumerate(groups or ()):
-        found.setdefault(group, []).append(place)
-    return found
+    return str(TextTable(heads, lines))

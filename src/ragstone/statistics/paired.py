@@ -1,4 +1,4 @@
-"""Two systems on the same queries: is the difference real, how large, and what could be seen."""
+"""Two systems on the same queries: their difference, its tests, effect sizes and sample sizes."""
 
 from __future__ import annotations
 
@@ -17,45 +17,43 @@ from ragstone.statistics.permutation import McNemar, mcnemar, sign_flip_p
 from ragstone.statistics.summary import (
     check_confidence,
     cluster_sums,
-    held_clusters,
     mean_interval,
     present,
+    present_clusters,
 )
 
 Correction: TypeAlias = Literal["holm", "benjamini-hochberg", "none"]
 Values: TypeAlias = Sequence[float] | NDArray[np.number]
 
 POWER: Final = 0.8
-"""The chance of finding a difference that sample sizes are planned for."""
-_MOST_QUERIES: Final = 1e9
+"""Probability of finding a difference, for which sample sizes are planned."""
+_MAX_QUERIES: Final = 1e9
 _NORMAL: Final = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What the pairs say about the second system's mean minus the first's."""
+    """The second system's mean minus the first's, with interval, test and effect sizes."""
 
     n: int
     """Pairs."""
     clusters: int
     """Groups of pairs that were drawn, or changed sign, together."""
     difference: float
-    """Mean of the second less mean of the first; for 0/1 labels the risk difference."""
+    """For 0/1 labels this is the risk difference."""
     interval: tuple[float, float] | None
-    """BCa bootstrap over clusters; None with fewer than two."""
+    """BCa bootstrap over clusters; None with fewer than two clusters."""
     p: float
-    """Two-sided, by permutation: the signs of whole clusters."""
+    """Two-sided, by permutation of the signs of clusters."""
     wins: int
     losses: int
     ties: int
     cohens_d: float | None
-    """Mean difference over the standard deviation of the differences; None where that is 0."""
     cliffs_delta: float
-    """P(a value of the second exceeds one of the first) less P(it falls below), pairs ignored."""
     standard_error: float | None
-    """Of the difference, over clusters; None with fewer than two."""
+    """Of the difference, over clusters; None with fewer than two clusters."""
     mcnemar: McNemar | None
-    """Where all values are 0 or 1."""
+    """None if a value is neither 0 nor 1."""
 
 
 def paired_difference(
@@ -84,7 +82,7 @@ def paired_difference(
     check_confidence(confidence)
     first, second = _pairs(a, b)
     gaps = second - first
-    names = held_clusters(clusters, np.ones(len(gaps), dtype=np.bool_))
+    names = present_clusters(clusters, np.ones(len(gaps), dtype=np.bool_))
     sums, sizes = cluster_sums(gaps, names)
     binary = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
     return Difference(
@@ -107,7 +105,7 @@ def _pairs(a: Values, b: Values) -> tuple[Floats, Floats]:
     if len(a) != len(b) or not len(a):
         raise DatasetError(
             f"a paired comparison needs equally many values, at least one: found {len(a)} and "
-            f"{len(b)}; keep the queries that both systems have, in one order"
+            f"{len(b)}; give values of the same queries in the same order"
         )
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     return present(first, "first values")[0], present(second, "second values")[0]
@@ -116,7 +114,7 @@ def _pairs(a: Values, b: Values) -> tuple[Floats, Floats]:
 def cohens_d(differences: Floats) -> float | None:
     """Return the mean over the standard deviation of paired differences (Cohen 1988, d_z).
 
-    0 where all differences are 0, None where they are equal otherwise or there is one alone.
+    0 if all differences are 0; None if they are equal otherwise, or for a single difference.
     """
     if not differences.any():
         return 0.0
@@ -125,7 +123,7 @@ def cohens_d(differences: Floats) -> float | None:
 
 
 def cliffs_delta(a: Floats, b: Floats) -> float:
-    """Return P(b > a) - P(b < a) over all pairs of one value of each (Cliff 1993).
+    """Return P(b > a) - P(b < a) over all pairs of a value of `a` and one of `b` (Cliff 1993).
 
     >>> cliffs_delta(np.array([0.0, 1.0]), np.array([1.0, 2.0]))
     0.75
@@ -145,42 +143,39 @@ def standard_error(sums: Floats, sizes: Floats) -> float | None:
     return math.sqrt(len(sums) / (len(sums) - 1) * float((residuals**2).sum())) / total
 
 
-def minimum_detectable(error: float, *, alpha: float = 0.05, power: float = POWER) -> float:
-    """Return the difference that a two-sided test at `alpha` finds with probability `power`.
+def minimum_detectable(error: float, *, alpha: float = 0.05) -> float:
+    """Return the difference that a two-sided test at `alpha` finds with probability `POWER`.
 
-    `error` is the standard error of the difference: (z(1 - alpha/2) + z(power)) times it.
+    This is (z(1 - alpha/2) + z(POWER)) times `error`, the standard error of the difference.
 
     >>> round(minimum_detectable(0.01), 4)
     0.028
     """
-    if not (0 < alpha < 1 and 0 < power < 1):
-        raise ConfigError(f"alpha {alpha} and power {power} must both lie between 0 and 1")
-    return error * (_NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(power))
+    if not 0 < alpha < 1:
+        raise ConfigError(f"alpha {alpha} is not between 0 and 1; usual is 0.05")
+    return error * (_NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(POWER))
 
 
-def more_queries(
-    n: int, difference: float, error: float, *, alpha: float = 0.05, power: float = POWER
-) -> int | None:
-    """Return how many queries beyond n it takes to find a true difference of this size.
+def more_queries(n: int, difference: float, error: float, *, alpha: float = 0.05) -> int | None:
+    """Return the number of queries beyond n that are needed to find a true difference of this size.
 
-    The standard error falls with the square root of the queries; None where it would take more
-    than a billion: a difference of 0, or of rounding.
+    The standard error falls with the square root of n. None if more than a billion queries would
+    be needed: for a difference of 0, or of rounding.
 
     >>> more_queries(100, 0.02, 0.01)
     97
     """
-    wanted = minimum_detectable(error, alpha=alpha, power=power)
-    if wanted > abs(difference) * math.sqrt(_MOST_QUERIES / n):
+    detectable = minimum_detectable(error, alpha=alpha)
+    if not difference or detectable > abs(difference) * math.sqrt(_MAX_QUERIES / n):
         return None
-    ratio = wanted / abs(difference) if difference else 0.0
-    return max(0, math.ceil(n * ratio**2) - n) if difference else None
+    return max(0, math.ceil(n * (detectable / abs(difference)) ** 2) - n)
 
 
 def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[float]:
-    """Return p values corrected for being many, in the order given.
+    """Return p values with a multiple-testing correction, in the order given.
 
-    `holm` (1979) bounds the chance of any false finding, `benjamini-hochberg` (1995) the expected
-    share of false ones among the findings.
+    `holm` (1979) bounds the probability of any false finding, `benjamini-hochberg` (1995) the
+    expected share of false findings.
 
     Raises:
         ConfigError: an unknown correction.
@@ -193,7 +188,7 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[f
     """
     p = np.asarray(p_values, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
-        raise DatasetError(f"p values lie between 0 and 1, found {list(p_values)}")
+        raise DatasetError(f"p values must be between 0 and 1, found {list(p_values)}")
     order, count = np.argsort(p, kind="stable"), len(p)
     if correction == "holm":
         ordered = np.maximum.accumulate(p[order] * np.arange(count, 0, -1))
@@ -207,6 +202,6 @@ def adjust(p_values: Sequence[float], correction: Correction = "holm") -> list[f
             f"unknown correction {correction!r}; allowed: holm, benjamini-hochberg, none"
         )
     adjusted = np.empty(count)
-    # Rounding in p * m / m must not carry a value below p.
+    # Rounding of p * m / m must not make a value less than p.
     adjusted[order] = np.clip(ordered, p[order], 1.0)
     return adjusted.tolist()

@@ -1,16 +1,15 @@
 """Tests of paired differences: by permutation, computed instead of sampled, and McNemar's.
 
 If two systems are equally good, each difference is as likely to have the other sign. The test's p
-is the share of all 2^n choices of signs whose sum is at least as far from 0 as the one observed.
-Sampling choices leaves p no smaller than 1 in the number of samples, too coarse once a correction
-for many comparisons multiplies it; here the distribution of the sum is computed: every choice for
-few differences, otherwise the product of the cosines that are its Fourier transform.
+is the share of all 2^n choices of signs whose sum is at least as far from 0 as the observed sum.
+Sampling cannot give a p below 1 / samples, too coarse for corrections of many comparisons. Here the
+distribution of the sum is computed: from every choice for few differences, otherwise as a product
+of cosines, its Fourier transform.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,21 +19,21 @@ from numpy.typing import NDArray
 from ragstone.statistics.bootstrap import Floats, power
 
 _ENUMERATED: Final = 14
-"""Up to this many differences other than 0, all choices of signs are gone through."""
+"""Maximum number of differences other than 0 for which all choices of signs are enumerated."""
 _STEPS: Final = (5040, 2520, 840, 420, 240, 120)
 """Grid steps over the largest difference; see `ragstone.statistics.bootstrap`."""
 _LENGTH: Final = 2**15
 _WIDTH: Final = 9.0
-"""Standard deviations on either side that are kept: beyond, a sum of signs has less than 1e-17."""
+"""Standard deviations kept on either side; a sum of signs exceeds them with p below 1e-17."""
 SMALLEST_P: Final = 1e-12
-"""Rounding in the transform hides anything below; smaller values are raised to it."""
+"""Rounding error of the transform; smaller values of p are raised to it."""
 
 
 def sign_flip_p(differences: Floats) -> float:
     """Return the two-sided p of the paired permutation test on a mean difference of 0.
 
     `differences` has shape (clusters,): the difference of each pair, or the sum of the differences
-    of each cluster, whose signs change together. No difference other than 0 gives 1.
+    of each cluster, which change sign together. Without a difference other than 0, p is 1.
 
     >>> sign_flip_p(np.array([1.0, 1.0, 1.0, 0.0, 1.0]))
     0.125
@@ -62,7 +61,7 @@ def _by_transform(sizes: Floats, observed: float) -> float:
     steps = next((s for s in _STEPS if 2 * reach * s + 4 <= _LENGTH), _STEPS[-1])
     length = max(_LENGTH, 2 ** math.ceil(math.log2(2 * reach * steps + 4)))
     places = np.rint(sizes * steps)
-    # What rounding to the grid does to the spread is undone in the unit of the grid.
+    # The unit of the grid compensates the effect of rounding on the spread.
     unit = spread / math.sqrt(float((places**2).sum()))
     probabilities = np.fft.irfft(_cosines(places.astype(np.int64), length), length)
     least = math.ceil(observed / unit - 1e-6)
@@ -76,20 +75,16 @@ def _cosines(places: NDArray[np.int64], length: int) -> Floats:
     wave = np.cos(2 * np.pi * np.arange(length) / length)
     frequencies = np.arange(length // 2 + 1)
     product = np.ones(len(frequencies))
-    for place, count in _counted(places):
+    values, counts = np.unique(places, return_counts=True)
+    for place, count in zip(values.tolist(), counts.tolist(), strict=True):
         # A power of two divides by masking, much faster than the remainder of a division.
         product *= power(wave[frequencies * place & (length - 1)], count)
     return product
 
 
-def _counted(places: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    values, counts = np.unique(places, return_counts=True)
-    return zip(values.tolist(), counts.tolist(), strict=True)
-
-
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """McNemar's test on pairs of 0/1 labels: only the pairs that differ count."""
+    """McNemar's test on the pairs of 0/1 labels that differ."""
 
     wins: int
     """Pairs with 1 in the second and 0 in the first."""
@@ -99,30 +94,29 @@ class McNemar:
     mid_p: float
     """The exact p less half the probability of the observed split: less conservative."""
     odds_ratio: float
-    """Wins over losses, half added to each where one is 0; 1 where no pair differs."""
+    """Wins over losses, with 0.5 added to each if one is 0; 1 if no pair differs."""
 
 
 def mcnemar(a: Floats, b: Floats) -> McNemar:
     """Return McNemar's exact and mid-p test of two rows of 0/1 labels of equal length.
 
     Fagerland, Lydersen and Laake, "The McNemar test for binary matched-pairs data", BMC Medical
-    Research Methodology 13:91, 2013. The exact p equals `sign_flip_p(b - a)`. Pairs are taken as
-    independent: with clusters, use the permutation test over clusters.
+    Research Methodology 13:91, 2013. The exact p equals `sign_flip_p(b - a)`. The test assumes
+    independent pairs: with clusters, use the permutation test over clusters.
 
     >>> mcnemar(np.array([0.0, 0, 0, 0, 1]), np.array([1.0, 1, 1, 1, 1])).mid_p
     0.0625
     """
     wins, losses = int(((b == 1) & (a == 0)).sum()), int(((b == 0) & (a == 1)).sum())
     split, least = wins + losses, min(wins, losses)
-    tail = [_binomial_half(split, k) for k in range(least + 1)]
+    all_ways = math.lgamma(split + 1) - split * math.log(2)
+    # Probabilities of 0 to `least` heads in `split` throws of a fair coin.
+    tail = [
+        math.exp(all_ways - math.lgamma(k + 1) - math.lgamma(split - k + 1))
+        for k in range(least + 1)
+    ]
     exact = 1.0 if wins == losses else min(1.0, 2 * math.fsum(tail))
     mid = min(1.0, 2 * (math.fsum(tail) - tail[-1] / 2))
     more = 0.5 if least == 0 and split else 0.0
     ratio = (wins + more) / (losses + more) if split else 1.0
     return McNemar(wins, losses, exact, mid, ratio)
-
-
-def _binomial_half(n: int, k: int) -> float:
-    """Return the probability of k heads in n throws of a fair coin."""
-    ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-    return math.exp(ways - n * math.log(2))

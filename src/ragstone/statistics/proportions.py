@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ragstone.errors import DatasetError
-from ragstone.statistics.summary import check_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,25 +14,24 @@ class Proportion:
     """A share of some items."""
 
     value: float | None
-    """None of no items."""
+    """None if n is 0."""
     count: int
     n: int
     interval: tuple[float, float] | None
 
 
-def proportion(count: int, n: int, *, confidence: float = 0.95) -> Proportion:
-    """Return count / n with its Wilson interval (JASA 22, 1927), which holds for few items too.
+def proportion(count: int, n: int) -> Proportion:
+    """Return count / n with its 95 % Wilson interval (JASA 22, 1927), valid for few items too.
 
     >>> found = proportion(9, 10)
     >>> found.value, [round(bound, 3) for bound in found.interval]
     (0.9, [0.596, 0.982])
     """
-    check_confidence(confidence)
     if not 0 <= count <= n:
-        raise DatasetError(f"{count} of {n} is no share; the count lies between 0 and n")
+        raise DatasetError(f"{count} of {n} is not a share; the count must be between 0 and n")
     if n == 0:
         return Proportion(None, 0, 0, None)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf(0.975)
     share, shrunk = count / n, 1 + z * z / n
     middle = (share + z * z / (2 * n)) / shrunk
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / shrunk
@@ -41,9 +39,9 @@ def proportion(count: int, n: int, *, confidence: float = 0.95) -> Proportion:
 
 
 def t_quantile(level: float, freedom: float) -> float:
-    """Return Student's t at a level, by the normal quantile's expansion in 1 / freedom.
+    """Return the quantile of Student's t by an expansion of the normal quantile in 1 / freedom.
 
-    Abramowitz and Stegun 26.7.5; from 5 degrees of freedom on good to 1 % at the level 0.975.
+    Abramowitz and Stegun 26.7.5; accurate to 1 % at level 0.975 from 5 degrees of freedom on.
 
     >>> round(t_quantile(0.975, 10), 3), round(t_quantile(0.975, 1e9), 3)
     (2.228, 1.96)

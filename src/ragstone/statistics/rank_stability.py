@@ -1,4 +1,4 @@
-"""Would the leaderboard look the same on other queries? Ranks over bootstrap resamples."""
+"""Ranks of systems over bootstrap resamples: does the leaderboard depend on the queries drawn?"""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from ragstone.errors import DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.paired import Values
-from ragstone.statistics.resampling import percentile_interval, resampled_sums
-from ragstone.statistics.summary import check_confidence, cluster_sums, held_clusters, present
+from ragstone.statistics.resampling import Bootstrap
+from ragstone.statistics.summary import cluster_sums, present, present_clusters
 
 
 @dataclass(frozen=True, slots=True)
 class RankStability:
-    """One system's place, counted from 1, and how it moves over resamples of the queries."""
+    """The rank of one system, counted from 1, and its variation over resamples of the queries."""
 
     system: str
     rank: int
-    """By mean; systems with equal means share the best place among them."""
+    """By mean; systems with equal means share the best rank among them."""
     interval: tuple[float, float] | None
     probabilities: tuple[float, ...]
-    """Of place 1, 2, ... of the leaderboard; they sum to 1 for each system."""
+    """Of rank 1, 2, ...; they sum to 1."""
 
 
 def rank_stability(
@@ -35,15 +35,11 @@ def rank_stability(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[RankStability]:
-    """Return how stable each system's rank is, best first.
+    """Return the rank of each system with its stability, best first.
 
-    Args:
-        scores: system -> values, of the same queries in the same order.
-        clusters: one name per query; whole clusters are drawn.
-        higher_is_better: False for latency, cost, error rates.
-        confidence: of the interval of the rank.
-        resamples: how many leaderboards are drawn.
-        seed: of the draws.
+    `scores` maps systems to values of the same queries in the same order. `clusters` has one name
+    per query; whole clusters are drawn. `higher_is_better` is False for latency, cost, error rates.
+    `resamples` is the number of resampled leaderboards.
 
     Raises:
         DatasetError: no values, unequal lengths, NaN or an infinite value.
@@ -52,23 +48,20 @@ def rank_stability(
     >>> board[0].system, board[0].probabilities
     ('strong', (1.0, 0.0))
     """
-    check_confidence(confidence)
-    table = _columns(scores)
-    if not higher_is_better:
-        table = -table
-    names = held_clusters(clusters, np.ones(len(table), dtype=np.bool_))
+    bootstrap = Bootstrap(confidence, resamples, seed)
+    table = _columns(scores) * (1 if higher_is_better else -1)
+    names = present_clusters(clusters, np.ones(len(table), dtype=np.bool_))
     parts = np.column_stack([cluster_sums(column, names)[0] for column in table.T])
     # All systems share the resample's number of queries, so sums rank as means do.
-    ranks = _ranks(resampled_sums(parts, resamples=resamples, seed=seed))
+    ranks = _ranks(bootstrap.sums(parts))
     now = _ranks(table.sum(axis=0, keepdims=True))[0]
+    every = np.arange(1, len(scores) + 1)
     board = [
         RankStability(
             system=system,
             rank=int(now[place]),
-            interval=percentile_interval(ranks[:, place], confidence) if len(parts) > 1 else None,
-            probabilities=tuple(
-                (ranks[:, [place]] == np.arange(1, len(scores) + 1)).mean(axis=0).tolist()
-            ),
+            interval=bootstrap.interval(ranks[:, place]) if len(parts) > 1 else None,
+            probabilities=tuple((ranks[:, [place]] == every).mean(axis=0).tolist()),
         )
         for place, system in enumerate(scores)
     ]
@@ -85,7 +78,7 @@ def _columns(scores: Mapping[str, Values]) -> Floats:
 
 
 def _ranks(sums: Floats) -> Floats:
-    """Return each row's ranks from 1, the largest first; equal sums share the best place."""
+    """Return each row's ranks from 1, the largest first; equal sums share the best rank."""
     # Sums of the same numbers in another order differ in the last bits; that is a tie.
     rounded = np.round(sums, 9)
     ranks: Floats = 1.0 + (rounded[:, None, :] > rounded[:, :, None]).sum(axis=2)

@@ -1,31 +1,27 @@
-"""Scores of different rankings on one scale."""
+"""Normalisation of the scores of different rankings to one scale."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragstone.errors import RagstoneError
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats: TypeAlias = npt.NDArray[np.float64]
-
-
+Floats: TypeAlias = NDArray[np.float64]
 Normalisation: TypeAlias = Literal["min-max", "z-score", "none"]
 
 
 def on_scale(scores: Floats, normalisation: Normalisation) -> tuple[Floats, float]:
-    """Return the scores of one ranking, at least one, on a scale that others can share.
+    """Return one or more scores of a ranking on a common scale, and the score of other passages.
 
-    The second number is for a passage that the ranking lacks: it is worth the lowest of those that
-    the ranking holds, not 0, which may be high where scores can be negative.
+    A passage that is not in the ranking gets the lowest score of the ranking. 0 could be a high
+    score if scores can be negative.
 
-    - `min-max`: the lowest 0, the highest 1; all 1 where they are equal.
-    - `z-score`: mean 0 and standard deviation (of the population) 1; all 0 where they are equal.
-    - `none`: as they are.
+    - `min-max`: the lowest score is 0, the highest 1; all are 1 if they are equal.
+    - `z-score`: mean 0 and population standard deviation 1; all are 0 if they are equal.
+    - `none`: unchanged.
 
     Raises:
         RagstoneError: a score is not a finite number.
@@ -34,7 +30,7 @@ def on_scale(scores: Floats, normalisation: Normalisation) -> tuple[Floats, floa
     (array([1. , 0.5, 0. ]), 0.0)
     """
     if not np.isfinite(scores).all():
-        raise RagstoneError("a retriever gave a score that is not finite; rrf reads ranks alone")
+        raise RagstoneError("a retriever returned a score that is not finite; rrf uses ranks only")
     lowest, spread = scores.min(), np.ptp(scores)
     if normalisation == "min-max":
         return ((scores - lowest) / spread if spread else np.ones(len(scores))), 0.0

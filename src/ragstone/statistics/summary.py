@@ -1,11 +1,11 @@
-"""A mean never stands alone: with it stand its n, what is lacking, and an interval."""
+"""Means with their n, the counts of missing and failed items, and an interval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +19,31 @@ from ragstone.types import one_line
 if TYPE_CHECKING:
     from arro3.core import Table
 
+Numbers: TypeAlias = NDArray[np.int64]
 HEADERS: Final = ("mean", "interval", "n", "missing", "failed", "n/a")
 
 
 @dataclass(frozen=True, slots=True)
 class Summary(Shown):
-    """The mean of some values, and what a reader must know to judge it."""
+    """The mean of some values, with the numbers that a reader needs to judge it."""
 
     mean: float | None
-    """None where there is no value."""
+    """None without values."""
     n: int
     """Values in the mean."""
     failed: int = 0
-    """Items without a value because something went wrong; not in the mean."""
+    """Items without a value because of an error; not in the mean."""
     not_applicable: int = 0
     """Items for which the metric is not defined; not in the mean."""
     missing: int = 0
-    """Items that the system did not deliver: 0 each, and within n."""
+    """Items that the system did not return; each counts as 0, within n."""
     interval: tuple[float, float] | None = None
-    """None where fewer than two clusters leave nothing to judge the spread by."""
+    """None with fewer than two clusters."""
 
     __repr__ = one_line
 
     def parts(self) -> Iterator[TextTable]:
-        """Yield the table that `print` shows."""
+        """Yield the summary as a table of one row."""
         yield TextTable(HEADERS, [self.cells()])
 
     def cells(self) -> tuple[str, ...]:
@@ -60,12 +61,11 @@ class Summary(Shown):
 
 def summaries_table(summaries: Iterable[Summary]) -> Table:
     """Return the SUMMARIES table of some summaries."""
-    rows = [{**asdict(s), **_bounds(s.interval)} for s in summaries]
+    rows = []
+    for summary in summaries:
+        low, high = summary.interval or (None, None)
+        rows.append({**asdict(summary), "low": low, "high": high})
     return to_table(SUMMARIES, {name: [row[name] for row in rows] for name in SUMMARIES.names})
-
-
-def _bounds(interval: tuple[float, float] | None) -> dict[str, float | None]:
-    return dict(zip(("low", "high"), interval or (None, None), strict=True))
 
 
 def summarise(
@@ -82,18 +82,17 @@ def summarise(
     The interval is computed exactly (`ragstone.statistics.bootstrap`): no resamples, no seed.
 
     Args:
-        values: one number per item; a None is an item that failed, and is added to `failed`.
-        clusters: one name per value, the items of one conversation or source document sharing
-            one; whole clusters are drawn. Without it each item is drawn on its own.
+        values: one number per item; None for a failed item, which is added to `failed`.
+        clusters: one name per value, such as its conversation or source document. Whole clusters
+            are drawn; if None, each item is drawn on its own.
         confidence: of the interval, between 0 and 1.
-        failed: items that failed and are not among `values`.
-        not_applicable: items for which the metric is not defined, not among `values`.
-        missing: how many of the values are zeros of items that the system did not deliver.
+        failed: number of failed items that are not in `values`.
+        not_applicable: number of items for which the metric is undefined; not in `values`.
+        missing: number of `values` that are zeros of items that the system did not return.
 
     Returns:
-        For no value at all: mean None and interval None; for fewer than two clusters: interval
-        None; for equal values: an interval of width 0, which says that no item differed from
-        another, not that the mean is certain.
+        A summary. Equal values have an interval of width 0: no item differed from another, but the
+        mean is not certain.
 
     Raises:
         DatasetError: a value is NaN or infinite, or `clusters` has another length.
@@ -111,7 +110,7 @@ def summarise(
         failed=failed + len(held) - len(numbers),
         not_applicable=not_applicable,
         missing=missing,
-        interval=mean_interval(numbers, held_clusters(clusters, held), confidence),
+        interval=mean_interval(numbers, present_clusters(clusters, held), confidence),
     )
 
 
@@ -122,23 +121,35 @@ def mean_interval(
     sums, sizes = cluster_sums(values, clusters)
     if len(sums) < 2:  # noqa: PLR2004 - one cluster shows no spread
         return None
-    low, high = ratio_interval(sums, sizes, confidence)
-    return _within(low, values), _within(high, values)
-
-
-def _within(bound: float, values: Floats) -> float:
-    """Keep rounding in the last place from pushing a bound out of the values' range."""
-    return float(min(max(bound, values.min()), values.max()))
+    # Rounding in the last place must not push a bound out of the values' range.
+    low, high = np.clip(ratio_interval(sums, sizes, confidence), values.min(), values.max())
+    return float(low), float(high)
 
 
 def cluster_sums(values: Floats, clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
     """Return the sum and the size of each cluster, in order of first appearance."""
     if clusters is None:
         return values, np.ones(len(values))
-    places: dict[Hashable, int] = {}
-    member = np.array([places.setdefault(c, len(places)) for c in clusters], dtype=np.int64)
-    sums = np.bincount(member, values, len(places)).astype(np.float64)
-    return sums, np.bincount(member).astype(np.float64)
+    members = cluster_numbers(clusters)
+    return np.bincount(members, values).astype(float), np.bincount(members).astype(float)
+
+
+def cluster_numbers(clusters: Iterable[Hashable]) -> Numbers:
+    """Return the number of each item's cluster, counted from 0 by first appearance."""
+    numbers: dict[Hashable, int] = {}
+    found = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+    return np.array(found, dtype=np.int64)
+
+
+def clusters_of(
+    query_ids: Iterable[str], clusters: Mapping[str, Hashable] | None
+) -> list[Hashable] | None:
+    """Return the clusters of some queries; a query without one is a cluster on its own.
+
+    >>> clusters_of(["a", "b"], {"a": "c"})
+    ['c', ('', 'b')]
+    """
+    return [clusters.get(q, ("", q)) for q in query_ids] if clusters else None
 
 
 def present(
@@ -158,13 +169,12 @@ def present(
     if not np.isfinite(numbers).all():
         place = int(np.flatnonzero(held)[~np.isfinite(numbers)][0])
         raise DatasetError(
-            f"{name}: place {place} holds {values[place]}; a value is a finite number, or None "
-            "with a reason where there is none"
+            f"{name}: place {place} is {values[place]}; every value must be a finite number or None"
         )
     return numbers, held
 
 
-def held_clusters(
+def present_clusters(
     clusters: Sequence[Hashable] | None, held: NDArray[np.bool_]
 ) -> Sequence[Hashable] | None:
     """Return the clusters of the values that are present.
@@ -180,6 +190,6 @@ def held_clusters(
 
 
 def check_confidence(confidence: float) -> None:
-    """Raise `ConfigError` unless `confidence` lies between 0 and 1."""
+    """Raise `ConfigError` if `confidence` is not between 0 and 1."""
     if not 0 < confidence < 1:
         raise ConfigError(f"confidence {confidence} is not between 0 and 1; usual is 0.95")

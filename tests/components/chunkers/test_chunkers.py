@@ -1,4 +1,4 @@
-"""Every chunker on every kind of text: offsets hold, nothing is lost, overlaps are exact."""
+"""Every chunker on every kind of text: correct offsets, complete texts, exact overlaps."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _cut(chunker: Chunker, text: str, **fields: Any) -> list[Passage]:
 
 
 def _check_faithful(chunker: Chunker, text: str) -> None:
-    """The text is the document's; spans begin at 0, leave no gap, go forward, end at the end."""
+    """Check that spans begin at 0, leave no gap, move forward and end with the text."""
     passages = _cut(chunker, text)
     spans = [(int(str(p.labels["start"])), int(str(p.labels["end"]))) for p in passages]
 
@@ -79,7 +79,7 @@ def _check_faithful(chunker: Chunker, text: str) -> None:
 
 @pytest.mark.parametrize("chunker", CHUNKERS, ids=repr)
 @pytest.mark.parametrize("kind", TEXTS)
-def test_passages_are_the_documents_text_and_lose_nothing(chunker: Chunker, kind: str) -> None:
+def test_passages_cover_the_whole_text(chunker: Chunker, kind: str) -> None:
     """In every script, with marks, line ends, emoji and words of any length."""
     _check_faithful(chunker, TEXTS[kind])
 
@@ -87,15 +87,15 @@ def test_passages_are_the_documents_text_and_lose_nothing(chunker: Chunker, kind
 @pytest.mark.parametrize("chunker", CHUNKERS, ids=repr)
 @given(text=any_text)
 @settings(max_examples=40, deadline=None)
-def test_any_text_is_cut_faithfully(chunker: Chunker, text: str) -> None:
-    """Whatever the characters."""
+def test_passages_cover_any_text(chunker: Chunker, text: str) -> None:
+    """Random texts of any characters."""
     _check_faithful(chunker, text)
 
 
 @pytest.mark.parametrize("chunker", CHUNKERS, ids=repr)
 @pytest.mark.parametrize("text", ["", " \n\t ", "\u3000"])
 def test_a_document_without_text_has_no_passage(chunker: Chunker, text: str) -> None:
-    """White space alone is nothing to be found."""
+    """White space is not a passage."""
     assert _cut(chunker, text) == []
 
 
@@ -107,7 +107,7 @@ def test_a_document_without_text_has_no_passage(chunker: Chunker, text: str) -> 
 )
 @settings(max_examples=60, deadline=None)
 def test_windows_of_words_overlap_exactly(count: int, size: int, overlap: int, unit: Any) -> None:
-    """All but the last have `size` units, and each begins with the last `overlap` of the other."""
+    """All but the last have `size` units; each begins with the last `overlap` of the one before."""
     if overlap >= size:
         return
     units = [chr(0x4E00 + n) for n in range(count)]
@@ -122,7 +122,7 @@ def test_windows_of_words_overlap_exactly(count: int, size: int, overlap: int, u
 @given(st.integers(1, 900), st.integers(2, 40), st.data())
 @settings(max_examples=40, deadline=None)
 def test_windows_of_tokens_overlap_exactly(count: int, size: int, data: st.DataObject) -> None:
-    """Counted by the tokenizer: `size` tokens in all windows but the last, `overlap` shared."""
+    """All but the last have `size` tokens, counted by the tokenizer, and share `overlap`."""
     overlap = data.draw(st.integers(0, size - 1))
     text = " ".join(["one", "two", "unbelievably", "three,"][n % 4] for n in range(count))
     starts = tokens(text, BUNDLED).starts
@@ -135,8 +135,8 @@ def test_windows_of_tokens_overlap_exactly(count: int, size: int, data: st.DataO
     assert all(n == overlap for n in shared)
 
 
-def test_words_are_counted_where_they_are_spaced_and_characters_where_not() -> None:
-    """100 of either; a Thai vowel sign stays with its letter and is not counted."""
+def test_units_are_words_or_characters_by_script() -> None:
+    """100 of either; a Thai vowel sign belongs to its letter and does not count."""
     english = [p.text.split() for p in _cut(Words(), ENGLISH * 20)]
     thai = [p.text for p in _cut(Words(), THAI * 10)]
     counted = [len(re.findall(r"[^\s\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]", text)) for text in thai]
@@ -146,8 +146,8 @@ def test_words_are_counted_where_they_are_spaced_and_characters_where_not() -> N
     assert not any(re.match(r"[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]", text) for text in thai)
 
 
-def test_korean_is_cut_by_words_and_a_chinese_text_with_latin_names_by_characters() -> None:
-    """By the script of most letters of the document."""
+def test_the_script_of_most_letters_decides_the_unit() -> None:
+    """Korean is cut by words, a Chinese text with Latin names by characters."""
     korean = _cut(Words(5), TEXTS["korean"])
     chinese = _cut(Words(5), "我們在 Lisbon 看見了海。" * 4)
 
@@ -155,7 +155,7 @@ def test_korean_is_cut_by_words_and_a_chinese_text_with_latin_names_by_character
     assert chinese[0].text == "我們在 Li"
 
 
-def test_a_letter_and_its_mark_are_never_parted() -> None:
+def test_a_letter_keeps_its_mark() -> None:
     """A window of characters never begins with a combining mark."""
     passages = _cut(Words(3, unit="characters"), TEXTS["combining"])
 
@@ -163,8 +163,8 @@ def test_a_letter_and_its_mark_are_never_parted() -> None:
 
 
 @pytest.mark.parametrize("kind", ["english", "right to left", "chinese", "japanese", "hindi"])
-def test_sentences_are_kept_whole_and_fit(kind: str) -> None:
-    """No passage is over the limit, each ends where a sentence ends, and one more would not fit."""
+def test_passages_contain_as_many_whole_sentences_as_fit(kind: str) -> None:
+    """Each passage is within the limit and ends with a sentence; one more would not fit."""
     size = 40
     passages = _cut(Sentences(size), TEXTS[kind])
     lengths = [len(tokens(p.text, BUNDLED).starts) for p in passages]
@@ -174,8 +174,8 @@ def test_sentences_are_kept_whole_and_fit(kind: str) -> None:
     assert len(passages) < len(_cut(Sentences(15), TEXTS[kind]))
 
 
-def test_abbreviations_and_numbers_end_no_sentence() -> None:
-    """`Dr.` and `3.5` stand within a sentence."""
+def test_abbreviations_and_numbers_do_not_end_a_sentence() -> None:
+    """`Dr.` and `3.5` are within a sentence."""
     texts = [p.text for p in _cut(Sentences(16), ENGLISH)]
 
     assert texts[0].startswith("Dr. Smith came home at 3.5 p.m. today.")
@@ -183,7 +183,7 @@ def test_abbreviations_and_numbers_end_no_sentence() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 330])
 def test_a_sentence_over_the_limit_is_cut_between_words(size: int) -> None:
-    """100,000 words without a full stop: every passage is within the limit, no word is cut."""
+    """100,000 words without a full stop: every passage fits and words stay whole."""
     words = ["tokenization", "of", "words"] * (33_334 if size == 330 else 300)
     passages = _cut(Sentences(size), " ".join(words[:100_000]))
 
@@ -193,15 +193,15 @@ def test_a_sentence_over_the_limit_is_cut_between_words(size: int) -> None:
     assert all(len(tokens(p.text, BUNDLED).starts) <= max(size, 2) for p in held)
 
 
-def test_thai_has_no_sentences_and_is_cut_at_the_limit_between_phrases() -> None:
-    """No mark ends them, and the bundled tokenizer takes a phrase without a space for one token."""
+def test_thai_is_cut_at_the_limit_between_phrases() -> None:
+    """Thai has no sentence marks, and the bundled tokenizer makes one token of a phrase."""
     passages = _cut(Sentences(3), THAI * 10)
 
     assert [len(p.text.split()) for p in passages] == [3] * 6 + [2]
     assert len(tokens(THAI, BUNDLED).starts) == 2
 
 
-def test_sentences_may_overlap_by_whole_sentences() -> None:
+def test_overlaps_are_whole_sentences() -> None:
     """The next passage begins with the last sentences that fit into the overlap."""
     text = "".join(f"Sentence number {n} is here. " for n in range(20))
     passages = [p.text for p in _cut(Sentences(24, overlap=12), text)]
@@ -211,12 +211,12 @@ def test_sentences_may_overlap_by_whole_sentences() -> None:
 
 
 def test_a_text_without_spaces_is_one_word() -> None:
-    """Such as a key or a sequence: a word has no place to be cut at."""
+    """A key or a sequence, for example, cannot be cut inside of the word."""
     assert [len(p.text) for p in _cut(Words(), "x" * 100_000)] == [100_000]
     assert [len(p.text) for p in _cut(Sentences(), "x" * 100_000)] == [100_000]
 
 
-def test_whole_documents_keep_their_ids_and_stretches_say_where_they_stand() -> None:
+def test_whole_documents_keep_their_ids_and_parts_have_offsets() -> None:
     """The title stays in its own column, for all chunkers."""
     (whole,) = _cut(Whole(), "A text.", title="Title")
     (part,) = _cut(Whole(), "A text.", offset=100, complete=False)
@@ -229,21 +229,21 @@ def test_whole_documents_keep_their_ids_and_stretches_say_where_they_stand() -> 
 
 @pytest.mark.parametrize("name", ["words", "tokens", "sentences"])
 @pytest.mark.parametrize("written", ["(10, overlap=10)", "(10, overlap=11)", "(10, overlap=-1)"])
-def test_an_overlap_that_does_not_go_forward_is_refused(name: str, written: str) -> None:
-    """Size 10 leaves overlaps from 0 to 9."""
+def test_an_overlap_of_the_size_or_more_is_refused(name: str, written: str) -> None:
+    """Size 10 allows overlaps from 0 to 9."""
     with pytest.raises(ConfigError, match="less than the size 10"):
         create("chunkers", name + written, where="test")
 
 
 def test_a_size_below_one_is_refused() -> None:
-    """There is no empty passage."""
+    """Passages are not empty."""
     with pytest.raises(ConfigError, match="size must be 1 or more, found 0"):
         Words(0)
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN["chunkers"]))
 def test_every_chunker_keeps_the_contract(name: str) -> None:
-    """It is made by its name, cuts with its defaults, and is part of a key."""
+    """It is created by its name, cuts with its defaults, and is part of a cache key."""
     from ragstone.core.fingerprint import cache_key_parts
 
     chunker = create("chunkers", name, where="test")

@@ -1,4 +1,4 @@
-"""Context settings show the passages their rule says, and nothing else."""
+"""Context settings show exactly the passages of their rule."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def built(
     ids=lambda value: getattr(value, "setting", None),
 )
 def test_each_rule_shows_its_passages(builder: ContextSetting, ids: tuple[str, ...]) -> None:
-    """Which passages, and in what order."""
+    """The passages and their order are those of the rule."""
     assert built(builder, QUERY, GOLD, NOISE, FOUND).passage_ids == ids
 
 
 def test_a_passage_is_shown_with_its_title_and_its_origin() -> None:
-    """The title stands above the text, and the origin says where the passage came from."""
+    """The title is above the text; the origin is gold, noise or retrieved."""
     context = built(GoldNoise(1, position="last"), QUERY, GOLD, NOISE, FOUND)
 
     assert context.passages[2].text == "Two\ntwo"
@@ -82,23 +82,23 @@ def test_a_passage_is_shown_with_its_title_and_its_origin() -> None:
         (GoldRetrieved(5, max_gold=None), "gold+retrieved(5, max_gold=null)", [0, 1, 2, 3, 4]),
     ],
 )
-def test_gold_within_retrieved_is_defined_for_few_gold_passages(
+def test_gold_retrieved_applies_to_queries_with_few_gold_passages(
     builder: GoldRetrieved, name: str, defined: list[int]
 ) -> None:
-    """Two of five passages at most, unless told otherwise; its name says so and makes it again."""
+    """At most two gold passages by default; the name contains another bound and round-trips."""
     assert builder.setting == name
     assert create("context_settings", name, where="setting") == builder
     assert [gold for gold in range(5) if not builder.not_applicable(gold)] == defined
 
 
-def test_no_gold_passage_at_all_is_a_wrong_bound() -> None:
-    """A bound of 0 would leave out every query that the setting is for."""
+def test_a_max_gold_of_0_is_refused() -> None:
+    """It would leave out every query that the setting is for."""
     with pytest.raises(ConfigError, match="max_gold is 0"):
         GoldRetrieved(5, max_gold=0)
 
 
-def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:
-    """Built twice, a context is the same; over many queries, gold stands at every place."""
+def test_a_random_position_depends_only_on_query_and_seed() -> None:
+    """A context built twice is the same; over many queries, gold is at every position."""
     builder = GoldNoise(2)
     one = GoldPassages(GOLD.passages[:1])
     places = Counter(
@@ -121,10 +121,10 @@ def test_a_random_place_depends_on_the_query_and_the_seed_alone() -> None:
     )
 )
 def test_the_name_of_a_setting_round_trips(builder: ContextSetting) -> None:
-    """Reading the canonical name gives the setting back."""
+    """The canonical name creates the same setting."""
     assert create("context_settings", builder.setting, where="test") == builder
 
 
 def test_a_query_without_gold_gets_an_empty_gold_context() -> None:
-    """An unanswerable query has nothing to show."""
+    """An unanswerable query has no gold passages to show."""
     assert built(Gold(), QUERY, GoldPassages(()), NOISE, FOUND).passages == ()

@@ -1,4 +1,4 @@
-"""BERTScore metrics: names, options and errors; the figures are compared with the package's."""
+"""BERTScore metrics: names, options and errors. A comparison test checks their values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from tests.support import answer_value
 
 from ragstone.components.metrics import bert_encoder
 from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -13,11 +14,11 @@ from ragstone.components.metrics.bert_score import BertScoreR
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.components.metrics.rb_agg import rb_agg
-from ragstone.components.metrics.rouge_l import rouge_l
 from ragstone.core.offline import no_network
 from ragstone.errors import ConfigError, MissingDependency, ModelFileError
 from ragstone.models.bundled import MODELS
 from ragstone.models.locate import ENCODER, find_model, weights_digest
+from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage
 
 NAMES = [
@@ -31,7 +32,7 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_round_trip(name: str) -> None:
-    """Model, layer and baseline are part of the name where they are not the published ones."""
+    """Model, layer and baseline are part of the name unless they are the published ones."""
     assert str(parse_metric(name)) == name
 
 
@@ -44,7 +45,7 @@ def test_names_round_trip(name: str) -> None:
         ("RB_agg(model=mine/folder)", "RB_agg(model=mine/folder,rescale=false)"),
     ],
 )
-def test_what_has_no_baseline_is_named_so(spelling: str, name: str) -> None:
+def test_the_name_shows_a_missing_baseline(spelling: str, name: str) -> None:
     """Another model or layer is not rescaled unless its baseline is given."""
     assert str(parse_metric(spelling)) == name
 
@@ -60,14 +61,14 @@ def test_what_has_no_baseline_is_named_so(spelling: str, name: str) -> None:
         ("RB_agg(recall_baseline=0.5)", "both baselines"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(name: str, said: str) -> None:
-    """Before any model is looked for."""
+def test_invalid_options_are_refused(name: str, said: str) -> None:
+    """The error comes before any model is searched."""
     with pytest.raises(ConfigError, match=said):
         parse_metric(name)
 
 
-def test_an_encoder_that_is_absent_says_how_to_give_a_folder(tmp_path: Path) -> None:
-    """A folder without a model, a path that is not there, the default without network."""
+def test_the_error_of_a_missing_encoder_explains_folders(tmp_path: Path) -> None:
+    """A folder without a model, a path that does not exist, the default model without network."""
     with pytest.raises(ModelFileError, match=r"config\.json"):
         find_model(str(tmp_path), kind=ENCODER)
     with pytest.raises(ModelFileError, match="model=FOLDER"):
@@ -80,16 +81,16 @@ def test_an_encoder_that_is_absent_says_how_to_give_a_folder(tmp_path: Path) -> 
             find_model("microsoft/deberta-xlarge-mnli", kind=ENCODER)
 
 
-def test_torch_that_is_absent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the extra that installs it."""
+def test_the_error_of_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names torch and the extra that installs it."""
     monkeypatch.setattr(importlib.util, "find_spec", {}.get)
 
     with pytest.raises(MissingDependency, match=r"torch.*ragstone\[hf\]"):
         bert_encoder.check_runnable("microsoft/deberta-xlarge-mnli", 40)
 
 
-def test_the_digest_is_that_of_weights_and_tokenizer(tmp_path: Path) -> None:
-    """A changed tokenizer changes it; a read-me does not. Pickled weights are the second choice."""
+def test_the_digest_is_of_weights_and_tokenizer(tmp_path: Path) -> None:
+    """It changes with the tokenizer, not with a read-me; safetensors replace pickled weights."""
     for name in ("config.json", "tokenizer.json", "pytorch_model.bin"):
         (tmp_path / name).write_text(name, encoding="utf-8")
     before = weights_digest(str(tmp_path), kind=ENCODER)
@@ -105,7 +106,7 @@ def test_the_digest_is_that_of_weights_and_tokenizer(tmp_path: Path) -> None:
 
 @pytest.fixture
 def scored(monkeypatch: pytest.MonkeyPatch) -> AnswerBatch:
-    """Return two answers, and let BERTScore be 0.6 for texts of one first letter, else 0.2."""
+    """Return two answers; BERTScore is 0.6 for texts with the same first letter, else 0.2."""
 
     def scores(pairs: list[tuple[str, str]], *_options: object) -> list[Overlap]:
         values = [0.6 if said[:1] == wanted[:1] else 0.2 for said, wanted in pairs]
@@ -119,7 +120,7 @@ def scored(monkeypatch: pytest.MonkeyPatch) -> AnswerBatch:
 
 
 def test_the_best_gold_answer_and_the_best_passage_count(scored: AnswerBatch) -> None:
-    """Rescaled with the published baseline; no passage gives 0."""
+    """Values are rescaled with the published baseline; an empty context gives 0."""
     recall = (0.6 - 0.5170288) / (1 - 0.5170288)
     precision = (0.6 - 0.5169066) / (1 - 0.5169066)
 
@@ -128,8 +129,8 @@ def test_the_best_gold_answer_and_the_best_passage_count(scored: AnswerBatch) ->
     assert known == pytest.approx([precision, 0.0])
 
 
-def test_rb_agg_puts_its_parts_together(scored: AnswerBatch) -> None:
-    """The first gold answer in mtRAG's form, the best in the clipped one; no passage gives 0."""
+def test_rb_agg_combines_its_parts(scored: AnswerBatch) -> None:
+    """MtRAG's form uses the first gold answer, the clipped one the best; no passage gives 0."""
     low = (0.2 - 0.5170288) / (1 - 0.5170288)
     high = (0.6 - 0.5170288) / (1 - 0.5170288)
     known = (0.6 - 0.5169066) / (1 - 0.5169066)
@@ -137,9 +138,9 @@ def test_rb_agg_puts_its_parts_together(scored: AnswerBatch) -> None:
     published = parse_metric("RB_agg").values(scored)  # type: ignore[arg-type]
     clipped = parse_metric("RB_agg(variant=clipped)").values(scored)  # type: ignore[arg-type]
 
-    first = rouge_l("a gold", ["b other"])
+    first = answer_value("ROUGE-L", "a gold", ["b other"])
     assert published == pytest.approx([rb_agg(first, low, known), 0.0])
-    best = rouge_l("a gold", ["a gold answer"])
+    best = answer_value("ROUGE-L", "a gold", ["a gold answer"])
     assert clipped == pytest.approx([rb_agg(best, high, known, variant="clipped"), 0.0])
     assert clipped[0] > 0.1
 
@@ -155,19 +156,19 @@ TEXTS = [
 
 @pytest.fixture
 def bundled_minilm() -> None:
-    """Skip where the bundled encoder was not fetched."""
+    """Skip if the bundled encoder was not fetched."""
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
 
 
 @pytest.mark.usefixtures("bundled_minilm")
 def test_the_bundled_encoder_needs_no_torch() -> None:
-    """RB_agg of texts that are the same is 1, of unrelated ones low; the name says the encoder."""
+    """RB_agg of equal texts is 1 and of unrelated ones low; the name shows the encoder."""
     metric = parse_metric("RB_agg(model=all-minilm-l6-v2)")
     shown = Context("q", "gold", (ContextPassage("p", "The tower stands in Paris.", "gold"),))
     said = ["The tower stands in Paris.", "Its paint is brown."]
     gold = [("The tower stands in Paris.",)] * 2
-    metric.check()  # type: ignore[union-attr]
+    metric.check(Services())
 
     same, other = metric.values(AnswerBatch(said, gold, [""] * 2, [shown] * 2, [""] * 2))  # type: ignore[arg-type]
 
@@ -179,7 +180,7 @@ def test_the_bundled_encoder_needs_no_torch() -> None:
 @pytest.mark.needs("torch", "transformers")
 @pytest.mark.usefixtures("bundled_minilm")
 def test_the_bundled_encoder_agrees_with_transformers() -> None:
-    """Both ways give the same scores, to 1e-4; a long text is cut in both."""
+    """Both scores are equal to 1e-4; both cut a long text."""
     ours = bert_encoder.bert_scores(TEXTS, "all-minilm-l6-v2")
     theirs = bert_encoder.bert_scores(TEXTS, str(find_model("all-minilm-l6-v2", kind=ENCODER)))
 

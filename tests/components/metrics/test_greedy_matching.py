@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragstone.components.metrics.greedy_matching import greedy_match, load_encoder, rescaled
+from ragstone.components.metrics.bert_encoder import load_bundled
+from ragstone.components.metrics.greedy_matching import greedy_match, rescaled
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.components.metrics.score import score_answers
@@ -14,7 +15,7 @@ from ragstone.types import Context, ContextPassage, Prediction, Query
 
 
 def test_tokens_are_paired_with_the_most_similar() -> None:
-    """Precision over the answer's tokens, recall over the gold answer's, marks not counted."""
+    """Precision is over the answer's tokens, recall over the gold answer's; marks do not count."""
     axes = np.eye(4, dtype=np.float32)
     between = (axes[0] + axes[1]) / np.sqrt(2.0, dtype=np.float32)
     said = np.stack([axes[3], axes[0], between, axes[3]])
@@ -27,15 +28,15 @@ def test_tokens_are_paired_with_the_most_similar() -> None:
     assert found.recall == pytest.approx((1 + half + 0) / 3)
 
 
-def test_a_text_without_tokens_of_its_own_matches_nothing() -> None:
-    """Marks alone leave nothing to average over."""
+def test_a_text_of_marks_alone_matches_nothing() -> None:
+    """There is no token to average over, so that all values are 0."""
     marks = np.eye(2, dtype=np.float32)
 
     assert greedy_match(marks, np.stack([marks[0], marks[0], marks[1]])) == Overlap()
 
 
 def test_rescaling_puts_the_baseline_at_0() -> None:
-    """1 stays 1, an empty answer's raw 0 becomes -1.07 with mtRAG's baseline of recall."""
+    """1 stays 1; the raw 0 of an empty answer becomes -1.07 with mtRAG's baseline of recall."""
     assert rescaled(0.5170, 0.5170) == 0.0
     assert rescaled(1.0, 0.5170) == 1.0
     assert rescaled(0.0, 0.5170) == pytest.approx(-1.07, abs=5e-3)
@@ -47,7 +48,7 @@ def test_rescaling_puts_the_baseline_at_0() -> None:
 def scores() -> dict[str, list[float]]:
     """Return three metrics of a paraphrase, an unrelated answer and an empty one."""
     try:
-        load_encoder("all-minilm-l6-v2")
+        load_bundled("all-minilm-l6-v2")
     except ModelFileError as error:
         pytest.skip(f"the bundled encoder is not there: {error}")
     answers = ["The capital of Portugal is Lisbon.", "Bananas are yellow.", ""]
@@ -68,7 +69,7 @@ def scores() -> dict[str, list[float]]:
 def test_a_paraphrase_is_nearer_than_an_unrelated_answer(
     scores: dict[str, list[float]], name: str
 ) -> None:
-    """The bundled encoder tells them apart; an empty answer gets 0."""
+    """A paraphrase scores well above an unrelated answer; an empty answer gets 0."""
     paraphrase, unrelated, empty = scores[name]
 
     assert 1.0 > paraphrase > unrelated + 0.2
@@ -76,7 +77,7 @@ def test_a_paraphrase_is_nearer_than_an_unrelated_answer(
 
 
 def test_the_gold_answer_itself_gets_1(scores: dict[str, list[float]]) -> None:
-    """Every token is its own most similar one."""
+    """Every token is most similar to itself."""
     assert scores
     query, answer = Query("q", "?", ("Lisbon", "Lisboa")), [Prediction("q", "Lisboa")]
 
@@ -86,6 +87,6 @@ def test_the_gold_answer_itself_gets_1(scores: dict[str, list[float]]) -> None:
 
 
 def test_options_are_part_of_the_name() -> None:
-    """Which of the three, and which encoder."""
+    """The name shows the rate and the encoder."""
     for name in ("token-similarity(of=recall)", "token-similarity(of=precision,model=my/folder)"):
         assert str(parse_metric(name)) == name

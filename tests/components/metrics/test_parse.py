@@ -1,4 +1,4 @@
-"""Metric names: they round-trip, spellings are understood, mistakes are met with a way out."""
+"""Metric names: round trips, accepted spellings, and errors that suggest a name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from ragstone.components.metrics.parse import parse_metric, with_variant
-from ragstone.components.metrics.variants_explained import variants_of
+from ragstone.components.metrics.parse import parse_metric, variants_of, with_variant
 from ragstone.core.builtins import BUILT_IN
 from ragstone.errors import ConfigError, UnknownMetric
 
@@ -44,8 +43,8 @@ def test_names_round_trip(name: str) -> None:
         ("nDCG( gains = linear )@10", "nDCG@10"),
     ],
 )
-def test_spellings_are_understood(spelling: str, name: str) -> None:
-    """Case, common synonyms, and options at their defaults."""
+def test_other_spellings_are_accepted(spelling: str, name: str) -> None:
+    """Other case, common synonyms, and options at their defaults give the canonical name."""
     assert str(parse_metric(spelling)) == name
 
 
@@ -59,8 +58,8 @@ def test_spellings_are_understood(spelling: str, name: str) -> None:
         ("nDCG(10", "cannot read"),
     ],
 )
-def test_unknown_names_are_met_with_the_nearest(name: str, said: str) -> None:
-    """An error names what was written, and what there is."""
+def test_the_error_of_an_unknown_name_suggests_the_nearest(name: str, said: str) -> None:
+    """The error contains the written name and the nearest known one."""
     with pytest.raises(ConfigError, match=said):
         parse_metric(name)
 
@@ -80,8 +79,8 @@ def test_unknown_names_are_met_with_the_nearest(name: str, said: str) -> None:
         ("P(rel=high)@5", "a valid integer"),
     ],
 )
-def test_wrong_cutoffs_and_options_are_clear_errors(name: str, said: str) -> None:
-    """A cutoff is a whole number from 1 on, where the metric takes one; options are checked."""
+def test_wrong_cutoffs_and_options_are_refused(name: str, said: str) -> None:
+    """A cutoff is a whole number from 1 on, if the metric has one; options are checked."""
     with pytest.raises(ConfigError, match=said):
         parse_metric(name)
 
@@ -95,7 +94,7 @@ def test_unknown_metrics_have_their_own_error() -> None:
 
 
 def test_every_variant_of_every_metric_has_a_name_that_parses() -> None:
-    """The tables hold importable metrics, whose variants round-trip."""
+    """Every metric of the table can be imported, and the names of its variants round-trip."""
     names = [n.replace("@k", "" if n == "Rprec@k" else "@10") for n in BUILT_IN["metrics"]]
 
     for name in names:
@@ -103,8 +102,8 @@ def test_every_variant_of_every_metric_has_a_name_that_parses() -> None:
             assert str(parse_metric(variant)) == variant
 
 
-def test_paper_is_the_form_of_one_paper() -> None:
-    """Each metric that was published in another form says whose; the others stay."""
+def test_paper_is_a_synonym_of_a_published_variant() -> None:
+    """`paper` names the published variant of each metric; others stay unchanged."""
     names = ["nDCG@5", "Match", "EM", "F1", "Precision", "ROUGE-L", "char3-recall", "refusal"]
 
     assert [with_variant(name, "paper") for name in names] == [
@@ -120,7 +119,7 @@ def test_paper_is_the_form_of_one_paper() -> None:
 
 
 def test_importing_the_package_loads_no_arrays() -> None:
-    """Names can be looked up before anything heavy is needed."""
+    """The package of metrics can be imported without numpy."""
     code = "import sys, ragstone.components.metrics; print('numpy' in sys.modules)"
 
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

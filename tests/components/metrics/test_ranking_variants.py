@@ -2,51 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
+from tests.support import ranking_value
 
 from ragstone.components.metrics.document_level import rank_documents
-from ragstone.components.metrics.ndcg import NDCG, ndcg
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import one_ranking
 from ragstone.data.document_level import before
 from ragstone.evaluation.score_files import evaluate_run
 from ragstone.types import Ranking
 
 
 def mirage_ndcg(hits: set[int], depth: int, k: int) -> float:
-    """Return MIRAGE's nDCG of a list of `depth` passages that is relevant at some ranks."""
+    """Return MIRAGE's nDCG of a list of `depth` passages with relevant ones at some ranks."""
     ids = [f"p{rank}" for rank in range(1, depth + 1)]
     relevance = {f"p{rank}": 1 for rank in hits}
-    found = NDCG(k, variant="mirage").values(one_ranking(ids, relevance))
-    return float(found[0])
+    return ranking_value(f"nDCG(variant=mirage)@{k}", ids, relevance)
 
 
-def test_mirages_ideal_is_the_list_itself() -> None:
-    """Hits at 2, 6 and 7: 0.631 of a list of five, 0.296 of a list of ten."""
+def test_mirages_ideal_depends_on_the_length_of_the_list() -> None:
+    """Hits at 2, 6 and 7 give 0.631 for a list of five and 0.296 for a list of ten."""
     assert mirage_ndcg({2, 6, 7}, depth=5, k=3) == pytest.approx(0.631, abs=5e-4)
     assert mirage_ndcg({2, 6, 7}, depth=10, k=3) == pytest.approx(0.296, abs=5e-4)
 
 
-def test_relevant_passages_that_were_not_retrieved_cost_mirage_nothing() -> None:
+def test_mirage_ignores_relevant_passages_that_were_not_retrieved() -> None:
     """One of three positives at rank 1: 1.0 as released, 0.47 corrected."""
-    relevance = {"a": 1, "x": 1, "y": 1}
-    ranks = one_ranking(["a", "b", "c"], relevance)
+    found = ["a", "b", "c"], {"a": 1, "x": 1, "y": 1}
 
-    assert NDCG(3, variant="mirage").values(ranks)[0] == 1.0
-    assert ndcg(["a", "b", "c"], relevance, 3) == pytest.approx(0.47, abs=5e-3)
+    assert ranking_value("nDCG(variant=mirage)@3", *found) == 1.0
+    assert ranking_value("nDCG@3", *found) == pytest.approx(0.47, abs=5e-3)
 
 
 def test_exponential_gains_favour_high_grades() -> None:
     """Grade 3 at rank 2 behind grade 1: the gain is 2^grade - 1."""
-    linear = ndcg(["a", "b"], {"a": 1, "b": 3}, 2)
-    exponential = ndcg(["a", "b"], {"a": 1, "b": 3}, 2, gains="exponential")
+    linear = ranking_value("nDCG@2", ["a", "b"], {"a": 1, "b": 3})
+    exponential = ranking_value("nDCG(gains=exponential)@2", ["a", "b"], {"a": 1, "b": 3})
 
     assert linear == pytest.approx((1 + 3 / 1.5849625) / (3 + 1 / 1.5849625))
     assert exponential == pytest.approx((1 + 7 / 1.5849625) / (7 + 1 / 1.5849625))
 
 
-def test_a_page_found_below_the_passages_shown_counts_in_bergens_form_only() -> None:
-    """Pages A x20, B x10, C x8, D x6, G x6 with gold G: recall@5 1 of pages, 0 of passages."""
+def test_only_bergens_form_counts_pages_below_the_passages_shown() -> None:
+    """Pages A x20, B x10, C x8, D x6, G x6 with gold G: recall@5 is 1 in pages, 0 in passages."""
     counts = {"A": 20, "B": 10, "C": 8, "D": 6, "G": 6}
     ids = [f"{page}_{i}" for page, count in counts.items() for i in range(count)]
     run, qrels = {"q": Ranking(ids)}, {"q": {"G": 1}}
@@ -59,8 +58,8 @@ def test_a_page_found_below_the_passages_shown_counts_in_bergens_form_only() -> 
     assert recall("corrected") == 0.0
 
 
-def test_a_document_stands_where_its_best_passage_stood() -> None:
-    """Later passages of a document hold their places and count no second time."""
+def test_a_document_has_the_rank_of_its_best_passage() -> None:
+    """Later passages of a document keep their ranks but do not count again."""
     run = rank_documents({"q": Ranking(["A_1", "A_2", "B_1"])}, before("_"))
     found = evaluate_run({"q": {"A": 1, "B": 1}}, run, ["R@2", "R@3", "MRR", "P@3"])
 
@@ -68,12 +67,42 @@ def test_a_document_stands_where_its_best_passage_stood() -> None:
     assert found["P@3"].mean == pytest.approx(2 / 3)
 
 
-def test_ceilings_are_named_where_a_perfect_ranking_cannot_reach_1() -> None:
-    """One relevant passage: P@5 ends at 0.2, F1@5 at 1/3, nDCG and MRR reach 1."""
+def test_ceilings_are_reported_if_a_perfect_ranking_is_below_1() -> None:
+    """With one relevant passage P@5 is at most 0.2 and F1@5 1/3; nDCG and MRR reach 1."""
     found = evaluate_run({"q": {"a": 1}}, {"q": {"b": 1.0}}, ["P@5", "F1@5", "nDCG@5", "MRR"])
 
     assert found.ceilings == pytest.approx({"P@5": 0.2, "F1@5": 1 / 3})
     assert "ceiling" in str(found)
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of the relevant passages that is in the ranking."""
+
+    direction = "higher"
+
+    def score(self, ranking: Ranking, qrels: dict[str, int]) -> float:
+        """Return the share."""
+        return len(set(ranking.passage_ids) & set(qrels)) / 4
+
+
+@dataclass(frozen=True)
+class BoundedShare:
+    """The same with a declared range."""
+
+    direction = "higher"
+    range = (0.0, 1.0)
+    score = Share.score
+
+
+def test_your_own_ranking_metric_has_a_ceiling_if_it_has_a_range() -> None:
+    """The ceiling is the value of the ranking by grades."""
+    metrics = [parse_metric(kind()) for kind in (Share, BoundedShare)]
+
+    found = evaluate_run({"q": {"a": 1, "b": 1}}, {"q": {"a": 1.0}}, metrics)  # type: ignore[arg-type]
+
+    assert [found[name].mean for name in ("Share", "BoundedShare")] == [0.25, 0.25]
+    assert found.ceilings == {"BoundedShare": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -81,15 +110,11 @@ def test_ceilings_are_named_where_a_perfect_ranking_cannot_reach_1() -> None:
     [("R@2", 0.5), ("P@2", 0.5), ("F1@2", 0.5), ("hit@1", 0.0), ("MRR", 0.5), ("judged@2", 1.0)],
 )
 def test_values_by_hand(name: str, expected: float) -> None:
-    """Ranking z (judged 0), a (1), b (1) of which two are relevant."""
-    ranks = one_ranking(["z", "a", "b"], {"z": 0, "a": 1, "b": 1})
-
-    assert parse_metric(name).values(ranks)[0] == expected  # type: ignore[arg-type]
+    """A ranking of z (judged 0), a (1) and b (1): two of the three are relevant."""
+    assert ranking_value(name, ["z", "a", "b"], {"z": 0, "a": 1, "b": 1}) == expected
 
 
-def test_a_higher_bar_of_relevance_changes_binary_metrics() -> None:
+def test_rel_sets_the_lowest_relevant_grade() -> None:
     """With rel=2 the passage of grade 1 is not relevant."""
-    ranks = one_ranking(["a", "b"], {"a": 1, "b": 2})
-
-    assert parse_metric("MRR(rel=2)@10").values(ranks)[0] == 0.5  # type: ignore[arg-type]
-    assert parse_metric("R(rel=2)@1").values(ranks)[0] == 0.0  # type: ignore[arg-type]
+    assert ranking_value("MRR(rel=2)@10", ["a", "b"], {"a": 1, "b": 2}) == 0.5
+    assert ranking_value("R(rel=2)@1", ["a", "b"], {"a": 1, "b": 2}) == 0.0

@@ -1,4 +1,4 @@
-"""Refusals are known by their words, and told from answers that go on."""
+"""The metric `refusal` recognises refusals by their phrases."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ragstone.components.metrics.refusal import refusal
         "わかりません。",
     ],
 )
-def test_refusals(answer: str) -> None:
-    """An answer that says it cannot be given, in several languages."""
+def test_refusals_are_recognised(answer: str) -> None:
+    """Sentences that decline to answer, in several languages."""
     assert refusal(answer) == 1.0
 
 
@@ -39,6 +39,6 @@ def test_refusals(answer: str) -> None:
         "The text does not say. But " + "boats are put in below the old dam in the spring " * 2,
     ],
 )
-def test_answers_are_no_refusals(answer: str) -> None:
-    """Denials of other things, empty answers, and refusals that then answer after all."""
+def test_answers_are_not_refusals(answer: str) -> None:
+    """Negations about other things, empty answers, and long answers after a refusal."""
     assert refusal(answer) == 0.0

@@ -1,4 +1,4 @@
-"""Tables of scores: one row per query and metric, a reason where there is no value."""
+"""Tables of scores: one row per query and metric, with a reason if there is no value."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ragstone.types import Context, ContextPassage, Prediction, Query, Ranking, 
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 0}, "q3": {"x": 1}}
 
 
-def test_rows_are_metric_by_metric_in_the_order_of_the_queries() -> None:
-    """A judged query without a ranking scores 0, one without a relevant passage has no value."""
+def test_rows_are_ordered_by_metric_then_by_query() -> None:
+    """A judged query without a ranking scores 0; one without a relevant passage has no value."""
     table = score_rankings(["R@5", "MRR"], QRELS, {"q1": Ranking(["b", "z"])})
 
     none = "the qrels hold no relevant passage for this query"
@@ -33,8 +33,8 @@ def test_rows_are_metric_by_metric_in_the_order_of_the_queries() -> None:
     ]
 
 
-def test_only_the_queries_asked_for_are_scored() -> None:
-    """In the order asked for; a query that the qrels do not know has no value."""
+def test_only_the_given_queries_are_scored() -> None:
+    """The given order is kept; a query that is not in the qrels has no value."""
     table = score_rankings(["R@5"], QRELS, {}, ["q3", "new"])
 
     assert [(s.query_id, s.status) for s in table_to_scores(table)] == [
@@ -43,8 +43,8 @@ def test_only_the_queries_asked_for_are_scored() -> None:
     ]
 
 
-def test_a_ranking_without_scores_keeps_its_order_and_twins_count_once() -> None:
-    """Ids alone are ranked as given; the second of two equal ids is not counted again."""
+def test_rankings_without_scores_keep_their_order_and_duplicates_count_once() -> None:
+    """Ids without scores keep the given order; the second of two equal ids does not count."""
     found = rank_judged(
         {"q": {"a": 1, "b": 1}}, {"q": Ranking(["a", "a", "b"], [3.0, 2.0, 1.0])}, ["q"]
     )
@@ -54,34 +54,34 @@ def test_a_ranking_without_scores_keeps_its_order_and_twins_count_once() -> None
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
-def test_scores_that_are_no_numbers_are_refused(score: float) -> None:
-    """The query and the score are named."""
+def test_scores_that_are_not_finite_are_refused(score: float) -> None:
+    """The error contains the query and the score."""
     with pytest.raises(DatasetError, match=r"'q3'.*(nan|inf)"):
         score_rankings(["R@5"], QRELS, {"q1": {"a": 1.0}, "q3": {"x": score}})
 
 
-def test_unequal_lengths_and_twins_are_refused() -> None:
-    """Ids and scores, queries and predictions, and query ids must fit together."""
+def test_unequal_lengths_and_duplicate_queries_are_refused() -> None:
+    """Ids and scores, queries and predictions must match; a query id is listed once."""
     with pytest.raises(DatasetError, match="2 passage ids and 1 scores"):
         score_rankings(["R@5"], QRELS, {"q1": Ranking(["a", "b"], [1.0])})
     with pytest.raises(DatasetError, match="more than once: 'q1'"):
         score_rankings(["R@5"], QRELS, {}, ["q1", "q1"])
     with pytest.raises(DatasetError, match="1 queries, 0 predictions"):
         score_answers(["EM"], [Query("q", "?")], [])
-    with pytest.raises(DatasetError, match="'other' stands where"):
+    with pytest.raises(DatasetError, match="'other' is at the place of query 'q'"):
         score_answers(["EM"], [Query("q", "?")], [Prediction("other", "x")])
 
 
 def test_a_metric_of_the_other_kind_is_refused() -> None:
-    """Ranking metrics score rankings, answer metrics answers."""
+    """Ranking metrics score rankings, and answer metrics score answers."""
     with pytest.raises(ConfigError, match="EM scores answers"):
         score_rankings(["EM"], QRELS, {})
     with pytest.raises(ConfigError, match="R@5 scores rankings"):
         score_answers(["R@5"], [], [])
 
 
-def test_answers_without_value_say_why() -> None:
-    """Failures keep their reason; no gold answer, or a blank one, leaves nothing to compare."""
+def test_answers_without_a_value_have_a_reason() -> None:
+    """Failures keep their reason; missing and blank gold answers have one too."""
     queries = [Query("q1", "?", ("Paris",)), Query("q2", "?"), Query("q3", "?", (" ",))]
     predictions = [Prediction("q1", None, "timed out"), Prediction("q2", "x"), Prediction("q3", "")]
 
@@ -104,7 +104,7 @@ def test_answers_without_value_say_why() -> None:
                "ROUGE-L(variant=bergen)", "char3-recall(variant=bergen)"]
 )  # fmt: skip
 def test_an_empty_answer_scores_0(metric: str) -> None:
-    """An empty answer is an answer, of which nothing is right."""
+    """An empty answer is scored, and gets 0."""
     found = table_to_scores(
         score_answers([metric], [Query("q", "?", ("Paris",))], [Prediction("q", "")])
     )
@@ -112,8 +112,8 @@ def test_an_empty_answer_scores_0(metric: str) -> None:
     assert [(s.value, s.status) for s in found] == [(0.0, "scored")]
 
 
-def test_answer_in_context_is_of_the_passages_shown() -> None:
-    """1 where a passage has the answer, 0 for others and for none; unknown contexts have none."""
+def test_answer_in_context_depends_on_the_passages_shown() -> None:
+    """1 if a passage contains the answer, else 0; no value for an unknown context."""
     query = Query("q", "?", ("the Tagus",))
     shown = Context("q", "gold", (ContextPassage("p", "Lisbon lies on the Tagus.", "gold"),))
     contexts = [shown, Context("q", "none"), None]
@@ -130,8 +130,8 @@ def test_answer_in_context_is_of_the_passages_shown() -> None:
     ]
 
 
-def test_batches_do_not_show() -> None:
-    """5,000 answers get the values that each of them gets alone."""
+def test_a_value_does_not_depend_on_its_batch() -> None:
+    """Each of 5,000 answers gets the value that it gets alone."""
     queries = [Query(f"q{i}", "?", (f"word{i % 7}", "other")) for i in range(5000)]
     answers = [Prediction(f"q{i}", f"say word{i % 5} and other things") for i in range(5000)]
 
@@ -142,8 +142,8 @@ def test_batches_do_not_show() -> None:
     assert [values[4321], values[5000 + 4321]] == [score.value for score in single]
 
 
-def test_arrays_give_the_ranks_that_mappings_give() -> None:
-    """Ties are broken by passage number there, by passage id here: equal for ids of one width."""
+def test_arrays_and_mappings_give_the_same_ranks() -> None:
+    """Passage numbers break ties like passage ids if all ids have the same width."""
     generator = np.random.default_rng(0)
     passages = np.array([generator.choice(60, 20, replace=False) for _ in range(50)])
     scores = generator.integers(0, 6, (50, 20)).astype(np.float64)

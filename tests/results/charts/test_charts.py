@@ -23,7 +23,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> StoredResults:
 
 
 def test_the_answers_chart_holds_the_tables_numbers(results: StoredResults) -> None:
-    """Every mean and interval of the chart is that of the leaderboard."""
+    """Every mean and interval of the chart is equal to the one of the leaderboard."""
     spec = answers_chart(results)
     assert spec is not None
     drawn = {
@@ -38,7 +38,7 @@ def test_the_answers_chart_holds_the_tables_numbers(results: StoredResults) -> N
     assert not drawn
 
 
-def test_a_bar_runs_from_nought_to_one(results: StoredResults) -> None:
+def test_a_bar_is_from_0_to_1(results: StoredResults) -> None:
     """Segments follow each other without a gap, and the last one ends at 1 exactly."""
     spec = adaptability_chart(results)
     assert spec is not None
@@ -55,7 +55,7 @@ def test_a_bar_runs_from_nought_to_one(results: StoredResults) -> None:
 
 
 def test_cutoffs_make_lines_and_the_rest_rows(results: StoredResults) -> None:
-    """nDCG@1, @3, @10 and R@1, @3, @10 are two charts of lines; MRR stands in one of rows."""
+    """nDCG@1, @3, @10 and R@1, @3, @10 are two charts of lines; MRR is in a chart of rows."""
     charts = dict(retrieval_charts(results))
     board = retrieval_board(results)
     assert board is not None
@@ -70,7 +70,7 @@ def test_cutoffs_make_lines_and_the_rest_rows(results: StoredResults) -> None:
 
 
 def test_the_best_of_many_systems_are_drawn(tmp_path: Path) -> None:
-    """More systems than colours: the best by the deepest cutoff are drawn."""
+    """If there are more systems than colours, the best by the largest cutoff are drawn."""
     results = made_results(tmp_path, systems=[f"s{n}" for n in range(12)], settings=())
     spec = dict(retrieval_charts(results))["nDCG@k"]
 
@@ -78,7 +78,7 @@ def test_the_best_of_many_systems_are_drawn(tmp_path: Path) -> None:
 
 
 def test_names_stay_out_of_expressions(tmp_path: Path) -> None:
-    """People's names are data: no domain, filter or expression holds one."""
+    """Names of systems are data: no domain, filter or expression contains one."""
     results = made_results(tmp_path, systems=HOSTILE, texts=HOSTILE)
     specs = [answers_chart(results), adaptability_chart(results)]
     specs += [spec for _, spec in retrieval_charts(results)]
@@ -92,7 +92,7 @@ def test_names_stay_out_of_expressions(tmp_path: Path) -> None:
 
 
 def test_every_chart_describes_itself(results: StoredResults) -> None:
-    """Who cannot see a chart is told its numbers."""
+    """The description of a chart contains its numbers."""
     spec = answers_chart(results)
     assert spec is not None
 

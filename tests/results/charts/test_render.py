@@ -21,9 +21,9 @@ from ragstone.results.charts.charts import (
     turns_chart,
 )
 from ragstone.results.charts.heat_map import correlation_chart
+from ragstone.results.charts.means import composition_chart
 from ragstone.results.charts.parts import Spec
 from ragstone.results.charts.render import write_chart
-from ragstone.results.charts.rows import composition_chart
 from ragstone.statistics.label_agreement import composition
 from ragstone.statistics.metric_correlations import correlations
 from ragstone.testing.fake_results import HOSTILE, made_results
@@ -32,7 +32,7 @@ SCRIPT = "<script>alert('x')</script>"
 CONTROLS = "bell\x07 nul\x00 escape\x1b[31m \ufffe \udc00"
 LONG_EMOJI = "\U0001f600" * 80
 OUTSIDE = (*HOSTILE, SCRIPT, CONTROLS, LONG_EMOJI, "var(--ink)", "container", "names[datum.value]")
-"""Texts that a careless drawing would run, replace, or fail at."""
+"""Texts that could be run as code, replaced, or cause a failure."""
 
 
 def generated(name: str, label: str, *, kept: bool = True) -> GeneratedSet:
@@ -119,7 +119,7 @@ def test_texts_from_outside_are_drawn_as_texts(
 
 
 def test_the_reports_charts_are_drawn_too(report_charts: list[Spec], tmp_path: Path) -> None:
-    """Every chart of the report becomes a file with the colours of a scheme."""
+    """Every chart of the report can be written as a file in both colour schemes."""
     assert len(report_charts) == 6
     for spec in report_charts:
         light, dark = drawn(spec, tmp_path), drawn(spec, tmp_path, dark=True)

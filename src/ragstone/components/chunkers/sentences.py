@@ -1,17 +1,16 @@
-"""Passages of whole sentences up to a number of tokens: MIRAGE's chunks."""
+"""Passages of whole sentences with a maximum number of tokens: MIRAGE's chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.components.chunkers.windows import check_window
+from ragstone.components.chunkers.windows import WindowChunker
 from ragstone.models.tokenizer import BUNDLED, TokenPlaces, tokenizer_digest, tokens
-from ragstone.protocols import Chunker
 from ragstone.text.sentences import sentence_starts, splitter_version
 from ragstone.types import Document, Passage
 
@@ -22,32 +21,28 @@ _NAME: Final = "the chunker 'sentences'"
 
 
 @dataclass(frozen=True)
-class Sentences(Chunker):
-    """As many whole sentences as fit into so many tokens.
+class Sentences(WindowChunker):
+    """As many whole sentences as fit into `size` tokens.
 
-    MIRAGE cuts Wikipedia into chunks of 330 WordPiece tokens at most, sentences kept whole; mtRAG's
-    released passages look like `sentences(512, overlap=100)`. A sentence of more tokens is cut at
-    the last word that fits. The marks of Chinese, Japanese, Arabic and Hindi end a sentence in
-    every `language`. Thai, Lao and Khmer have none, and are cut at the limit of tokens; as the
-    bundled tokenizer takes a phrase without a space for one token, take `words` for them, or a
-    tokenizer that knows them.
+    MIRAGE cuts Wikipedia into chunks of whole sentences with at most 330 WordPiece tokens; mtRAG's
+    released passages look like `sentences(512, overlap=100)`. A longer sentence is cut at the last
+    word that fits. The marks of Chinese, Japanese, Arabic and Hindi end a sentence in every
+    `language`. Thai, Lao and Khmer have no such marks: their texts are cut at the maximum number of
+    tokens. The bundled tokenizer makes one token of a phrase without spaces; use `words` for these
+    languages, or a tokenizer that supports them.
 
     Args:
-        size: tokens of a passage at most.
-        overlap: tokens at most of the whole sentences that the next passage begins with.
-        language: whose abbreviations do not end a sentence, as `en` or `de`.
-        tokenizer: the bundled encoder (WordPiece), or a folder with another one's tokenizer.json.
+        size: maximum tokens per passage.
+        overlap: maximum tokens of the whole sentences that a passage shares with the next one.
+        language: language of the abbreviations that do not end a sentence, such as `en` or `de`.
+        tokenizer: the bundled encoder (WordPiece), or a folder with another tokenizer.json.
     """
 
     size: int = 330
     overlap: int = 0
     language: str = "en"
     tokenizer: str = BUNDLED
-    version: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_window(self.size, self.overlap)
+    requires_extra = "chunk,local"
 
     @cached_property
     def content_revision(self) -> str:
@@ -61,22 +56,20 @@ class Sentences(Chunker):
         if not text.strip():
             return
         found = tokens(text, self.tokenizer)
-        bounds, counted = _pieces(found, self._starts(text), len(text), self.size)
+        starts = sentence_starts(text, self.language, asked_by=_NAME)
+        bounds, counted = _pieces(found, starts, len(text), self.size)
         for first, end in _packed(counted, self.size, self.overlap):
             # Tokens of one character (a Korean syllable taken apart) start at the same place.
             if bounds[first] < bounds[end]:
                 yield document.passage(bounds[first], bounds[end])
 
-    def _starts(self, text: str) -> list[int]:
-        return sentence_starts(text, self.language, asked_by=_NAME)
-
 
 def _pieces(
     found: TokenPlaces, starts: list[int], length: int, size: int
 ) -> tuple[list[int], list[int]]:
-    """Return the bounds of what is kept whole, as characters and as numbers of tokens before them.
+    """Return the bounds of the pieces, as characters and as numbers of tokens before them.
 
-    A piece is a sentence, or a part of one that has more than `size` tokens.
+    A piece is never cut: it is a sentence, or a part of one with more than `size` tokens.
     """
     bounds: list[int] = []
     counted: list[int] = []
@@ -93,13 +86,13 @@ def _pieces(
 
 
 def _last_word(words: npt.NDArray[np.int64], after: int, limit: int) -> int:
-    """Return the last token up to `limit` that begins a word; `limit` where one word fills all."""
+    """Return the last token up to `limit` that begins a word; `limit` if there is only one word."""
     place = int(words[np.searchsorted(words, limit, side="right") - 1])
     return place if place > after else limit
 
 
 def _packed(counted: list[int], size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yield first and end of the pieces of each passage, as many as fit into `size` tokens."""
+    """Yield first and end of the pieces of each passage, as many as `size` tokens permit."""
     first, end, last = 0, 0, len(counted) - 1
     while end < last:
         while end < last and counted[end + 1] - counted[first] <= size:

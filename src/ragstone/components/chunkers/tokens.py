@@ -1,39 +1,33 @@
-"""Windows of tokens that overlap: mtRAG's passages as its paper states them."""
+"""Overlapping windows of tokens: mtRAG's passages according to its paper."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
-from ragstone.components.chunkers.windows import check_window, cut_windows
+from ragstone.components.chunkers.windows import WindowChunker
 from ragstone.models.tokenizer import BUNDLED, tokenizer_digest, tokens
-from ragstone.protocols import Chunker
 from ragstone.types import Document, Passage
 
 
 @dataclass(frozen=True)
-class Tokens(Chunker):
-    """Windows of so many tokens, each beginning with the last ones of the window before it.
+class Tokens(WindowChunker):
+    """Windows of `size` tokens, each of which begins with the last tokens of the one before it.
 
     mtRAG's paper: 512 tokens with an overlap of 100; ids `<document>-<start>-<end>`. A window may
-    begin and end within a sentence, and within a word; `sentences(512, overlap=100)` does neither.
+    begin and end within a sentence or a word, unlike the passages of `sentences(512, overlap=100)`.
 
     Args:
-        size: tokens of a passage; the last of a document has fewer.
-        overlap: how many tokens the next passage begins with.
-        tokenizer: the bundled encoder (WordPiece), or a folder with another one's tokenizer.json.
+        size: number of tokens per passage; the last of a document has fewer.
+        overlap: number of tokens that a passage shares with the next one.
+        tokenizer: the bundled encoder (WordPiece), or a folder with another tokenizer.json.
     """
 
     size: int = 512
     overlap: int = 100
     tokenizer: str = BUNDLED
-    version: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_window(self.size, self.overlap)
+    requires_extra = "local"
 
     @cached_property
     def content_revision(self) -> str:
@@ -42,5 +36,4 @@ class Tokens(Chunker):
 
     def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the windows of a document, in order."""
-        starts = tokens(document.text, self.tokenizer).starts.tolist()
-        return cut_windows(document, starts, self.size, self.overlap)
+        return self.windows(document, tokens(document.text, self.tokenizer).starts.tolist())

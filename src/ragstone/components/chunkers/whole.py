@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from ragstone.protocols import Chunker
 from ragstone.types import Document, Passage
@@ -14,10 +13,8 @@ from ragstone.types import Document, Passage
 class Whole(Chunker):
     """Whole documents, under their own ids.
 
-    Where only stretches of a document are known, each is a passage of its own with its offsets.
+    If only parts of a document are known, each of them is a passage with its offsets.
     """
-
-    version: ClassVar[int] = 1
 
     def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the document as one passage.
@@ -26,7 +23,5 @@ class Whole(Chunker):
         'd'
         """
         if document.text.strip():
-            passage = document.passage(0, len(document.text))
-            yield (
-                replace(passage, passage_id=document.document_id) if document.complete else passage
-            )
+            whole = document.passage(0, len(document.text))
+            yield replace(whole, passage_id=document.document_id) if document.complete else whole

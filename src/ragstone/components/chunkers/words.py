@@ -1,4 +1,4 @@
-"""Windows of words, BERGEN's way; of characters where a script puts no spaces between words."""
+"""Windows of words, as in BERGEN, or of characters for scripts without spaces between words."""
 
 from __future__ import annotations
 
@@ -6,38 +6,32 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Literal
 
-from ragstone.components.chunkers.windows import check_window, cut_windows
-from ragstone.protocols import Chunker
+from ragstone.components.chunkers.windows import WindowChunker
 from ragstone.text.scripts import is_unspaced, marks
 from ragstone.types import Document, Passage
 
 
 @dataclass(frozen=True)
-class Words(Chunker):
-    """Windows of so many words, or of characters where words are not spaced.
+class Words(WindowChunker):
+    """Windows of `size` words, or of `size` characters if words are not separated by spaces.
 
-    BERGEN (and DPR before it) cuts Wikipedia into 100 words, and into 100 characters in Chinese,
-    Japanese and Thai. A word is what stands between white space. A document is cut by characters
-    where most of its letters are Han, Kana, Thai, Lao, Khmer or Burmese; white space is not
-    counted, and a combining mark stays with its letter and is not counted either. The title is not
+    BERGEN, and DPR before it, cuts Wikipedia into 100 words, and into 100 characters in Chinese,
+    Japanese and Thai. Words are separated by white space. A document is cut by characters if most
+    of its letters are Han, Kana, Thai, Lao, Khmer or Burmese. White space does not count as a
+    character; a combining mark belongs to its letter and does not count either. The title is not
     part of the text: retrievers and generators see it in front of every passage.
 
     Args:
-        size: words, or characters, of a passage; the last of a document has fewer.
-        overlap: how many of them the next passage begins with.
-        unit: which of the two; by the script of each document by default.
+        size: number of words or characters per passage; the last of a document has fewer.
+        overlap: number of words or characters that a passage shares with the next one.
+        unit: "words", "characters", or "auto" for the unit of each document's script.
     """
 
     size: int = 100
     overlap: int = 0
     unit: Literal["auto", "words", "characters"] = "auto"
-    version: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        check_window(self.size, self.overlap)
 
     def passages(self, document: Document) -> Iterator[Passage]:
         """Yield the windows of a document, in order.
@@ -49,7 +43,7 @@ class Words(Chunker):
             self.unit == "auto" and is_unspaced(document.text)
         )
         starts = [match.start() for match in _unit(by_character).finditer(document.text)]
-        return cut_windows(document, starts, self.size, self.overlap)
+        return self.windows(document, starts)
 
 
 @cache

@@ -12,7 +12,7 @@ from ragstone.types import Candidates, ContextPassage
 
 @dataclass(frozen=True)
 class Gold(ContextSetting):
-    """Shows the relevant passages, best grade first; the best `top_k` of them where it is given."""
+    """Shows the relevant passages, best grade first; only the best `top_k` unless it is None."""
 
     top_k: int | None = None
 

@@ -14,13 +14,13 @@ from ragstone.types import Candidates, ContextPassage
 
 @dataclass(frozen=True)
 class GoldNoise(ContextSetting):
-    """Shows all gold passages and `noise` others, the most misleading of those there are.
+    """Shows all gold passages and the `noise` most misleading other passages.
 
-    The noise is the data set's own where it has judged passages as not relevant (MIRAGE's pool),
-    else what BM25 finds best among the passages that are not relevant: the same for every system.
+    The noise is passages that the data set judges as not relevant (MIRAGE's pool). If there are
+    none, it is the best passages of BM25 that are not relevant: the same for every system.
 
-    The gold passages stand together at `position`. "random" is drawn for each query from the seed
-    and the query id: a fixed place would measure the generator's liking for that place.
+    The gold passages are together at `position`. "random" is drawn for each query from the seed and
+    the query id; a fixed position would measure the generator's preference for that position.
     """
 
     noise: int = 4
@@ -41,14 +41,14 @@ class GoldNoise(ContextSetting):
         return f"gold+noise({self.noise}{place}{seed})"
 
     def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
-        """Return gold and noise passages; fewer noise passages where there are no more."""
+        """Return gold and noise passages; fewer noise passages if there are not enough."""
         others = shown(candidates.noise.passages[: self.noise], "noise")
         before = self._place(candidates.query.query_id, len(others))
         gold = shown(candidates.gold.passages, "gold")
         return (*others[:before], *gold, *others[before:])
 
     def _place(self, query_id: str, others: int) -> int:
-        """Return how many noise passages stand before the gold ones."""
+        """Return the number of noise passages before the gold ones."""
         if self.position == "random":
             return random.Random(f"{self.seed}:{query_id}").randint(0, others)  # noqa: S311  # no secret
         return 0 if self.position == "first" else others

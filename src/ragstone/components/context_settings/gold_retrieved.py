@@ -1,4 +1,4 @@
-"""The relevant passages kept within the system's own ranking: mtRAG's reference+RAG setting."""
+"""The relevant passages, filled up with retrieved ones: mtRAG's reference+RAG setting."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ragstone.types import Candidates, ContextPassage
 class GoldRetrieved(ContextSetting):
     """Shows `top_k` passages: the gold ones first, then the best retrieved others.
 
-    Defined for queries with at most `max_gold` relevant passages (mtRAG's two), so that there is
-    room for retrieved ones; null defines it for all. An experiment leaves the other queries out of
-    all its settings, and says how many they are.
+    It applies to queries with at most `max_gold` relevant passages (two in mtRAG), so that some
+    retrieved ones fit too; with null it applies to all. An experiment leaves the other queries out
+    of all its settings, and reports their number.
     """
 
     top_k: int = 5
@@ -38,8 +38,8 @@ class GoldRetrieved(ContextSetting):
     def setting(self) -> str:
         """The canonical name: `gold+retrieved(5)`, `gold+retrieved(5, max_gold=null)`."""
         bound = "null" if self.max_gold is None else self.max_gold
-        told = "" if bound == 2 else f", max_gold={bound}"  # noqa: PLR2004 - the default
-        return f"gold+retrieved({self.top_k}{told})"
+        option = "" if bound == 2 else f", max_gold={bound}"  # noqa: PLR2004 - the default
+        return f"gold+retrieved({self.top_k}{option})"
 
     def not_applicable(self, relevant_count: int) -> str:
         """Return why the setting does not apply to a query with n relevant passages, or ""."""
@@ -51,7 +51,7 @@ class GoldRetrieved(ContextSetting):
 
     @property
     def shows(self) -> int:
-        """Retrieved passages that a context contains at most."""
+        """Maximum number of retrieved passages in a context."""
         return self.top_k
 
     def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:

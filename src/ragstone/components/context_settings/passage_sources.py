@@ -1,4 +1,4 @@
-"""The candidate passages of a context by origin: gold, noise and retrieved are never mixed up."""
+"""The candidate passages of a context by origin: gold, noise and retrieved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PassageSources:
     run: Mapping[str, Ranking] = field(default_factory=dict)
 
     def candidates(self, query: Query) -> Candidates:
-        """Return the passages that the context of a query may be built from."""
+        """Return the passages that the context of a query may contain."""
         return Candidates(
             query,
             self.gold(query) if "gold" in self.uses else GoldPassages(()),

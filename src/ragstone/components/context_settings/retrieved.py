@@ -1,4 +1,4 @@
-"""What the system's own retriever found: MIRAGE's top-k, mtRAG's RAG setting."""
+"""The passages of the system's own retriever: MIRAGE's top-k, mtRAG's RAG setting."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Retrieved(ContextSetting):
 
     @property
     def shows(self) -> int:
-        """Retrieved passages that a context contains at most."""
+        """Maximum number of retrieved passages in a context."""
         return self.top_k
 
     def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
-        """Return the head of the ranking; an empty ranking gives an empty context."""
+        """Return the first passages of the ranking; none for an empty ranking."""
         return shown(candidates.retrieved.passages[: self.top_k], "retrieved")

@@ -1,4 +1,4 @@
-"""Passages as a generator is shown them."""
+"""Passages in the form shown to a generator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragstone.types import Candidates, Context, ContextPassage, Origin, Passage
 
 
 def shown(passages: Iterable[Passage], origin: Origin) -> tuple[ContextPassage, ...]:
-    """Return passages as a generator is shown them, each with its origin."""
+    """Return passages in the form shown to a generator, each with its origin."""
     return tuple(ContextPassage(p.passage_id, p.full_text, origin) for p in passages)
 
 
@@ -27,9 +27,9 @@ def as_context(value: Any, candidates: Candidates, setting: str) -> Context:
 
 
 def _with_origin(passage: Passage, candidates: Candidates) -> ContextPassage:
-    kinds: tuple[tuple[Origin, tuple[Passage, ...]], ...] = (
-        ("gold", candidates.gold.passages),
-        ("noise", candidates.noise.passages),
-    )
-    origin: Origin = next((kind for kind, members in kinds if passage in members), "retrieved")
-    return ContextPassage(passage.passage_id, passage.full_text, origin)
+    origin: Origin = "retrieved"
+    if passage in candidates.gold.passages:
+        origin = "gold"
+    elif passage in candidates.noise.passages:
+        origin = "noise"
+    return shown([passage], origin)[0]

@@ -1,4 +1,4 @@
-"""Answers and what they are held against: the columns that every answer metric reads."""
+"""Answers with their gold answers and contexts: the input of every answer metric."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from ragstone.components.metrics.fast_tokens import Texts, cut
 from ragstone.components.metrics.token_overlap import TokenOverlap
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.fast_tokens import Flags, Ints
+    from ragstone.components.metrics.arrays import Flags, Ints, Values
     from ragstone.types import Context
 
 
 @dataclass(frozen=True)
 class AnswerBatch:
-    """Equally long columns, one place per answer; what was computed once is shared by metrics."""
+    """Columns of equal length, one entry per pair of an answer and its gold answers.
+
+    Intermediate results are computed once and shared by the metrics.
+    """
 
     answers: Sequence[str]
     gold: Sequence[tuple[str, ...]]
-    """Gold answers that are not blank; metrics that need them are asked of pairs that have them."""
+    """Gold answers that are not blank; metrics that need them only get pairs that have some."""
     query_texts: Sequence[str]
     contexts: Sequence[Context | None]
     languages: Sequence[str]
-    """Language codes where the data set states them, else empty."""
+    """Language codes; empty if the data set has none."""
     answerability: Sequence[str] = ()
-    """Labels of that name, empty where a query has none; none at all where nobody knows them."""
+    """Labels `answerability`, empty for queries without one; () if there are none at all."""
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -38,7 +40,7 @@ class AnswerBatch:
 
     @cached_property
     def labels(self) -> list[str]:
-        """All gold answers, pair by pair; the place of one in this list is its lane."""
+        """All gold answers, pair by pair; the position in this list is the *lane*."""
         return [label for gold in self.gold for label in gold]
 
     @cached_property
@@ -47,46 +49,71 @@ class AnswerBatch:
         return np.repeat(np.arange(len(self)), [len(gold) for gold in self.gold])
 
     @cached_property
+    def shown(self) -> list[tuple[str, ...]]:
+        """The texts of the passages shown for each answer; () for an unknown context."""
+        return [
+            tuple(p.text for p in context.passages) if context else () for context in self.contexts
+        ]
+
+    @property
+    def with_labels(self) -> list[tuple[str, str]]:
+        """Answer and gold answer of each lane."""
+        return [
+            (a, label) for a, gold in zip(self.answers, self.gold, strict=True) for label in gold
+        ]
+
+    @property
+    def with_passages(self) -> list[tuple[str, str]]:
+        """Answer and passage, for each passage of each pair."""
+        return [
+            (a, text) for a, shown in zip(self.answers, self.shown, strict=True) for text in shown
+        ]
+
+    @cached_property
+    def passage_pair(self) -> Ints:
+        """The pair of each of `with_passages`."""
+        return np.repeat(np.arange(len(self)), [len(texts) for texts in self.shown])
+
+    @cached_property
     def _cut(self) -> tuple[Texts, Texts]:
-        spoken = [self.languages[pair] for pair in self.lane_pair.tolist()]
-        return cut(self.answers, self.languages), cut(self.labels, spoken)
+        languages = [self.languages[pair] for pair in self.lane_pair.tolist()]
+        return cut(self.answers, self.languages), cut(self.labels, languages)
 
     @cached_property
     def words(self) -> TokenOverlap:
-        """Answers against gold answers, by words."""
+        """Overlap of answers and gold answers in words."""
         answers, labels = self._cut
         return TokenOverlap(answers.words, labels.words, self.lane_pair)
 
     @cached_property
     def pieces(self) -> TokenOverlap:
-        """Answers against gold answers, by pieces."""
+        """Overlap of answers and gold answers in pieces."""
         answers, labels = self._cut
         return TokenOverlap(answers.pieces, labels.pieces, self.lane_pair)
 
     @property
     def signs_inside(self) -> Flags:
-        """Whether a word of the answer or of a gold answer has a sign inside."""
+        """Whether a word of the answer or of a gold answer contains a sign."""
         answers, labels = self._cut
-        inside: Flags = (answers.tails > 0) | (self.any_lane(labels.tails > 0) > 0)
+        inside: Flags = (answers.tails > 0) | self.any_lane(labels.tails > 0)
         return inside
 
-    def any_lane(self, flags: Flags) -> Values:
-        """Return 1 for the pairs with a lane that is flagged, else 0."""
-        found = np.bincount(self.lane_pair[flags], minlength=len(self))
-        return (found > 0).astype(np.float64)
+    def any_lane(self, flags: Flags) -> Flags:
+        """Return whether a lane of each pair is flagged."""
+        return np.bincount(self.lane_pair[flags], minlength=len(self)) > 0
 
     def best_lane(self, values: Values) -> Values:
-        """Return the highest value of each pair's lanes; 0 where it has none."""
-        best = np.zeros(len(self))
-        np.maximum.at(best, self.lane_pair, values)
-        return best
+        """Return the highest value of each pair's lanes; 0 if it has none."""
+        return self._best(self.lane_pair, values)
 
-    @classmethod
-    def of(
-        cls, answer: str, gold: Sequence[str] = (), query: str = "", language: str = ""
-    ) -> AnswerBatch:
-        """Return a single pair."""
-        return cls([answer], [without_blank(gold)], [query], [None], [language])
+    def best_passage(self, values: Values) -> Values:
+        """Return the highest value of each pair's passages; 0 if it has none."""
+        return self._best(self.passage_pair, values)
+
+    def _best(self, owner: Ints, values: Values) -> Values:
+        best = np.full(len(self), -np.inf)
+        np.maximum.at(best, owner, values)
+        return np.where(np.isfinite(best), best, 0.0)
 
     def take(self, chosen: Sequence[int]) -> AnswerBatch:
         """Return the pairs at some positions."""
@@ -101,5 +128,5 @@ class AnswerBatch:
 
 
 def without_blank(gold: Sequence[str]) -> tuple[str, ...]:
-    """Return the gold answers that hold anything but white space."""
+    """Return the gold answers that are not blank."""
     return tuple(answer for answer in gold if answer and not answer.isspace())

@@ -1,4 +1,4 @@
-"""answerability: whether the answer declines exactly where the query cannot be answered."""
+"""answerability: whether the answer declines exactly if the query cannot be answered."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
 
 _DECLINES: Final = {"answerable": 0.0, "partial": 0.0, "unanswerable": 1.0}
-"""Answerability -> whether a right answer is a refusal; a partial one is an answer."""
+"""Label -> 1 if the right response is a refusal, 0 if it is an answer."""
 
 
 @dataclass(frozen=True)
 class Answerability(AnswerMetric):
     """1 where a refusal meets an unanswerable query, or an answer one that can be answered.
 
-    The mean is mtRAG's answerability accuracy (Katsis et al., 2025, section 6.3.3), with turns of
-    phrase in the place of the judge that tells refusals. Conversational turns take no part, nor
-    does a query whose label `answerability` says nothing.
+    The mean is mtRAG's answerability accuracy (Katsis et al., 2025, section 6.3.3), with `refusal`
+    instead of the judge that detects refusals. It applies only to queries with the label
+    `answerability` "answerable", "partial" or "unanswerable".
     """
 
     name: ClassVar[str] = "answerability"
@@ -32,12 +32,12 @@ class Answerability(AnswerMetric):
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
-        wanted = [_DECLINES.get(label, 0.0) for label in _labels(pairs)]
+        expected = [_DECLINES.get(label, 0.0) for label in _labels(pairs)]
         given = [refusal(answer) for answer in pairs.answers]
-        return np.equal(given, wanted).astype(float)
+        return np.equal(given, expected).astype(float)
 
     def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
-        """Return the pairs whose query is labelled otherwise, or not at all."""
+        """Return the reasons for pairs whose query has another label, or none."""
         return {
             place: f"answerability is {label!r}" if label else "no label answerability"
             for place, label in enumerate(_labels(pairs))

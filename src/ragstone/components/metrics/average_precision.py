@@ -1,15 +1,14 @@
-"""MAP: the mean, over the relevant passages, of the precision at their ranks."""
+"""MAP: the mean precision at the ranks of the relevant passages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ragstone.components.metrics.base import RankingMetric
-from ragstone.components.metrics.ranking_batch import one_ranking, within
+from ragstone.components.metrics.arrays import ratio, within
+from ragstone.components.metrics.base import BinaryMetric
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
@@ -17,10 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MAP(RankingMetric):
-    """Average precision; passages of grade `rel` and above are relevant."""
-
-    rel: int = 1
+class MAP(BinaryMetric):
+    """Average precision. Equals trec_eval's map, and map_cut at k."""
 
     name: ClassVar[str] = "MAP"
     description: ClassVar[str] = (
@@ -34,18 +31,4 @@ class MAP(RankingMetric):
         query, rank = ranks.hits(self.rel, self.depth)
         seen = within(query, np.bincount(query, minlength=ranks.size)) + 1
         gained = np.bincount(query, weights=seen / rank, minlength=ranks.size)
-        total = ranks.relevant(self.rel)
-        return np.divide(gained, total, out=np.zeros(ranks.size), where=total > 0)
-
-
-def average_precision(
-    passage_ids: Sequence[str], relevance: Mapping[str, int], k: int | None = None
-) -> float:
-    """Return the average precision of one ranking; relevant passages not retrieved count 0.
-
-    Agrees with trec_eval's map, and with map_cut at k.
-
-    >>> average_precision(["a", "b", "c"], {"a": 1, "c": 1})
-    0.8333333333333333
-    """
-    return float(MAP(k).values(one_ranking(passage_ids, relevance))[0])
+        return ratio(gained, ranks.relevant(self.rel))

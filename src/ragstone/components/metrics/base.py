@@ -1,6 +1,6 @@
-"""The two protocols of metrics, and the name that every metric goes by.
+"""The two protocols of metrics, and the canonical name of a metric.
 
-A metric is a frozen dataclass: its fields are the options that its name shows in parentheses, `k`
+A metric is a frozen dataclass: its fields are the options in the parentheses of its name, and `k`
 is the cutoff after the `@`. Importing this module loads no array library.
 """
 
@@ -28,33 +28,33 @@ class Scored(NamedTuple):
     """One metric's values over a batch."""
 
     values: Values
-    """One value per position; that of a position below is ignored."""
+    """One value per position; ignored at the positions below."""
     inapplicable: Mapping[int, str] = {}
-    """Position -> why the metric does not apply."""
+    """Position -> reason why the metric does not apply."""
     failed: Mapping[int, str] = {}
-    """Position -> why the metric could not be computed."""
+    """Position -> reason why the metric could not be computed."""
 
 
 class Metric(Component):
-    """What all metrics declare."""
+    """The declarations of all metrics."""
 
     verb = "values"
     name: ClassVar[str]
     requires: ClassVar[frozenset[str]]
-    """Data that the metric reads: of "qrels", "gold_answers", "context", "history"."""
+    """The data that the metric reads, among "qrels", "gold_answers", "context" and "history"."""
     direction: ClassVar[Direction] = "higher"
-    """Which values are better; no value of a neutral metric is marked as the best."""
+    """Whether higher or lower values are better; reports mark no best value if neutral."""
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     """Lowest and highest value; None if there is no bound."""
     description: ClassVar[str] = ""
-    """A paragraph for the reader of a report; by default the first one of the docstring."""
+    """A paragraph for the readers of a report; by default the first one of the docstring."""
     cutoff: ClassVar[str] = "none"
-    """Whether the name carries a cutoff: "required", "optional" or "none"."""
+    """Whether the name has a cutoff: "required", "optional" or "none"."""
     synonyms: ClassVar[Mapping[str, str]] = {}
     """Other spellings of a variant: "paper" is the form that a paper published."""
 
     def __str__(self) -> str:
-        """Return the canonical name: name, options that differ from their defaults, and cutoff."""
+        """Return the canonical name: name, options other than the defaults, and cutoff."""
         given = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]  # metrics are dataclasses
         defaults = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
         k = given.pop("k", None)
@@ -63,7 +63,7 @@ class Metric(Component):
 
     @classmethod
     def described(cls) -> str:
-        """Return the paragraph for the reader of a report."""
+        """Return the paragraph for the readers of a report."""
         first = (inspect.getdoc(cls) or "").split("\n\n")[0]
         return cls.description or " ".join(first.split())
 
@@ -78,7 +78,7 @@ class RankingMetric(Metric):
     cutoff: ClassVar[str] = "required"
 
     def __post_init__(self) -> None:
-        """Refuse a cutoff that is missing, out of place or not positive."""
+        """Raise `ConfigError` for a cutoff that is missing, not allowed or not positive."""
         if self.k is None and self.cutoff == "required":
             raise ConfigError(f"{self.name} needs a cutoff, such as {self.name}@10")
         if self.k is not None and self.cutoff == "none":
@@ -88,7 +88,7 @@ class RankingMetric(Metric):
 
     @property
     def depth(self) -> int:
-        """The cutoff, or a depth that no ranking reaches."""
+        """The cutoff, or a number larger than the length of any ranking."""
         return self.k if self.k is not None else 2**31
 
     def values(self, ranks: RankingBatch) -> Values:
@@ -96,7 +96,7 @@ class RankingMetric(Metric):
         raise NotImplementedError
 
     def scored(self, ranks: RankingBatch) -> Scored:
-        """Return the values, and the queries that have none."""
+        """Return the values, and the reasons of the queries without one."""
         return Scored(self.values(ranks))
 
 
@@ -112,8 +112,18 @@ class AnswerMetric(Metric):
 
     def inapplicable(self, pairs: AnswerBatch) -> Mapping[int, str]:
         """Return position -> reason for the pairs that the metric does not apply to."""
-        return {}
+        if "context" not in self.requires:
+            return {}
+        reason = "the context that the generator was shown is not known"
+        return {i: reason for i, context in enumerate(pairs.contexts) if context is None}
 
     def scored(self, pairs: AnswerBatch) -> Scored:
-        """Return the values, and the pairs that have none."""
+        """Return the values, and the reasons of the pairs without one."""
         return Scored(self.values(pairs), self.inapplicable(pairs))
+
+
+@dataclass(frozen=True)
+class BinaryMetric(RankingMetric):
+    """A metric for which passages of grade `rel` and above are relevant."""
+
+    rel: int = 1

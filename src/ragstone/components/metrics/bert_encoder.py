@@ -1,16 +1,14 @@
-"""Texts as the hidden states of an encoder, and their BERTScore.
+"""BERTScore of pairs of texts, from the hidden states of an encoder.
 
-Zhang et al., "BERTScore", ICLR 2020; figures agree with the released package `bert-score` 0.3.13
-without idf. Encoders are run by transformers, the bundled one without it. What a text's tokenizer
-adds (its `cls` and `sep` marks) may be paired with, but does not count itself, wherever it stands.
+Zhang et al., "BERTScore", ICLR 2020; values equal those of the released package `bert-score` 0.3.13
+without idf. transformers runs the encoders, except the bundled one. Tokens may be paired with the
+tokenizer's `cls` and `sep` marks, but the marks are not counted, at any place of the text.
 """
 
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -18,14 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ragstone.components.metrics.greedy_matching import greedy_match
+from ragstone.components.metrics.greedy_matching import between_marks, greedy_match
 from ragstone.components.metrics.precision_recall import Overlap
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import ENCODER, find_model
+from ragstone.models.transformers_lm import quiet
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.greedy_matching import Flags, Vectors
+    from ragstone.components.metrics.arrays import Flags, Vectors
     from ragstone.models.onnx_encoder import Encoder
 
     TextPair = tuple[str, str]
@@ -34,13 +33,13 @@ _LOG: Final = logging.getLogger(__name__)
 
 DEFAULT: Final = "microsoft/deberta-xlarge-mnli"
 BUNDLED: Final = frozenset({"all-minilm-l6-v2"})
-"""Encoders that are run without torch."""
+"""Encoders that run without torch."""
 PLACES: Final = 512
-"""Tokens of a text that are read, marks included."""
+"""Maximum tokens of a text, marks included; the rest of the text is cut."""
 
 
 class Published(NamedTuple):
-    """The layer that a model is used at, and what unrelated texts get there on average."""
+    """The layer of a model whose output is used, and the mean scores of unrelated texts there."""
 
     layer: int
     precision: float
@@ -60,11 +59,11 @@ _HELD: Final = 64
 _REMEMBERED: Final = 65_536
 """Scores that are kept, so that P, R, F1 and RB_agg of the same texts cost one run of the model."""
 _PREFIXED: Final = frozenset({"roberta", "gpt2"})
-"""Models whose first word is to be cut into tokens like those after a space."""
+"""Models whose tokenizer must treat the first word like a word after a space."""
 
 
 class States(NamedTuple):
-    """One text: a row of length 1 per token, and which rows are tokens of its own."""
+    """One text: a row of length 1 per token, and flags of the rows that are not marks."""
 
     vectors: Vectors
     own: Flags
@@ -77,25 +76,21 @@ def bert_scores(
 
     Args:
         pairs: answer, and gold answer or passage.
-        model: a folder, the name of a bundled encoder, or the hub's name.
-        layer: whose output is taken, from 1; 0 is the published one, or the last of other models.
-        max_tokens: what is beyond is cut, with a warning that says of how many texts.
+        model: a folder, the name of a bundled encoder, or a name on the hub.
+        layer: the layer whose output is used, from 1; 0 is the published one, or the last layer of
+            other models.
+        max_tokens: longer texts are cut, with a warning that contains their number.
 
     Raises:
         MissingDependency: torch or transformers is not installed.
-        ModelFileError: the model is not there, or transformers cannot load it.
+        ModelFileError: the model is missing, or transformers cannot load it.
         ConfigError: the model has no such layer.
     """
-    encoder = load(model, layer, max_tokens)
-    before = len(encoder.cut)
-    found = [score for chunk in _chunks(pairs) for score in encoder.scores(chunk)]
-    if more := len(encoder.cut) - before:
-        _LOG.warning("BERTScore: %d texts cut after %d tokens", more, encoder.limit)
-    return found
+    return load(model, layer, max_tokens).scores(pairs)
 
 
 def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
-    """Yield the pairs in order, few enough at a time that their texts can be held."""
+    """Yield the pairs in order, with at most `_HELD` different texts at a time."""
     chunk: list[TextPair] = []
     texts: set[str] = set()
     for pair in pairs:
@@ -109,7 +104,7 @@ def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
 
 
 def check_runnable(model: str, layer: int) -> None:
-    """Raise `MissingDependency` or `ModelFileError` unless the encoder can be run here."""
+    """Raise `MissingDependency` or `ModelFileError` if the encoder cannot run on this machine."""
     if runs_bundled(model, layer):
         from ragstone.models.onnx_encoder import check_runnable as check_bundled
 
@@ -119,7 +114,7 @@ def check_runnable(model: str, layer: int) -> None:
 
 
 def runs_bundled(model: str, layer: int) -> bool:
-    """Say whether an encoder is run by ONNX Runtime: a bundled one, at its last layer."""
+    """Return whether ONNX Runtime runs an encoder: a bundled one, at its last layer."""
     return model in BUNDLED and layer == 0
 
 
@@ -127,21 +122,27 @@ def runs_bundled(model: str, layer: int) -> bool:
 def load(model: str, layer: int, max_tokens: int) -> PairEncoder:
     """Return an encoder ready to run: a bundled one by ONNX Runtime, others by torch."""
     if runs_bundled(model, layer):
-        from ragstone.components.embedders.minilm import load_minilm
-
-        return BundledEncoder(encoder=load_minilm(model, "float32", max_tokens), limit=max_tokens)
+        return load_bundled(model, max_tokens)
     return _load_by_transformers(model, layer, max_tokens)
 
 
+@lru_cache(maxsize=2)
+def load_bundled(model: str, max_tokens: int = PLACES) -> BundledEncoder:
+    """Return a bundled encoder, or one from a folder with a BERT encoder's files."""
+    from ragstone.components.embedders.minilm import load_minilm
+
+    return BundledEncoder(encoder=load_minilm(model, "float32", max_tokens), limit=max_tokens)
+
+
 def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncoder:
-    """Return an encoder ready to run, on a GPU where torch sees one."""
+    """Return an encoder ready to run, on a GPU if torch finds one."""
     require("BERTScore", "hf", "torch", "transformers")
     import torch
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     folder = find_model(model, kind=ENCODER)
     try:
-        with _quiet():
+        with quiet():
             config = AutoConfig.from_pretrained(folder, local_files_only=True)
             prefix = {"add_prefix_space": True} if config.model_type in _PREFIXED else {}
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, **prefix)
@@ -173,19 +174,26 @@ class PairEncoder:
     """An encoder that scores pairs of texts, each pair once."""
 
     limit: int
-    """Tokens of a text that are read, marks included."""
+    """Maximum tokens of a text, marks included."""
     cut: set[bytes] = field(default_factory=set)
     """Digests of the texts that were longer."""
     remembered: dict[bytes, Overlap] = field(default_factory=dict)
 
     def scores(self, pairs: Sequence[TextPair]) -> list[Overlap]:
-        """Return the score of each pair, computed once per pair of texts."""
+        """Return precision, recall and F1 of each pair, computed once per pair of texts."""
+        before = len(self.cut)
+        found = [score for chunk in _chunks(pairs) for score in self._scores(chunk)]
+        if more := len(self.cut) - before:
+            _LOG.warning("BERTScore: %d texts cut after %d tokens", more, self.limit)
+        return found
+
+    def _scores(self, pairs: Sequence[TextPair]) -> list[Overlap]:
         keys = [_key(pair) for pair in pairs]
         known = {key: self.remembered[key] for key in keys if key in self.remembered}
         new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
         states = self.states([text for pair in new.values() for text in pair])
-        for key, (said, wanted) in new.items():
-            ours, theirs = states[said.strip()], states[wanted.strip()]
+        for key, (answer, reference) in new.items():
+            ours, theirs = states[answer.strip()], states[reference.strip()]
             known[key] = greedy_match(ours.vectors, theirs.vectors, (ours.own, theirs.own))
         if len(self.remembered) + len(new) > _REMEMBERED:
             self.remembered.clear()
@@ -199,21 +207,19 @@ class PairEncoder:
 
 @dataclass(eq=False, kw_only=True)
 class BundledEncoder(PairEncoder):
-    """The bundled encoder, which needs no torch; a text is computed alone."""
+    """A bundled encoder, which needs no torch and computes each text alone."""
 
     encoder: Encoder
 
     def states(self, texts: Sequence[str]) -> dict[str, States]:
         """Return stripped text -> its states."""
         stripped = list(dict.fromkeys(text.strip() for text in texts))
+        computed = self.encoder.run_all(stripped, "tokens", None)
         found = {}
-        for text, rows in zip(
-            stripped, self.encoder.run_all(stripped, "tokens", None), strict=True
-        ):
+        for text, rows in zip(stripped, computed, strict=True):
             length = np.linalg.norm(rows, axis=1, keepdims=True)
-            places = np.arange(len(rows))
-            own = (places > 0) & (places < len(rows) - 1)
-            found[text] = States(rows / np.maximum(length, np.finfo(np.float32).tiny), own)
+            unit = rows / np.maximum(length, np.finfo(np.float32).tiny)
+            found[text] = States(unit, between_marks(len(rows)))
         return found
 
 
@@ -225,7 +231,7 @@ class BertEncoder(PairEncoder):
     net: Any
     device: str
     layer: int | None
-    """Whose output is taken; None for the last one that was kept."""
+    """The layer whose output is used; None for the last one that was kept."""
 
     def states(self, texts: Sequence[str]) -> dict[str, States]:
         """Return stripped text -> its states."""
@@ -268,7 +274,7 @@ class BertEncoder(PairEncoder):
 
 
 def _batches(ordered: Sequence[str], tokens: Mapping[str, Sequence[int]]) -> Iterator[list[str]]:
-    """Yield texts, shortest first, as many at a time as the model takes together."""
+    """Yield the texts in order, with at most `_TOGETHER` tokens at a time."""
     batch: list[str] = []
     for text in ordered:
         if batch and len(tokens[text]) * (len(batch) + 1) > _TOGETHER:
@@ -288,7 +294,7 @@ def _digest(text: str) -> bytes:
 
 
 def _drop_layers(net: Any, layer: int, layers: int) -> bool:
-    """Cut off what lies above a layer, so that it costs nothing; return whether it could be."""
+    """Remove the layers above a layer, which would cost time; return whether that was possible."""
     import torch
 
     stacks = [m for m in net.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == layers]
@@ -298,25 +304,9 @@ def _drop_layers(net: Any, layer: int, layers: int) -> bool:
 
 
 def _positions(net: Any) -> int:
-    """Return the number of places that a model has learnt; no bound where they are relative."""
+    """Return the number of positions that a model has learnt, or 1e9 if they are relative."""
     table = getattr(getattr(net, "embeddings", None), "position_embeddings", None)
     if table is None:
         return int(1e9)
-    # RoBERTa numbers its places from the one after padding's.
+    # RoBERTa counts its positions from the one after the padding.
     return int(table.num_embeddings) - (0 if table.padding_idx is None else table.padding_idx + 1)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Load without the bars and remarks of transformers."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(before)

@@ -1,4 +1,4 @@
-"""BERTScore-P, -R and -F1: how well the tokens of answer and gold answer match, by meaning."""
+"""BERTScore-P, -R and -F1, and Bert-K-Precision: how well the tokens of two texts match."""
 
 from __future__ import annotations
 
@@ -23,48 +23,75 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
     from ragstone.components.metrics.bert_encoder import TextPair
+    from ragstone.protocols import Services
 
 _SHORTEST: Final = 3
-"""Tokens of the shortest text that says something: one, between two marks."""
+"""Tokens of the shortest text that is not blank: one between two marks."""
 
 
-def checked_scale(
-    model: str, layer: int, max_tokens: int, *, rescale: bool, baselines: tuple[float, ...]
-) -> bool:
-    """Return whether there are baselines to rescale with: those given, or published ones.
+class BertMetric(AnswerMetric):
+    """The options of all metrics that need BERTScore.
 
-    Raises:
-        ConfigError: an option is out of its range, or contradicts another.
+    Args:
+        model: a folder, the name of a bundled encoder, or a name on the hub.
+        layer: the layer whose output is used; 0 is the published one, or the last of other models.
+        rescale: whether scores are rescaled with a baseline, so that unrelated texts get about 0,
+            possibly less. Without a baseline it becomes false, which the metric's name shows.
+        max_tokens: longer texts are cut, with a warning.
     """
-    if not model or set(model) & set("(),"):
-        raise ConfigError(f"a model's name has no comma and no parentheses, found {model!r}")
-    if layer < 0:
-        raise ConfigError(f"layer must be 0 (the usual one) or more, found {layer}")
-    if max_tokens < _SHORTEST:
-        raise ConfigError(f"max_tokens must be {_SHORTEST} or more, found {max_tokens}")
-    if not all(0.0 <= baseline < 1.0 for baseline in baselines):
-        raise ConfigError(f"a baseline must be from 0 up to 1, found {baselines}")
-    if any(baselines) and not all(baselines):
-        raise ConfigError("give both baselines, recall_baseline and precision_baseline, or neither")
-    if any(baselines) and not rescale:
-        raise ConfigError(
-            "rescale=false contradicts the baseline that is given; remove one of them"
-        )
-    known = model in PUBLISHED and layer in (0, PUBLISHED[model].layer)
-    return rescale and (known or any(baselines))
+
+    model: str
+    layer: int
+    rescale: bool
+    max_tokens: int
+    requires_extra = "hf"
+
+    @property
+    def baselines(self) -> tuple[float, ...]:
+        """The given baselines; 0 means the published one."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        """Check the options; set `rescale` to false if there is no baseline."""
+        if not self.model or set(self.model) & set("(),"):
+            raise ConfigError(
+                f"a model's name has no comma and no parentheses, found {self.model!r}"
+            )
+        if self.layer < 0:
+            raise ConfigError(f"layer must be 0 (the usual one) or more, found {self.layer}")
+        if self.max_tokens < _SHORTEST:
+            raise ConfigError(f"max_tokens must be {_SHORTEST} or more, found {self.max_tokens}")
+        if not all(0.0 <= baseline < 1.0 for baseline in self.baselines):
+            raise ConfigError(f"a baseline must be from 0 up to 1, found {self.baselines}")
+        given = any(self.baselines)
+        if given and not all(self.baselines):
+            raise ConfigError(
+                "give both baselines, recall_baseline and precision_baseline, or neither"
+            )
+        if given and not self.rescale:
+            raise ConfigError(
+                "rescale=false contradicts the baseline that is given; remove one of them"
+            )
+        known = self.model in PUBLISHED and self.layer in (0, PUBLISHED[self.model].layer)
+        object.__setattr__(self, "rescale", self.rescale and (known or given))
+
+    @property
+    def content_revision(self) -> str:
+        """Digest of the model's files."""
+        return weights_digest(self.model, kind=ENCODER)
+
+    def check(self, services: Services) -> None:
+        """Raise if the encoder cannot run on this machine, before any answer costs money."""
+        check_runnable(self.model, self.layer)
 
 
 @dataclass(frozen=True)
-class BertScore(AnswerMetric):
-    """What the three have in common.
+class BertScore(BertMetric):
+    """The base of the metrics that are a BERTScore.
 
     Args:
-        model: a folder, the name of a bundled encoder, or the hub's name.
-        layer: whose output is taken; 0 is the published one, or the last of other models.
-        rescale: with a baseline, such that unrelated texts get about 0 and may be negative. Where
-            there is no baseline it becomes false, and the metric's name says so.
-        baseline: what unrelated texts get; 0 takes the published one.
-        max_tokens: a longer text is cut, with a warning.
+        model, layer, rescale, max_tokens: see `BertMetric`.
+        baseline: the score of unrelated texts; 0 is the published one.
     """
 
     model: str = DEFAULT
@@ -75,42 +102,23 @@ class BertScore(AnswerMetric):
 
     part: ClassVar[str]
 
-    def __post_init__(self) -> None:
-        """Check the options, and let the name say where nothing is rescaled."""
-        scale = checked_scale(
-            self.model,
-            self.layer,
-            self.max_tokens,
-            rescale=self.rescale,
-            baselines=(self.baseline,),
-        )
-        object.__setattr__(self, "rescale", scale)
-
     @property
-    def content_revision(self) -> str:
-        """Digest of the model's files."""
-        return weights_digest(self.model, kind=ENCODER)
-
-    def check(self, services: object = None) -> None:
-        """Raise unless the encoder can be run here, before an answer is paid for."""
-        check_runnable(self.model, self.layer)
+    def baselines(self) -> tuple[float, ...]:
+        """The given baseline."""
+        return (self.baseline,)
 
     def values(self, pairs: AnswerBatch) -> Values:
-        """Return the score per pair, 1 at most; the highest of its gold answers."""
-        lanes = zip(pairs.lane_pair.tolist(), pairs.labels, strict=True)
-        found = self.parts([(pairs.answers[pair], label) for pair, label in lanes])
-        best = np.full(len(pairs), -np.inf)
-        np.maximum.at(best, pairs.lane_pair, found)
-        return np.where(np.isfinite(best), best, 0.0)
+        """Return the highest score with a gold answer per pair, at most 1."""
+        return pairs.best_lane(self.parts(pairs.with_labels))
 
     def parts(self, texts: list[TextPair]) -> Values:
         """Return the score of each pair of texts."""
         scores = bert_scores(texts, self.model, self.layer, self.max_tokens)
-        found = np.array([getattr(score, self.part) for score in scores], float)
-        if not self.rescale:
-            return found
-        baseline = self.baseline or float(getattr(PUBLISHED[self.model], self.part))
-        return np.array([rescaled(value, baseline) for value in found.tolist()], float)
+        found = [float(getattr(score, self.part)) for score in scores]
+        if self.rescale:
+            baseline = self.baseline or float(getattr(PUBLISHED[self.model], self.part))
+            found = [rescaled(value, baseline) for value in found]
+        return np.array(found, float)
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ class BertScoreP(BertScore):
     """
 
     name: ClassVar[str] = "BERTScore-P"
-    part: ClassVar[str] = "precision"
+    part = "precision"
 
 
 @dataclass(frozen=True)
@@ -133,7 +141,7 @@ class BertScoreR(BertScore):
     """
 
     name: ClassVar[str] = "BERTScore-R"
-    part: ClassVar[str] = "recall"
+    part = "recall"
 
 
 @dataclass(frozen=True)
@@ -144,4 +152,21 @@ class BertScoreF1(BertScore):
     """
 
     name: ClassVar[str] = "BERTScore-F1"
-    part: ClassVar[str] = "f1"
+    part = "f1"
+
+
+@dataclass(frozen=True)
+class BertKPrecision(BertScore):
+    """The highest BERTScore precision of the answer against a passage of the context.
+
+    Katsis et al., MTRAG, TACL 2025; K is for knowledge. Each passage is compared alone and rescaled
+    as `BERTScore-P`. It needs no gold answer. An empty context gives 0, as in the released figures.
+    """
+
+    name: ClassVar[str] = "Bert-K-Precision"
+    part = "precision"
+    requires: ClassVar[frozenset[str]] = frozenset({"context"})
+
+    def values(self, pairs: AnswerBatch) -> Values:
+        """Return the precision per pair, at most 1."""
+        return pairs.best_passage(self.parts(pairs.with_passages))

@@ -1,4 +1,4 @@
-"""char3-recall: the character 3-grams of the gold answer that the answer has."""
+"""char3-recall: the character 3-grams of the gold answer that the answer contains."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.published_normalisers import char_grams, squad_char3
+from ragstone.components.metrics.published_normalisers import char_grams, squad_words
 from ragstone.text.normalise import UNSPACED_RUN, words
 
 if TYPE_CHECKING:
+    from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
 
 N: Final = 3
@@ -22,12 +22,15 @@ N: Final = 3
 
 @dataclass(frozen=True)
 class Char3Recall(AnswerMetric):
-    """Recall of character 3-grams within words, for the gold answer of which most is found.
+    """Recall of character 3-grams within words, maximum over the gold answers.
 
-    A run of characters without spaces (Chinese, Japanese, Thai, Korean) is one word, and one of
-    fewer than three characters is looked for inside the answer's runs: 北京 is in 答案是北京市.
+    Chirkova et al., 2024 (multilingual BERGEN), for answers in other spellings and inflections. An
+    empty answer gives 0.
 
-    Variant: "bergen" works on SQuAD-normalised text split at spaces, where 北京 is not found there.
+    A run of characters without spaces (Chinese, Japanese, Thai, Korean) is one word. If it has
+    fewer than three characters, it is searched in the runs of the answer: 北京 is in 答案是北京市.
+
+    Variant: "bergen" works on SQuAD-normalised text split at spaces. It does not find 北京 there.
     """
 
     variant: Literal["corrected", "bergen"] = "corrected"
@@ -46,23 +49,23 @@ class Char3Recall(AnswerMetric):
 
     def _one(self, answer: str, gold: Sequence[str], language: str) -> float:
         if self.variant == "bergen":
-            said = Counter(squad_char3(answer))
-            return max(_recall(said, squad_char3(label)) for label in gold)
-        held = Counter(gram for word in chunks(answer, language) for gram in _all_grams(word))
-        return max(_recall(held, _grams(label, language)) for label in gold)
+            answered = Counter(_grams(squad_words(answer)))
+            return max(_recall(answered, _grams(squad_words(label))) for label in gold)
+        answered = Counter(gram for word in chunks(answer, language) for gram in _all_grams(word))
+        return max(_recall(answered, _grams(chunks(label, language))) for label in gold)
 
 
-def _recall(said: Counter[str], wanted: Sequence[str]) -> float:
-    shared = sum((said & Counter(wanted)).values())
-    return shared / len(wanted) if wanted else 0.0
+def _recall(answered: Counter[str], gold: Sequence[str]) -> float:
+    shared = sum((answered & Counter(gold)).values())
+    return shared / len(gold) if gold else 0.0
 
 
-def _grams(label: str, language: str) -> list[str]:
-    return [gram for word in chunks(label, language) for gram in char_grams(word, N)]
+def _grams(found: Sequence[str]) -> list[str]:
+    return [gram for word in found for gram in char_grams(word, N)]
 
 
 def _all_grams(word: str) -> list[str]:
-    """Return what a gold answer's grams may be found among: in a run, shorter ones too."""
+    """Return the 3-grams of a word of the answer; of a run, the shorter n-grams as well."""
     sizes = range(1, min(N, len(word)) + 1) if UNSPACED_RUN.fullmatch(word) else (N,)
     return [gram for n in sizes for gram in char_grams(word, n)]
 
@@ -83,15 +86,3 @@ def chunks(text: str, language: str = "") -> list[str]:
             found.append(word)
         run = unspaced
     return found
-
-
-def char3_recall(answer: str, gold_answers: Sequence[str], *, language: str = "") -> float:
-    """Return the share of a gold answer's character 3-grams that the answer has.
-
-    Chirkova et al., 2024 (multilingual BERGEN), who meant it for answers in other spellings and
-    inflections. An empty answer gives 0.
-
-    >>> char3_recall("答案是北京市", ["北京"]), char3_recall("the Moscovites", ["Moscow"])
-    (1.0, 0.75)
-    """
-    return float(Char3Recall().values(AnswerBatch.of(answer, gold_answers, language=language))[0])

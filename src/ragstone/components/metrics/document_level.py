@@ -1,4 +1,4 @@
-"""Rankings of passages against judgements of documents (KILT's Wikipedia pages, say)."""
+"""Rankings of passages against judgements of documents, such as KILT's Wikipedia pages."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ def rank_documents(
     document_of: Callable[[str], str],
     variant: Literal["corrected", "bergen"] = "corrected",
 ) -> dict[str, Ranking]:
-    """Return rankings whose ids are documents, to be scored against judgements of documents.
-
-    "corrected" keeps the places of the passages, so that R@5 is of the five passages that a
-    generator was shown: a document stands where its best passage stood, and its further passages
-    hold their places without counting again. "bergen" drops them first, so that R@5 is of the five
-    best documents of the whole list, however many passages that takes: more than was shown.
+    """Return rankings of documents, to be scored against judgements of documents.
 
     Args:
         rankings: query id -> passages, best first.
         document_of: passage id -> document id.
-        variant: which of the two.
+        variant: "corrected" keeps the ranks of the passages. A document has the rank of its best
+            passage; its other passages keep their ranks but do not count, so that R@5 is about the
+            five passages that a generator was shown. "bergen" removes the other passages, so that
+            R@5 is about the five best documents, which may be more passages than were shown.
 
     >>> from ragstone.data.document_level import before
     >>> run = {"q": Ranking(["A_1", "A_2", "B_1"])}

@@ -1,8 +1,8 @@
 """The words and pieces of many texts at once, as arrays of codes: `ragstone.text.normalise`, fast.
 
-All texts are joined and cut in one go over bytes; a token is known by a 64-bit code, which is its
-bytes where it has at most eight of them and a hash of them where it has more. Two different tokens
-of one pair of texts share a code with a chance of 2^-64.
+All texts are joined, and their bytes are split in one pass. A token has a 64-bit code: its bytes if
+there are at most eight, else a hash of them. Two different tokens of a pair of texts have the same
+code with a probability of 2^-64.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ragstone.components.metrics.arrays import positions
 from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, SIGN, fold, is_english, words
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Codes = npt.NDArray[np.uint64]
-    Ints = npt.NDArray[np.int64]
-    Flags = npt.NDArray[np.bool_]
+    from ragstone.components.metrics.arrays import Codes, Flags, Ints
 
 _END: Final = "\0"
 _SIGNS: Final = (string.punctuation + SIGN).encode()
-_LONGEST: Final = 8
+_CODE_BYTES: Final = 8
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX_TOO: Final = np.uint64(0xBF58476D1CE4E5B9)
 _BLANK: Final = 32
@@ -38,18 +37,18 @@ _FOLD: Final = bytes(
     else byte
     for byte in bytes(range(256)).lower()
 )  # fmt: skip
-"""Ends of texts to 0, signs to what is below the blank, letters and digits above it."""
+"""Byte -> byte: ends of texts to 0, signs below the blank, letters and digits above it."""
 _BELOW_BLANK: Final = bytes(range(1, _BLANK))
-_SHIFTS: Final = np.array([64 - 8 * size for size in range(_LONGEST + 1)], dtype=np.uint64)
+_SHIFTS: Final = np.array([64 - 8 * size for size in range(_CODE_BYTES + 1)], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of some texts, end to end."""
+    """The tokens of some texts, one text after another."""
 
     code: Codes
     counts: Ints
-    """Tokens of each text."""
+    """Number of tokens per text."""
 
     @cached_property
     def owner(self) -> Ints:
@@ -57,13 +56,13 @@ class Tokens:
         return np.repeat(np.arange(len(self.counts)), self.counts)
 
     def places(self, positions: Ints) -> Ints:
-        """Return the places of some tokens in their texts, from 0."""
+        """Return the positions of some tokens in their own texts, from 0."""
         starts = np.cumsum(self.counts) - self.counts
         place: Ints = positions - starts[self.owner[positions]]
         return place
 
     def without(self, codes: Sequence[int]) -> Kept:
-        """Return the tokens less those of some codes, and how many of each text are gone."""
+        """Return the tokens without those of some codes."""
         drop = np.isin(self.code, np.array(codes, np.uint64))
         gone = np.bincount(self.owner[drop], minlength=len(self.counts))
         return Kept(Tokens(self.code[~drop], self.counts - gone), gone)
@@ -76,7 +75,7 @@ class Tokens:
 
 
 class Kept(NamedTuple):
-    """Tokens that are left, and how many of each text are not."""
+    """The remaining tokens, and the number of removed tokens per text."""
 
     kept: Tokens
     gone: Ints
@@ -84,26 +83,26 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Texts:
-    """Many texts, cut into pieces; the words are made of those, as most words are one piece."""
+    """Many texts, split into pieces; words are made of pieces, because most words are one piece."""
 
     texts: Sequence[str]
     languages: Sequence[str]
 
     @cached_property
     def _stream(self) -> bytes:
-        """All texts folded, a zero before and after each, and room to read beyond the last."""
-        return _joined(self.texts).translate(_FOLD) + b"\0" * (2 * _LONGEST)
+        """All texts folded, a zero before and after each, and padding behind the last."""
+        return _joined(self.texts).translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
-        """Start of every piece and what lies behind its end."""
+        """Start of every piece, and the position after its end."""
         edges = _edges(self._stream)
         return edges[0::2], edges[1::2]
 
     @cached_property
     def ends(self) -> Ints:
-        """Where the zeros between the texts stand, and the two outermost."""
-        held = np.frombuffer(self._stream, np.uint8)[: -2 * _LONGEST]
+        """Positions of the zeros before, between and after the texts."""
+        held = np.frombuffer(self._stream, np.uint8)[: -2 * _CODE_BYTES]
         return np.flatnonzero(held == 0)
 
     @cached_property
@@ -115,7 +114,7 @@ class Texts:
 
     @cached_property
     def words(self) -> Tokens:
-        """The texts' words, English articles dropped."""
+        """The texts' words without English articles."""
         starts, ends = self._bounds
         glued = self._glued
         code, dropped = self.pieces.code, np.zeros(len(starts), np.bool_)
@@ -132,7 +131,7 @@ class Texts:
         return Tokens(code[~dropped], self.pieces.counts - tails - gone)
 
     def _articles(self, code: Codes, dropped: Flags, counts: Ints) -> Ints:
-        """Return the positions of the articles to drop, given the words at the pieces' places."""
+        """Return the positions of the articles to drop, given the codes of the words."""
         multiplier, held, kinds = _function_words()
         slot = _slots(code, multiplier)
         likely = np.flatnonzero(kinds[slot])
@@ -148,13 +147,13 @@ class Texts:
 
     @cached_property
     def tails(self) -> Ints:
-        """How many pieces of each text belong to the word before them."""
+        """Number of pieces per text that belong to the word before them."""
         heads = self.pieces.owner[:-1][self._glued[:-1]]
         return np.bincount(heads, minlength=len(self.texts))
 
     @cached_property
     def _glued(self) -> Flags:
-        """Return whether each piece is one word with the next: signs alone stand between them."""
+        """Return whether only signs separate each piece from the next: they are one word."""
         starts, ends = self._bounds
         held = np.frombuffer(self._stream, np.uint8)
         behind = held[ends]
@@ -171,7 +170,7 @@ class Texts:
         return glued
 
     def _initials(self, starts: Ints) -> Flags:
-        """Return whether a lone `a` at each start is an initial: a full stop and a blank follow."""
+        """Return whether the `a` at each start is an initial: a full stop and a blank follow."""
         held = np.frombuffer(self._stream, np.uint8)
         before, after = held[starts - 1], held[starts + 2]
         alone = ((before == 0) | (before == _BLANK)) & ((after == 0) | (after == _BLANK))
@@ -179,27 +178,21 @@ class Texts:
         return initial
 
 
-def where(flags: Flags) -> list[int]:
-    """Return the positions of what is flagged, as Python integers."""
-    found: list[int] = np.flatnonzero(flags).tolist()
-    return found
-
-
 def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
-    """Return the texts, ready to be read as words and as pieces."""
+    """Return the texts as words and as pieces."""
     known = [""] * len(texts) if languages is None else languages
     found = Texts(texts, known)
-    if len(found.ends) != len(texts) + 1:  # a text holds a zero of its own
+    if len(found.ends) != len(texts) + 1:  # a text contains a zero itself
         found = Texts([text.replace(_END, " ") for text in texts], known)
-    empty = [i for i in where(found.pieces.counts == 0) if texts[i].strip()]
-    spoken = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
-    if all(folded.isascii() for folded in spoken.values()):
+    empty = [i for i in positions(found.pieces.counts == 0) if texts[i].strip()]
+    folded_texts = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
+    if all(folded.isascii() for folded in folded_texts.values()):
         return found
-    return Texts([spoken.get(i, text) for i, text in enumerate(found.texts)], known)
+    return Texts([folded_texts.get(i, text) for i, text in enumerate(found.texts)], known)
 
 
 def _joined(texts: Sequence[str]) -> bytes:
-    """Return the texts with an end before and after each, those outside ASCII folded already."""
+    """Return the texts with an end before and after each; those outside ASCII are folded."""
     if not texts:
         return _END.encode()
     joined = _END.join(texts)
@@ -209,7 +202,7 @@ def _joined(texts: Sequence[str]) -> bytes:
 
 
 def _edges(stream: bytes) -> Ints:
-    """Return where runs of letters and digits start and end, in turn."""
+    """Return the start and the end of each run of letters and digits, in turn."""
     inside = np.frombuffer(stream, np.uint8) > _BLANK
     edges: Ints = np.flatnonzero(inside[1:] != inside[:-1])
     edges += 1
@@ -217,32 +210,32 @@ def _edges(stream: bytes) -> Ints:
 
 
 def _joined_codes(stream: bytes, starts: Ints, ends: Ints) -> Codes:
-    """Return the codes of stretches of the stream, their signs deleted."""
+    """Return the codes of parts of the stream, their signs deleted."""
     found = [stream[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * _LONGEST)
+    packed = b"\0" + b"\0".join(found).translate(None, _BELOW_BLANK) + b"\0" * (2 * _CODE_BYTES)
     edges = _edges(packed)
     return _codes(packed, edges[0::2], edges[1::2] - edges[0::2])
 
 
 def _codes(padded: bytes, starts: Ints, sizes: Ints) -> Codes:
-    eight = np.ndarray((len(padded) - _LONGEST + 1,), "<u8", padded, 0, (1,))
-    # Shifting out what follows the token leaves its bytes: none of them is 0, so nothing is lost.
-    code = eight[starts] << _SHIFTS[np.minimum(sizes, _LONGEST)]
-    rest = np.flatnonzero(sizes > _LONGEST)
-    last = eight[(starts + sizes)[rest] - _LONGEST]
+    eight = np.ndarray((len(padded) - _CODE_BYTES + 1,), "<u8", padded, 0, (1,))
+    # The shift removes the bytes after the token; its own bytes are never 0, so codes are unique.
+    code = eight[starts] << _SHIFTS[np.minimum(sizes, _CODE_BYTES)]
+    rest = np.flatnonzero(sizes > _CODE_BYTES)
+    last = eight[(starts + sizes)[rest] - _CODE_BYTES]
     code[rest] = (code[rest] * _MIX) ^ ((last + sizes[rest].astype(np.uint64)) * _MIX_TOO)
-    done = _LONGEST
-    while len(rest := rest[sizes[rest] > done + _LONGEST]):
+    done = _CODE_BYTES
+    while len(rest := rest[sizes[rest] > done + _CODE_BYTES]):
         part = eight[starts[rest] + done] * _MIX
         code[rest] = (code[rest] ^ part ^ (part >> np.uint64(29))) * _MIX_TOO
-        done += _LONGEST
+        done += _CODE_BYTES
     return code
 
 
 def token_code(token: str) -> int:
     """Return the code of a token."""
     held = token.encode()
-    padded = held + b"\0" * (2 * _LONGEST)
+    padded = held + b"\0" * (2 * _CODE_BYTES)
     return int(_codes(padded, np.array([0]), np.array([len(held)]))[0])
 
 
@@ -253,12 +246,12 @@ _IS_ARTICLE, _IS_FOREIGN = 1, 2
 
 @lru_cache(maxsize=1)
 def _function_words() -> tuple[np.uint64, Codes, npt.NDArray[np.uint8]]:
-    """Return a multiplier that sends no two function words to one slot, the slots, their kinds."""
+    """Return a multiplier that gives each function word its own slot, the slots, their kinds."""
     kinds = dict.fromkeys(map(token_code, NOT_ENGLISH), _IS_FOREIGN)
     kinds |= dict.fromkeys(map(token_code, ARTICLES), _IS_ARTICLE)
     codes = np.array(list(kinds), dtype=np.uint64)
     multiplier = _MIX
-    with np.errstate(over="ignore"):  # the product is meant modulo 2^64
+    with np.errstate(over="ignore"):  # products are modulo 2^64
         while len(set(_slots(codes, multiplier).tolist())) < len(codes):
             multiplier = multiplier * _MIX
     held, kind = np.zeros(1 << _SLOTS, np.uint64), np.zeros(1 << _SLOTS, np.uint8)
@@ -273,10 +266,10 @@ def _slots(codes: Codes, multiplier: np.uint64) -> Ints:
 
 
 def _keeps_articles(foreign: Ints, texts: Sequence[str], languages: Sequence[str]) -> Flags:
-    """Return whether each text is not English, given the text of every foreign function word."""
+    """Return whether each text is not English, given the texts of its foreign function words."""
     keeps = np.zeros(len(texts), np.bool_)
     several = np.bincount(foreign, minlength=len(texts)) >= 2  # noqa: PLR2004 - see is_english
-    for i in where(several):
+    for i in positions(several):
         keeps[i] = not is_english(words(texts[i], "other"))
     for i, language in enumerate(languages if any(languages) else ()):
         if language:

@@ -13,16 +13,17 @@ from ragstone.text.language import language_of
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
     from ragstone.components.metrics.arrays import Values
+    from ragstone.protocols import Services
 
 
 @dataclass(frozen=True)
 class LanguageMatch(AnswerMetric):
-    """1 where the answer's language, as fastText's lid.176 guesses it, is the query's, else 0.
+    """1 if fastText's lid.176 guesses the expected language for the answer, else 0.
 
-    The mean is the correct-language rate of multilingual BERGEN (Chirkova et al., 2024). Guesses
-    about short texts are worthless, so that answers of `longer_than` characters or fewer are not
-    applicable (-1 in BERGEN, where one of its two scorers adds those to the sum). The wanted
-    language is the query's label `language`, or else guessed from the query.
+    The mean is the correct-language rate of multilingual BERGEN (Chirkova et al., 2024). The
+    expected language is the query's label `language`, else a guess from the query. Guesses are
+    unreliable for short texts: the metric does not apply to answers of `longer_than` characters or
+    fewer. (They are -1 in BERGEN, and one of its two scorers adds them to the sum.)
     """
 
     longer_than: int = 20
@@ -30,26 +31,25 @@ class LanguageMatch(AnswerMetric):
     name: ClassVar[str] = "language-match"
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
+    requires_extra = "lang"
 
-    def check(self, services: object = None) -> None:
+    def check(self, services: Services) -> None:
         """Raise `MissingDependency` if the package with lid.176 is not installed."""
         language_of("", by_model=True)
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         skipped = self.inapplicable(pairs)
-        return np.array(
-            [
-                i not in skipped
-                and language_of(pairs.answers[i], by_model=True) == self._wanted(pairs, i)
-                for i in range(len(pairs))
-            ],
-            float,
-        )
+        values = np.zeros(len(pairs))
+        for i in set(range(len(pairs))) - skipped.keys():
+            stated = pairs.languages[i].lower().partition("-")[0]
+            expected = stated or language_of(pairs.query_texts[i], by_model=True)
+            values[i] = language_of(pairs.answers[i], by_model=True) == expected
+        return values
 
     def inapplicable(self, pairs: AnswerBatch) -> dict[int, str]:
-        """Name the pairs whose answer, or whose query without a label, is too short to judge."""
-        limit = f"of {self.longer_than} characters or fewer: too short to tell its language"
+        """Return the reasons for answers, and for queries without a label, that are too short."""
+        limit = f"of {self.longer_than} characters or fewer: too short to identify its language"
         found = {}
         for i, answer in enumerate(pairs.answers):
             if len(answer) <= self.longer_than:
@@ -57,7 +57,3 @@ class LanguageMatch(AnswerMetric):
             elif not pairs.languages[i] and len(pairs.query_texts[i]) <= self.longer_than:
                 found[i] = f"the query has no label 'language', and is {limit}"
         return found
-
-    def _wanted(self, pairs: AnswerBatch, i: int) -> str:
-        stated = pairs.languages[i].lower().partition("-")[0]
-        return stated or language_of(pairs.query_texts[i], by_model=True)

@@ -8,34 +8,35 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import numpy as np
 
-from ragstone.components.metrics.answer_batch import AnswerBatch
+from ragstone.components.metrics.arrays import positions
 from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.fast_tokens import token_code, where
+from ragstone.components.metrics.fast_tokens import token_code
 from ragstone.components.metrics.published_normalisers import squad_normal
 from ragstone.components.metrics.token_overlap import TokenOverlap
 from ragstone.text.normalise import ARTICLES, contains, pieces_without_articles, words
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.fast_tokens import Flags
+    from ragstone.components.metrics.answer_batch import AnswerBatch
+    from ragstone.components.metrics.arrays import Flags, Values
 
 SHORT: Final = 2
-"""A gold answer of so few characters must be a whole word: "s" is not in "Newton's"."""
+"""A gold answer of at most 2 characters must be a whole word: "s" is not in "Newton's"."""
 
 ECHO_WORDS: Final = 3
-"""A query of so many words or more, repeated in the answer, is taken out of it."""
+"""A query of at least 3 words is removed from an answer that repeats it."""
 
 
 @dataclass(frozen=True)
 class Match(AnswerMetric):
-    """1 where the words of a gold answer stand in the answer without a gap, else 0.
+    """1 if the answer contains the words of a gold answer without a gap, else 0.
 
-    Words are compared with their punctuation deleted ("1,000" in "1000 men") and, for gold answers
-    of more than two characters, split at it ("Newton" in "Newton's law"). A verbatim repetition of
-    the query is taken out of the answer first, lest an echo score.
+    Mallen et al., ACL 2023, with word borders. Words are compared with their punctuation deleted
+    ("1,000" in "1000 men") and, for gold answers of more than two characters, split at it ("Newton"
+    in "Newton's law"). A verbatim repetition of the query is removed from the answer first, because
+    an echo of the query is not an answer. An empty answer gives 0.
 
-    Variants: "bergen" and "mirage" look for the gold answer's characters, wherever they stand
-    ("Art" in "Martha"): after SQuAD's normalisation, and in lower case alone (MIRAGE's EM_loose).
+    Variants: "bergen" and "mirage" look for the characters of the gold answer, even inside of words
+    ("Art" in "Martha"): after SQuAD's normalisation, or only in lower case (MIRAGE's EM_loose).
     """
 
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
@@ -51,47 +52,43 @@ class Match(AnswerMetric):
         """Return 1 or 0 per pair."""
         if self.variant == "corrected":
             return _corrected(pairs)
-        one = _mirage if self.variant == "mirage" else _bergen
-        return np.array(list(map(one, pairs.answers, pairs.gold)), float)
+        return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
 
-
-def _mirage(answer: str, gold: Sequence[str]) -> bool:
-    return any(label.lower() in answer.lower() for label in gold)
-
-
-def _bergen(answer: str, gold: Sequence[str]) -> bool:
-    said = squad_normal(answer)
-    return any(squad_normal(label) in said for label in gold)
+    def _one(self, answer: str, gold: Sequence[str]) -> bool:
+        normal = str.lower if self.variant == "mirage" else squad_normal
+        text = normal(answer)
+        return any(normal(label) in text for label in gold)
 
 
 def _corrected(pairs: AnswerBatch) -> Values:
-    """Match by words at once; look closer where pieces may match, or where a query is echoed."""
-    found = pairs.any_lane(pairs.words.contained)
+    """Match all pairs by words; check one by one only those with pieces or an echoed query."""
+    contained = pairs.any_lane(pairs.words.contained)
+    found = contained.astype(np.float64)
     columns = enumerate(zip(pairs.answers, pairs.query_texts, strict=True))
     echoed = [i for i, (answer, query) in columns if query and _echoed(answer, query)]
-    for i in {*_by_pieces(pairs, found > 0), *echoed}:
+    for i in {*_by_pieces(pairs, contained), *echoed}:
         answer = without_echo(pairs.answers[i], pairs.query_texts[i])
         found[i] = occurs(answer, pairs.gold[i], pairs.languages[i])
     return found
 
 
 def _by_pieces(pairs: AnswerBatch, found: Flags) -> list[int]:
-    """Return the other pairs that hold a gold answer's pieces without a gap, articles aside."""
+    """Return the other pairs whose answer contains a gold answer's pieces, articles left out."""
     articles = [token_code(word) for word in ARTICLES]
     pieces = pairs.pieces
-    wanted = pieces.gold.counts - pieces.gold.without(articles).gone
-    held = pairs.any_lane((pieces.longest_common >= wanted) & (wanted > 0))
+    sizes = pieces.gold.counts - pieces.gold.without(articles).gone
+    likely_lanes = (pieces.longest_common >= sizes) & (sizes > 0)
     # Without a sign inside a word, pieces and words are the same.
     unsettled = ~found & pairs.signs_inside
-    # A gold answer of articles alone may be foreign words: whether they count is seen up close.
-    foreign = where((pairs.any_lane((wanted == 0) & (pieces.gold.counts > 0)) > 0) & unsettled)
-    likely = where((held > 0) & unsettled)
+    # A gold answer of articles alone may be foreign words, which only the check can decide.
+    foreign = positions(pairs.any_lane((sizes == 0) & (pieces.gold.counts > 0)) & unsettled)
+    likely = positions(pairs.any_lane(likely_lanes) & unsettled)
     if not likely:
         return foreign
     few = pairs.take(likely)
     answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
     near = few.any_lane(TokenOverlap(answers.kept, gold.kept, few.lane_pair).contained)
-    return [*foreign, *(likely[i] for i in where(near > 0))]
+    return [*foreign, *(likely[i] for i in positions(near))]
 
 
 def _echoed(answer: str, query: str) -> bool:
@@ -99,35 +96,22 @@ def _echoed(answer: str, query: str) -> bool:
 
 
 def occurs(text: str, gold: Sequence[str], language: str = "") -> bool:
-    """Say whether the words of any gold answer stand in the text without a gap."""
-    said, split = words(text, language), pieces_without_articles(text, language)
+    """Return whether a text contains the words of any gold answer without a gap."""
+    tokens, pieces = words(text, language), pieces_without_articles(text, language)
     return any(
-        contains(said, wanted)
+        contains(tokens, part)
         or (
-            sum(map(len, wanted)) > SHORT
-            and contains(split, pieces_without_articles(label, language))
+            sum(map(len, part)) > SHORT
+            and contains(pieces, pieces_without_articles(label, language))
         )
-        for label, wanted in ((label, words(label, language)) for label in gold)
+        for label, part in ((label, words(label, language)) for label in gold)
     )
 
 
 def without_echo(answer: str, query: str) -> str:
-    """Return the answer less a verbatim repetition of the query.
+    """Return the answer without a verbatim repetition of the query.
 
     >>> without_echo("Is it red or blue? Red.", "Is it red or blue?")
     '  Red.'
     """
     return answer.replace(query, " ") if _echoed(answer, query) else answer
-
-
-def match(
-    answer: str, gold_answers: Sequence[str], *, query: str = "", language: str = ""
-) -> float:
-    """Return 1 where a gold answer occurs in the answer as whole words, else 0.
-
-    Mallen et al., ACL 2023, with word borders. An empty answer gives 0.
-
-    >>> match("It was Newton's law.", ["Newton"]), match("He is famous.", ["U.S."])
-    (1.0, 0.0)
-    """
-    return float(Match().values(AnswerBatch.of(answer, gold_answers, query, language))[0])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from ragstone.components.metrics.arrays import ratio, within
 from ragstone.components.metrics.base import RankingMetric
-from ragstone.components.metrics.ranking_batch import one_ranking, within
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
@@ -18,12 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NDCG(RankingMetric):
-    """Normalised discounted cumulative gain.
+    """Normalised discounted cumulative gain, with the discount log2(rank + 1).
 
-    `gains` is "linear" (the grade, as trec_eval) or "exponential" (2^grade - 1, as Burges et al.,
-    ICML 2005). The variant "mirage" is that of MIRAGE's released scorer: every relevant passage
-    gains 1, and the ideal is the retrieved list sorted anew, so that relevant passages which were
-    not retrieved cost nothing and the value depends on how deep the list is.
+    Järvelin and Kekäläinen, ACM TOIS 20(4), 2002; equals trec_eval's ndcg_cut. Grades of 0 and
+    below gain nothing.
+
+    Args:
+        k: the cutoff, or None.
+        gains: "linear" (the grade, as in trec_eval) or "exponential" (2^grade - 1, as in Burges et
+            al., ICML 2005).
+        variant: "mirage" is the form of MIRAGE's released scorer. Every relevant passage gains 1,
+            and the ideal is the retrieved list, sorted. Relevant passages that were not retrieved
+            therefore cost nothing, and the value depends on the length of the list.
     """
 
     gains: Literal["linear", "exponential"] = "linear"
@@ -38,10 +43,9 @@ class NDCG(RankingMetric):
     synonyms: ClassVar[dict[str, str]] = {"paper": "mirage"}
 
     def values(self, ranks: RankingBatch) -> Values:
-        """Return gain over ideal gain; 0 where no relevant passage was retrieved."""
-        ideal = self._ideal_of_retrieved(ranks) if self.variant == "mirage" else ranks.perfect
-        best = self._dcg(ideal)
-        return np.divide(self._dcg(ranks), best, out=np.zeros(ranks.size), where=best > 0)
+        """Return gain over ideal gain; 0 if no relevant passage was retrieved."""
+        ideal = _ideal_of_retrieved(ranks) if self.variant == "mirage" else ranks.perfect
+        return ratio(self._dcg(ranks), self._dcg(ideal))
 
     def _dcg(self, ranks: RankingBatch) -> Values:
         near = (ranks.rank <= self.depth) & (ranks.grade > 0)
@@ -53,34 +57,9 @@ class NDCG(RankingMetric):
             return np.ones_like(grade)
         return grade if self.gains == "linear" else np.exp2(grade) - 1.0
 
-    def _ideal_of_retrieved(self, ranks: RankingBatch) -> RankingBatch:
-        kept = ranks.grade > 0
-        query = ranks.query[kept]
-        place = within(query, np.bincount(query, minlength=ranks.size)) + 1
-        return type(ranks)(
-            size=ranks.size,
-            retrieved=ranks.retrieved,
-            query=query,
-            rank=place,
-            grade=ranks.grade[kept],
-            judged_query=ranks.judged_query,
-            judged_grade=ranks.judged_grade,
-        )
 
-
-def ndcg(
-    passage_ids: Sequence[str],
-    relevance: Mapping[str, int],
-    k: int,
-    *,
-    gains: Literal["linear", "exponential"] = "linear",
-) -> float:
-    """Return the normalised discounted cumulative gain of one ranking, best passage first.
-
-    Järvelin and Kekäläinen, ACM TOIS 20(4), 2002, with the discount log2(rank + 1); agrees with
-    trec_eval's ndcg_cut. Grades of 0 and below gain nothing; without any relevant passage it is 0.
-
-    >>> ndcg(["a", "b"], {"b": 1}, k=10)
-    0.6309297535714575
-    """
-    return float(NDCG(k, gains=gains).values(one_ranking(passage_ids, relevance))[0])
+def _ideal_of_retrieved(ranks: RankingBatch) -> RankingBatch:
+    kept = ranks.grade > 0
+    query = ranks.query[kept]
+    rank = within(query, np.bincount(query, minlength=ranks.size)) + 1
+    return replace(ranks, query=query, rank=rank, grade=ranks.grade[kept])

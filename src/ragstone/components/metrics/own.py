@@ -1,9 +1,9 @@
-"""Your own metrics: a class with `score`, made into a metric like the built-in ones.
+"""Your own metrics: a class with `score` becomes a metric like the built-in ones.
 
-`score` takes any of `answer`, `gold_answers`, `query` and `context` and returns the value of one
+`score` takes any of `answer`, `gold_answers`, `query` and `context` and returns the value of an
 answer; or it takes `ranking` and `qrels` (passage id -> grade) and returns the value of a ranking.
-None means that the metric does not apply. The class declares its `direction`: "higher", "lower" or
-"neutral". A metric over arrays derives from `AnswerMetric` or `RankingMetric` in place of this.
+It returns None if the metric does not apply. The class declares its `direction`: "higher", "lower"
+or "neutral". A metric over arrays derives from `AnswerMetric` or `RankingMetric` instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ from ragstone.types import Context, ContextPassage, Ranking
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
-    from ragstone.components.metrics.ranking_batch import RankingBatch
+    from ragstone.protocols import Services
 
 DIRECTIONS: Final = ("higher", "lower", "neutral")
 _ANSWER: Final[Mapping[str, str]] = {
@@ -38,15 +39,14 @@ _RANKING: Final[Mapping[str, str]] = {"ranking": "", "qrels": "qrels"}
 
 
 class OwnMetric(Metric):
-    """The door for metrics: built-in ones pass, a class with `score` becomes one."""
+    """The protocol of metrics: `complete` makes a metric of a class with `score`."""
 
     @classmethod
     def complete(cls, part: type) -> type:
-        """Return the metric that a class with `score` makes.
+        """Return `part` itself if it is a metric, else the metric made of its `score`.
 
         Raises:
-            ConfigError: there is no `score`, a parameter of it is unknown, or `direction` is
-                missing.
+            ConfigError: `score` or `direction` is missing, or `score` has an unknown parameter.
         """
         return part if issubclass(part, Metric) else _complete(part)
 
@@ -79,6 +79,7 @@ def _complete(part: type) -> type[Metric]:
 
 def _metric(part: type, given: tuple[str, ...], known: Mapping[str, str]) -> type[Metric]:
     ranks = known is _RANKING
+    rows = methodcaller("pairs") if ranks else _answers
     has_cutoff = "k" in {field.name for field in dataclasses.fields(part)}
     declared = {
         "name": part.__name__,
@@ -89,30 +90,18 @@ def _metric(part: type, given: tuple[str, ...], known: Mapping[str, str]) -> typ
     added = {name: value for name, value in declared.items() if not hasattr(part, name)}
     same = {name: getattr(part, name) for name in ("__module__", "__qualname__", "__doc__")}
     members: dict[str, Any] = {
-        "scored": _scored_rankings(given) if ranks else _scored_answers(given),
+        "scored": lambda metric, batch: _scored(metric, rows(batch), given),
+        "values": lambda metric, batch: metric.scored(batch).values,
         **({} if hasattr(part, "check") else {"check": _probe(given)}),
     }
     base = RankingMetric if ranks else AnswerMetric
     return type(part.__name__, (part, base), {**added, **members, **same})
 
 
-def _scored_answers(given: tuple[str, ...]) -> Callable[..., Scored]:
-    """Return the method that scores a batch of answers one by one."""
-
-    def scored(metric: Any, pairs: AnswerBatch) -> Scored:
-        rows = zip(pairs.answers, pairs.gold, pairs.query_texts, pairs.contexts, strict=True)
-        return _scored(metric, (dict(zip(_ANSWER, row, strict=True)) for row in rows), given)
-
-    return scored
-
-
-def _scored_rankings(given: tuple[str, ...]) -> Callable[..., Scored]:
-    """Return the method that scores a batch of rankings one by one."""
-
-    def scored(metric: Any, ranks: RankingBatch) -> Scored:
-        return _scored(metric, ranks.pairs(), given)
-
-    return scored
+def _answers(pairs: AnswerBatch) -> Iterator[Mapping[str, Any]]:
+    """Yield the arguments of `score` for each answer."""
+    for row in zip(pairs.answers, pairs.gold, pairs.query_texts, pairs.contexts, strict=True):
+        yield dict(zip(_ANSWER, row, strict=True))
 
 
 def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ...]) -> Scored:
@@ -122,7 +111,7 @@ def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ..
             value = metric.score(**{name: row[name] for name in given})
         except RagstoneError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever the user's code raises is an outcome
+        except Exception as error:  # noqa: BLE001 - any error of the user's code is an outcome
             value, failed[place] = None, str(component_error(metric, error))
         else:
             if value is None:
@@ -143,7 +132,7 @@ def _problem(value: Any) -> str:
 
 
 def _probe(given: tuple[str, ...]) -> Callable[..., None]:
-    """Return the check that scores one made-up item, so that a wrong shape costs nothing."""
+    """Return the check that scores one made-up item, so that errors show before a run."""
     row: dict[str, Any] = {
         "answer": "the river Tagus",
         "gold_answers": ("Tagus",),
@@ -153,7 +142,7 @@ def _probe(given: tuple[str, ...]) -> Callable[..., None]:
         "qrels": {"p1": 1},
     }
 
-    def check(metric: Any, services: object = None) -> None:  # noqa: ARG001 - the protocol's
+    def check(metric: Any, services: Services) -> None:  # noqa: ARG001 - part of the protocol
         values = _scored(metric, [row], given)
         for reason in values.failed.values():
             raise ConfigError(f"metric {metric.name!r}: {reason}", key=metric.name)

@@ -1,9 +1,9 @@
-"""From a metric's name to the metric: `NAME(option=value,...)@CUTOFF`, or your own class."""
+"""Parsing of metric names: `NAME(option=value,...)@CUTOFF`, or your own class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
@@ -14,7 +14,7 @@ from ragstone.core.spec import Spec, caret, parse_spec, split_specs
 from ragstone.errors import ConfigError, UnknownMetric, did_you_mean
 
 _CUTOFF: Final = "@k"
-"""End of the names of ranking metrics in the table of built-in components."""
+"""Suffix of the names of ranking metrics in the table of built-in components."""
 
 SYNONYMS: Final[dict[str, str]] = {
     "recall@k": "R@k",
@@ -38,15 +38,15 @@ SYNONYMS: Final[dict[str, str]] = {
 def parse_metric(written: Any, folder: Path | None = None) -> RankingMetric | AnswerMetric:
     """Return the metric of a name, of a mapping with the key `name`, or of your own class.
 
-    Upper and lower case and common spellings are understood; `str` of the metric is the canonical
-    name. Your own class is written `my_file.py:MyMetric` and looked for in `folder`.
+    Case does not matter, and common synonyms are known. `str` of the metric is its canonical name.
+    Your own class is `my_file.py:MyMetric`, a path relative to `folder`.
 
     >>> str(parse_metric("ndcg@10")), str(parse_metric("nDCG(gains=exponential)@10"))
     ('nDCG@10', 'nDCG(gains=exponential)@10')
 
     Raises:
         UnknownMetric: no metric has that name.
-        ConfigError: the cutoff or an option is not one that the metric takes.
+        ConfigError: the metric does not accept the cutoff or an option.
     """
     if isinstance(written, str) and ":" not in written:
         return _parse(written)
@@ -65,30 +65,29 @@ def _parse(name: str) -> RankingMetric | AnswerMetric:
 def _make(spec: Spec, folder: Path | None) -> RankingMetric | AnswerMetric:
     kind = _kind(spec, folder)
     options = dict(spec.parameters)
-    if spec.cutoff is not None and "k" not in {field.name for field in fields(kind)}:
-        name = getattr(kind, "name", kind.__name__)
-        raise ConfigError(f"{name} takes no cutoff; write {name} instead of {str(spec)!r}")
     if spec.cutoff is not None:
+        if "k" not in {field.name for field in fields(kind)}:
+            name = getattr(kind, "name", kind.__name__)
+            raise ConfigError(f"{name} takes no cutoff; write {name} instead of {str(spec)!r}")
         options["k"] = spec.cutoff
     if "variant" in options:
         options["variant"] = kind.synonyms.get(options["variant"], options["variant"])
-    where = f"metric {spec.name!r}"
     try:
-        metric: RankingMetric | AnswerMetric = build(kind, options, where=where)
+        metric: RankingMetric | AnswerMetric = build(kind, options, where=f"metric {spec.name!r}")
     except ConfigError as error:
         raise ConfigError(f"{error}{caret(spec.text, error.key)}", key=error.key) from error
     return metric
 
 
 def _kind(spec: Spec, folder: Path | None) -> Any:
-    """Return the class of a metric; one with a cutoff is a ranking metric if there is one."""
+    """Return the class of a metric; with a cutoff, a ranking metric of that name comes first."""
     if ":" in spec.name:
         return find("metrics", spec.name, where="metric", folder=folder)
     ranking, answer = f"{spec.name}{_CUTOFF}".lower(), spec.name.lower()
     both = (ranking, answer) if spec.cutoff is not None else (answer, ranking)
     names = {name.lower(): name for name in known("metrics")}
-    for wanted in both:
-        found = SYNONYMS.get(wanted) or names.get(wanted)
+    for written in both:
+        found = SYNONYMS.get(written) or names.get(written)
         if found:
             return find("metrics", found, where="metric")
     shown = {name.lower(): name.replace(_CUTOFF, "@10") for name in known("metrics")}
@@ -100,19 +99,29 @@ def _kind(spec: Spec, folder: Path | None) -> Any:
 
 
 def with_variant(metric: str, variant: str) -> str:
-    """Return the name of a metric's variant: "corrected", "paper", or a paper's by name.
+    """Return the name of a metric's variant: "corrected", "paper" or another name of a variant.
 
-    A metric without that variant, or a name that already has one, comes back as it is.
+    A metric without that variant, and a name with a variant, are returned unchanged.
 
     >>> with_variant("F1", "paper"), with_variant("F1", "squad"), with_variant("MAP", "paper")
     ('F1(variant=mirage)', 'F1(variant=squad)', 'MAP')
     """
-    parsed = parse_metric(metric)
+    parsed: Any = parse_metric(metric)
     chosen = parsed.synonyms.get(variant, variant)
     if "variant=" in metric or chosen not in _variants(type(parsed)):
         return str(parsed)
-    given = {field.name: getattr(parsed, field.name) for field in fields(parsed)}
-    return str(type(parsed)(**{**given, "variant": chosen}))
+    return str(replace(parsed, variant=chosen))
+
+
+def variants_of(metric: str) -> list[str]:
+    """Return the names of all variants of a metric, the corrected form first.
+
+    >>> variants_of("EM")
+    ['EM', 'EM(variant=squad)', 'EM(variant=mirage)']
+    """
+    parsed: Any = parse_metric(metric)
+    variants = [str(replace(parsed, variant=variant)) for variant in _variants(type(parsed))]
+    return variants or [str(parsed)]
 
 
 def check_variant(variant: str) -> None:

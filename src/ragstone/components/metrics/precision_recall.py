@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
+from ragstone.components.metrics.arrays import ratio
 
 if TYPE_CHECKING:
-    from ragstone.components.metrics.arrays import Values
-    from ragstone.components.metrics.fast_tokens import Ints
+    from ragstone.components.metrics.arrays import Ints, Values
 
 
 class Overlap(NamedTuple):
@@ -21,8 +20,16 @@ class Overlap(NamedTuple):
     f1: float = 0.0
 
 
+class Overlaps(NamedTuple):
+    """The same of many pairs, as arrays."""
+
+    precision: Values
+    recall: Values
+    f1: Values
+
+
 def overlap(answer: Sequence[str], gold: Sequence[str]) -> Overlap:
-    """Return the overlap of two token lists, each token counted as often as both have it.
+    """Return the overlap of two token lists, each token counted as often as both contain it.
 
     >>> overlap(["a", "b", "b"], ["b", "b", "c", "d"])
     Overlap(precision=0.6666666666666666, recall=0.5, f1=0.5714285714285715)
@@ -31,33 +38,25 @@ def overlap(answer: Sequence[str], gold: Sequence[str]) -> Overlap:
     return rates(shared, len(answer), len(gold))
 
 
-def rates(shared: int, answered: int, wanted: int) -> Overlap:
-    """Return precision, recall and F1 of some shared tokens; all 0 where nothing is shared."""
+def rates(shared: int, answer: int, gold: int) -> Overlap:
+    """Return precision, recall and F1, given numbers of tokens; all 0 if no token is shared."""
     if not shared:
         return Overlap()
-    precision, recall = shared / answered, shared / wanted
+    precision, recall = shared / answer, shared / gold
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def best(overlaps: Iterable[Overlap]) -> Overlap:
-    """Return the overlap of highest F1, the first of equals: all three of one gold answer."""
-    return max(overlaps, key=lambda found: found.f1, default=Overlap())
-
-
-def many_rates(shared: Ints, answered: Ints, wanted: Ints) -> tuple[Values, Values, Values]:
-    """Return precision, recall and F1 of many pairs at once, as `rates` does of one."""
-    some = shared > 0
-    precision = np.divide(shared, answered, out=np.zeros(len(shared)), where=some)
-    recall = np.divide(shared, wanted, out=np.zeros(len(shared)), where=some)
-    product, total = 2 * precision * recall, precision + recall
-    return precision, recall, np.divide(product, total, out=np.zeros(len(shared)), where=some)
+def many_rates(shared: Ints, answer: Ints, gold: Ints) -> Overlaps:
+    """Return precision, recall and F1 of many pairs at once, as `rates` does for one."""
+    precision, recall = ratio(shared, answer), ratio(shared, gold)
+    return Overlaps(precision, recall, ratio(2 * precision * recall, precision + recall))
 
 
 def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     """Return the length of the longest common subsequence.
 
-    Bit-parallel (Hyyrö, AWOCA 2004): one integer of as many bits as `right` has tokens, whose
-    zeros count the length; a step per token of `left`.
+    Bit-parallel (Hyyrö, AWOCA 2004): an integer with one bit per token of `right`, updated once per
+    token of `left`; the number of its zeros is the length.
 
     >>> lcs_length("the cat sat on the mat".split(), "the cat on a mat".split())
     4

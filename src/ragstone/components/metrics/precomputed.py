@@ -1,4 +1,4 @@
-"""Files of answers and of gold answers, as `ragstone score` reads them."""
+"""Reading the files of `ragstone score`: answers and gold answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Answers:
-    """The answers of one file, by query, and the contexts where the file holds them."""
+    """The answers of one file, by query, and their contexts if the file contains them."""
 
     predictions: dict[str, Prediction] = field(default_factory=dict)
     contexts: dict[str, Context] = field(default_factory=dict)
@@ -34,8 +34,8 @@ class Answers:
 def read_answers(path: Path, setting: str = "") -> Answers:
     """Return the answers of a JSON lines file.
 
-    Each line holds `query_id` and `answer` (text, or null for a failure with its `reason`), may
-    hold `context` (the texts that the generator was shown) and `setting`.
+    Each line has the fields `query_id` and `answer` (text, or null for a failure with its
+    `reason`), and optionally `context` (the texts shown to the generator) and `setting`.
 
     Args:
         path: the file, plain or gzip.
@@ -60,7 +60,7 @@ def read_answers(path: Path, setting: str = "") -> Answers:
     if not found.predictions:
         only = f" of the setting {setting!r}" if setting else ""
         raise DatasetError(
-            f'{path} holds no answer{only}; each line is an object such as {{"query_id": "q1", '
+            f'{path} contains no answer{only}; each line is an object such as {{"query_id": "q1", '
             '"answer": "In 1912."}'
         )
     return found
@@ -75,7 +75,7 @@ def _lines(path: Path, setting: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def _prediction(row: dict[str, Any]) -> Prediction:
     query_id = take_id(row, "query_id")
     if "answer" not in row:
-        raise FieldError("the field 'answer' is missing; write null where the system failed")
+        raise FieldError("the field 'answer' is missing; write null if the system failed")
     answer, reason = row["answer"], row.get("reason")
     if answer is not None and not isinstance(answer, str):
         raise FieldError(f"the field 'answer' must be text or null, found {answer!r}")
@@ -89,9 +89,9 @@ def _context(query_id: str, texts: list[str]) -> Context:
 
 
 def read_gold(path: Path) -> list[Query]:
-    """Return the queries of a data set's folder or of its file of queries.
+    """Return the queries of a data set's folder, or of its file of queries.
 
-    Of the file's lines `_id` is needed; `answers`, `text` and labels are read where they are.
+    Each line of the file has the field `_id`, and optionally `answers`, `text` and labels.
 
     Raises:
         DatasetError: a malformed line, no line at all, or a query listed twice.
@@ -105,10 +105,10 @@ def read_gold(path: Path) -> list[Query]:
         with reading(path, number):
             query = _query(row)
             if found.setdefault(query.query_id, query) is not query:
-                raise FieldError(f"query {query.query_id!r} stands in the file already; keep one")
+                raise FieldError(f"query {query.query_id!r} is in the file already; keep one")
     if not found:
         raise ConfigError(
-            f"--gold {path} holds no query; each line is an object such as "
+            f"--gold {path} contains no query; each line is an object such as "
             '{"_id": "q1", "answers": ["1912"]}'
         )
     return list(found.values())

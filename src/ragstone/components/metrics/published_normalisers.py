@@ -1,6 +1,6 @@
-"""Text handling of released scorers, to the letter, for the variants that reproduce their figures.
+"""The text normalisation of released scorers, for the variants that reproduce their figures.
 
-Their traps are listed in docs/metrics.md; nothing here is used by a corrected form.
+docs/metrics.md lists their traps. The corrected forms use only `char_grams`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import string
 from collections.abc import Sequence
 from typing import Final
 
-from ragstone.components.metrics.precision_recall import Overlap
+from ragstone.components.metrics.precision_recall import Overlap, rates
 
 _SIGNS: Final = str.maketrans("", "", string.punctuation)
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
@@ -32,18 +32,14 @@ def squad_words(text: str) -> list[str]:
 
 
 def mirage_overlap(answer: str, gold: Sequence[str]) -> Overlap:
-    """Return MIRAGE's overlap: sets of lower-case words, all gold answers united into one set.
+    """Return MIRAGE's overlap: sets of lower-case words, one set for all gold answers.
 
     >>> round(mirage_overlap("NYC", ["NYC", "New York"]).f1, 3)
     0.5
     """
-    said = set(answer.lower().split())
-    wanted = {word for label in gold for word in label.lower().split()}
-    shared = len(said & wanted)
-    if not shared:
-        return Overlap()
-    precision, recall = shared / len(said), shared / len(wanted)
-    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+    words = set(answer.lower().split())
+    gold_words = {word for label in gold for word in label.lower().split()}
+    return rates(len(words & gold_words), len(words), len(gold_words))
 
 
 def ascii_pieces(text: str) -> list[str]:
@@ -55,15 +51,10 @@ def ascii_pieces(text: str) -> list[str]:
     return _ASCII_RUN.findall(text.lower())
 
 
-def squad_char3(text: str) -> list[str]:
-    """Return BERGEN's 3-grams: inside the words of the normalised text, short words whole.
-
-    >>> squad_char3("The Seine is")
-    ['sei', 'ein', 'ine', 'is']
-    """
-    return [gram for word in squad_words(text) for gram in char_grams(word, 3)]
-
-
 def char_grams(word: str, n: int) -> list[str]:
-    """Return the character n-grams of a word; a word that is shorter, whole."""
+    """Return the character n-grams of a word; the whole word if it is shorter.
+
+    >>> char_grams("seine", 3), char_grams("is", 3)
+    (['sei', 'ein', 'ine'], ['is'])
+    """
     return [word[i : i + n] for i in range(max(1, len(word) - n + 1))]

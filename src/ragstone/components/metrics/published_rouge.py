@@ -1,7 +1,7 @@
-"""ROUGE as the package `rouge` computes it, which BERGEN uses: case kept, n-grams as sets.
+"""ROUGE of the package `rouge`, which BERGEN uses: case kept, n-grams as sets.
 
-Not to be compared with Google's `rouge_score`: sentences are split at every full stop, words at
-white space alone, and a perfect answer gets 0.999999995.
+Not comparable with Google's `rouge_score`: sentences are split at every full stop, words only at
+white space, and a perfect answer gets 0.999999995.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ _EPSILON: Final = 1e-8
 
 
 def pltrdy_rouge(answer: str, gold: str, n: int) -> float:
-    """Return ROUGE-n (n 1 or 2) or, for n 0, ROUGE-L at summary level; 0 where one has no words.
+    """Return ROUGE-n (n 1 or 2) or, for n 0, ROUGE-L at summary level; 0 if one has no words.
 
     >>> pltrdy_rouge("Paris", "Paris", 1), pltrdy_rouge("paris", "Paris", 1)
     (0.999999995, 0.0)
     """
-    said, wanted = _sentences(answer), _sentences(gold)
-    if not said or not wanted:
+    answered, expected = _sentences(answer), _sentences(gold)
+    if not answered or not expected:
         return 0.0  # the package raises, and BERGEN counts that as 0
     if n == 0:
-        return _summary_level(said, wanted)
-    return _f1(_grams(said, n), _grams(wanted, n))
+        return _summary_level(answered, expected)
+    ours, theirs = _grams(answered, n), _grams(expected, n)
+    return _mean_of_rates(len(ours & theirs), len(ours), len(theirs))
 
 
 def _sentences(text: str) -> list[list[str]]:
-    # An all-blank sentence gives one empty word, as in the package: "".split(" ") is [""].
+    # As in the package, a blank sentence has one empty word: "".split(" ") is [""].
     return [" ".join(part.split()).split(" ") for part in text.split(".") if part]
 
 
@@ -36,24 +37,20 @@ def _grams(sentences: Sequence[Sequence[str]], n: int) -> set[tuple[str, ...]]:
     return {tuple(flat[i : i + n]) for i in range(len(flat) - n + 1)}
 
 
-def _f1(said: set[tuple[str, ...]], wanted: set[tuple[str, ...]]) -> float:
-    return _mean_of_rates(len(said & wanted), len(said), len(wanted))
-
-
-def _mean_of_rates(shared: int, said: int, wanted: int) -> float:
-    precision, recall = shared / said if said else 0.0, shared / wanted if wanted else 0.0
+def _mean_of_rates(shared: int, answer: int, gold: int) -> float:
+    precision, recall = shared / answer if answer else 0.0, shared / gold if gold else 0.0
     return 2.0 * ((precision * recall) / (precision + recall + _EPSILON))
 
 
-def _summary_level(said: list[list[str]], wanted: list[list[str]]) -> float:
-    union = {word for gold in wanted for sentence in said for word in _common_words(gold, sentence)}
+def _summary_level(answer: list[list[str]], gold: list[list[str]]) -> float:
+    union = {word for one in gold for other in answer for word in _common_words(one, other)}
     return _mean_of_rates(
-        len(union), len({w for s in said for w in s}), len({w for s in wanted for w in s})
+        len(union), len({w for s in answer for w in s}), len({w for s in gold for w in s})
     )
 
 
 def _common_words(left: Sequence[str], right: Sequence[str]) -> list[str]:
-    """Return one longest common subsequence: the one that the package's tracing back finds."""
+    """Return one longest common subsequence, the same as in the package."""
     lengths = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i, word in enumerate(left):
         for j, other in enumerate(right):

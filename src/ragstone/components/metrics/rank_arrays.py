@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.components.metrics.ranking_batch import RankingBatch, in_order
+from ragstone.components.metrics.arrays import positions
+from ragstone.components.metrics.ranking_batch import RankingBatch, first_at_least, tied
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 def rank_arrays(
     passages: Ints, scores: Floats, judged_query: Ints, judged_passage: Ints, grades: Ints
 ) -> RankingBatch:
-    """Return the ranks of the judged passages of rankings that are all of one length.
+    """Return the ranks of the judged passages of rankings that all have one length.
 
     The order is trec_eval's: score descending in single precision, ties by passage number
     descending.
@@ -58,16 +59,15 @@ def rank_arrays(
     place, which = place[sure], order[which[sure]]
     with np.errstate(over="ignore"):
         single = scores.astype(np.float32)
-    rank = _ranks(single, passages, place // depth, place % depth)
-    return in_order(
+    return RankingBatch(
         size=size,
         retrieved=np.full(size, depth, np.int64),
         query=place // depth,
-        rank=rank,
+        rank=_ranks(single, passages, place // depth, place % depth),
         grade=grades[which].astype(np.int64),
         judged_query=judged_query.astype(np.int64),
         judged_grade=grades.astype(np.int64),
-    )
+    ).in_order()
 
 
 def _check(
@@ -88,29 +88,21 @@ def _check(
 
 
 def _slots(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    found: npt.NDArray[np.int64] = ((keys.view(np.uint64) * _SPREAD) >> np.uint64(64 - _BITS)).view(
-        np.int64
-    )
+    spread = (keys.view(np.uint64) * _SPREAD) >> np.uint64(64 - _BITS)
+    found: npt.NDArray[np.int64] = spread.view(np.int64)
     return found
 
 
 def _ranks(
     scores: npt.NDArray[np.float32], passages: Ints, row: Ints, column: Ints
 ) -> npt.NDArray[np.int64]:
-    """Return the rank of the passages at some places: one more than those that stand before."""
-    ordered = np.sort(-scores, axis=1)
+    """Return the rank of the passages at some places: one more than the number before them."""
     wanted, depth = -scores[row, column], scores.shape[1]
-    flat = ordered.ravel()
-    low = row * depth
-    high = low + depth
-    for _ in range(depth.bit_length()):
-        middle = (low + high) >> 1
-        right = flat[np.minimum(middle, len(flat) - 1)] < wanted
-        right &= low < high
-        low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
-    rank: npt.NDArray[np.int64] = low - row * depth + 1
-    last = np.minimum(low + 1, len(flat) - 1)
-    for i in np.flatnonzero((last < (row + 1) * depth) & (last > low) & (flat[last] == wanted)):
-        tied = scores[row[i]] == scores[row[i], column[i]]
-        rank[i] += np.count_nonzero(passages[row[i]][tied] > passages[row[i], column[i]])
+    ordered = np.sort(-scores, axis=1).ravel()
+    start = row * depth
+    place = first_at_least(ordered, wanted, start, start + depth)
+    rank: npt.NDArray[np.int64] = place - start + 1
+    for i in positions(tied(ordered, wanted, place, start + depth)):
+        equal = scores[row[i]] == scores[row[i], column[i]]
+        rank[i] += np.count_nonzero(passages[row[i]][equal] > passages[row[i], column[i]])
     return rank

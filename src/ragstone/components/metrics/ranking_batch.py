@@ -1,26 +1,28 @@
-"""Where the judged passages of many queries stand: the arrays beneath every ranking metric.
+"""The ranks of the judged passages of many queries, as arrays: the input of every ranking metric.
 
-Only judged passages can change a ranking metric, so a ranking is never sorted as a whole: its
-scores are, as plain numbers, and the place of a judged passage is counted from them.
+Only judged passages can change a ranking metric. Rankings are therefore never sorted with their
+passage ids: only their scores are sorted, and the rank of a judged passage is counted from those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ragstone.components.metrics.arrays import positions, within
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Ranking
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Ints = npt.NDArray[np.int64]
+    from ragstone.components.metrics.arrays import Flags, Ints, Values
+
     Floats = npt.NDArray[np.floating]
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
@@ -28,19 +30,19 @@ Run: TypeAlias = Mapping[str, "Ranking | Mapping[str, float]"]
 
 
 class Source(NamedTuple):
-    """What a batch of ranks was made from."""
+    """The data of a batch of ranks."""
 
     query_ids: Sequence[str]
     qrels: Qrels
     run: Run
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankingBatch:
-    """Rank and grade of every judged passage that was retrieved, and all grades there are.
+    """Rank and grade of every judged passage that was retrieved, and all grades of the qrels.
 
     The entries of `query`, `rank` and `grade` are sorted by query, then by rank; those of
-    `judged_query` and `judged_grade` by query, then by falling grade. Ranks count from 1.
+    `judged_query` and `judged_grade` by query, then by descending grade. Ranks count from 1.
     """
 
     size: int
@@ -55,8 +57,22 @@ class RankingBatch:
     source: Source | None = None
     """The rankings and qrels themselves; None for a batch that was made from arrays."""
 
+    def in_order(self) -> RankingBatch:
+        """Return the batch with its entries in the order that the class needs."""
+        order = np.argsort(self.query * (int(self.rank.max(initial=0)) + 1) + self.rank)
+        top = int(np.abs(self.judged_grade).max(initial=0))
+        best = np.argsort(self.judged_query * (2 * top + 1) + (top - self.judged_grade))
+        return replace(
+            self,
+            query=self.query[order],
+            rank=self.rank[order],
+            grade=self.grade[order],
+            judged_query=self.judged_query[best],
+            judged_grade=self.judged_grade[best],
+        )
+
     def pairs(self) -> Iterator[Mapping[str, Any]]:
-        """Yield each query's ranking and its grades, for metrics that look at whole rankings.
+        """Yield each query's ranking and its grades, for metrics of whole rankings.
 
         Raises:
             ConfigError: the batch was made from arrays.
@@ -66,26 +82,27 @@ class RankingBatch:
         for query_id in self.source.query_ids:
             ranking = self.source.run.get(query_id, Ranking())
             if not isinstance(ranking, Ranking):
-                ids, scores = zip(*sorted(ranking.items(), key=lambda pair: -pair[1]), strict=True)
-                ranking = Ranking(ids, scores)
+                ids = sorted(ranking, key=ranking.__getitem__, reverse=True)
+                ranking = Ranking(ids, [ranking[passage_id] for passage_id in ids])
             yield {"ranking": ranking, "qrels": self.source.qrels.get(query_id, {})}
 
-    def count(self, rel: int, depth: int | Ints) -> Floats:
-        """Return how many passages of grade `rel` or more stand among the first `depth`."""
+    def count(self, rel: int, depth: int | Ints) -> Values:
+        """Return the number of passages of grade `rel` or more among the first `depth`."""
         limit = depth if isinstance(depth, int) else depth[self.query]
-        chosen = self.query[(self.grade >= rel) & (self.rank <= limit)]
-        return np.bincount(chosen, minlength=self.size).astype(np.float64)
+        return self._per_query(self.query[(self.grade >= rel) & (self.rank <= limit)])
 
-    def relevant(self, rel: int = 1) -> Floats:
-        """Return how many passages of grade `rel` or more the qrels hold for each query."""
-        if rel == 1:
-            return self._relevant
-        chosen = self.judged_query[self.judged_grade >= rel]
-        return np.bincount(chosen, minlength=self.size).astype(np.float64)
+    def relevant(self, rel: int = 1) -> Values:
+        """Return the number of passages of grade `rel` or more in the qrels of each query."""
+        return self._relevant if rel == 1 else self._of_grade(rel)
 
     @cached_property
-    def _relevant(self) -> Floats:
-        chosen = self.judged_query[self.judged_grade >= 1]
+    def _relevant(self) -> Values:
+        return self._of_grade(1)
+
+    def _of_grade(self, rel: int) -> Values:
+        return self._per_query(self.judged_query[self.judged_grade >= rel])
+
+    def _per_query(self, chosen: Ints) -> Values:
         return np.bincount(chosen, minlength=self.size).astype(np.float64)
 
     def hits(self, rel: int, depth: int) -> tuple[Ints, Ints]:
@@ -97,123 +114,55 @@ class RankingBatch:
     def perfect(self) -> RankingBatch:
         """The same queries with every judged passage retrieved, best grade first."""
         counts = np.bincount(self.judged_query, minlength=self.size)
-        places = within(self.judged_query, counts) + 1
-        return RankingBatch(
-            size=self.size,
+        return replace(
+            self,
             retrieved=counts,
             query=self.judged_query,
-            rank=places,
+            rank=within(self.judged_query, counts) + 1,
             grade=self.judged_grade,
-            judged_query=self.judged_query,
-            judged_grade=self.judged_grade,
+            source=self.source and self.source._replace(run=self.source.qrels),
         )
-
-
-def within(group: Ints, counts: Ints) -> Ints:
-    """Return each entry's place in its group, from 0; entries stand group by group.
-
-    >>> within(np.array([0, 0, 2]), np.array([2, 0, 1])).tolist()
-    [0, 1, 0]
-    """
-    starts = np.cumsum(counts) - counts
-    place: Ints = np.arange(len(group)) - starts[group]
-    return place
-
-
-def one_ranking(passage_ids: Sequence[str], relevance: Mapping[str, int]) -> RankingBatch:
-    """Return the ranks of one query's passages, best first."""
-    return rank_judged({"": relevance}, {"": Ranking(passage_ids)}, [""])
 
 
 def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatch:
     """Return the ranks of some queries' judged passages in trec_eval's order.
 
-    That order is: score descending, ties by passage id descending, where scores are compared in
-    single precision, as trec_eval keeps them. A ranking without scores is taken in the order
-    given; a passage that is listed twice counts at its better place; a query that the run lacks
-    has an empty ranking.
+    Passages are ordered by descending score, equal scores by descending passage id; scores are
+    compared in single precision, as in trec_eval. A ranking without scores keeps its own order. A
+    passage that is listed twice counts at its better rank. A query that is not in the run has an
+    empty ranking.
 
     Raises:
         DatasetError: a score is not a finite number, or ids and scores differ in number.
     """
-    gathered = _gathered(qrels, run, query_ids)
-    owner = np.repeat(np.arange(len(query_ids)), _ints(map(len, gathered.found)))
-    rank = _places(gathered, owner, query_ids)
-    batch = in_order(
-        size=len(query_ids),
-        retrieved=np.array(gathered.lengths, dtype=np.int64),
-        query=owner,
-        rank=rank,
-        grade=np.array(gathered.grades, dtype=np.int64),
-        judged_query=np.repeat(np.arange(len(query_ids)), gathered.judged_counts),
-        judged_grade=np.array(gathered.judged_grades, dtype=np.int64),
-    )
-    return replace(batch, source=Source(query_ids, qrels, run))
-
-
-def in_order(
-    *,
-    size: int,
-    retrieved: Ints,
-    query: Ints,
-    rank: Ints,
-    grade: Ints,
-    judged_query: Ints,
-    judged_grade: Ints,
-) -> RankingBatch:
-    """Return the ranks of these entries, sorted as `RankingBatch` has them."""
-    order = np.argsort(query * (int(rank.max(initial=0)) + 1) + rank)
-    top = int(np.abs(judged_grade).max(initial=0))
-    best = np.argsort(judged_query * (2 * top + 1) + (top - judged_grade))
+    scored, found = list[Mapping[str, float]](), list[list[str]]()
+    scores, grades, judged = list[float](), list[int](), list[int]()
+    counts = list[int]()
+    for query_id in query_ids:  # one pass over each mapping, while it is in the cache
+        held, own = _scored(query_id, run.get(query_id)), qrels.get(query_id, {})
+        ids = list(filter(held.__contains__, own))
+        scored.append(held)
+        found.append(ids)
+        scores.extend(map(held.__getitem__, ids))
+        grades.extend(map(own.__getitem__, ids))
+        judged.extend(own.values())
+        counts.append(len(own))
+    every = np.arange(len(query_ids))
+    owner = np.repeat(every, list(map(len, found)))
     return RankingBatch(
-        size=size,
-        retrieved=retrieved,
-        query=query[order],
-        rank=rank[order],
-        grade=grade[order],
-        judged_query=judged_query[best],
-        judged_grade=judged_grade[best],
-    )
-
-
-@dataclass
-class _Gathered:
-    """What is taken from the mappings of all queries, in one pass over each."""
-
-    scored: list[Mapping[str, float]] = field(default_factory=list)
-    lengths: list[int] = field(default_factory=list)
-    found: list[list[str]] = field(default_factory=list)
-    """Judged passages retrieved, by query."""
-    own: list[float] = field(default_factory=list)
-    """Their scores."""
-    grades: list[int] = field(default_factory=list)
-    """Their grades."""
-    judged_counts: list[int] = field(default_factory=list)
-    judged_grades: list[int] = field(default_factory=list)
-
-
-def _gathered(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> _Gathered:
-    all_ = _Gathered()
-    for query_id in query_ids:
-        held = _scored(query_id, run.get(query_id))
-        grades = qrels.get(query_id, {})
-        found = list(filter(held.__contains__, grades))
-        all_.scored.append(held)
-        all_.lengths.append(len(held))
-        all_.found.append(found)
-        all_.own.extend(map(held.__getitem__, found))
-        all_.grades.extend(map(grades.__getitem__, found))
-        all_.judged_counts.append(len(grades))
-        all_.judged_grades.extend(grades.values())
-    return all_
-
-
-def _ints(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, dtype=np.int64)
+        size=len(query_ids),
+        retrieved=np.array(list(map(len, scored)), dtype=np.int64),
+        query=owner,
+        rank=_ranks(query_ids, scored, found, np.array(scores), owner),
+        grade=np.array(grades, dtype=np.int64),
+        judged_query=np.repeat(every, counts),
+        judged_grade=np.array(judged, dtype=np.int64),
+        source=Source(query_ids, qrels, run),
+    ).in_order()
 
 
 def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Mapping[str, float]:
-    """Return passage id -> score, the better score where an id is listed twice."""
+    """Return passage id -> score, the better score if an id is listed twice."""
     if ranking is None:
         return {}
     if not isinstance(ranking, Ranking):
@@ -233,26 +182,31 @@ def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Map
     return held
 
 
-def _places(gathered: _Gathered, owner: Ints, query_ids: Sequence[str]) -> Ints:
-    """Return the rank of every passage found: one more than the passages that stand before it."""
-    lengths = np.array(gathered.lengths, dtype=np.int64)
-    every = chain.from_iterable([held.values() for held in gathered.scored])
+def _ranks(
+    query_ids: Sequence[str],
+    scored: Sequence[Mapping[str, float]],
+    found: Sequence[Sequence[str]],
+    found_scores: Floats,
+    owner: Ints,
+) -> Ints:
+    """Return the rank of every passage found: one more than the number of passages before it."""
+    lengths = np.array(list(map(len, scored)), dtype=np.int64)
+    every = chain.from_iterable([held.values() for held in scored])
     scores = np.fromiter(every, np.float64, lengths.sum())
     _check_finite(scores, lengths, query_ids)
     with np.errstate(over="ignore"):
-        flat, own = scores.astype(np.float32), np.array(gathered.own).astype(np.float32)
+        flat, own = scores.astype(np.float32), found_scores.astype(np.float32)
     starts = np.cumsum(lengths) - lengths
     ordered = _sorted_within(-flat, lengths, starts)
     first, last = starts[owner], (starts + lengths)[owner]
-    place = _first_at_least(ordered, -own, first, last)
+    place = first_at_least(ordered, -own, first, last)
     rank = place - first + 1
-    tied = (place + 1 < last) & (ordered[np.minimum(place + 1, len(ordered) - 1)] == -own)
-    for i in np.flatnonzero(tied).tolist():
+    for i in positions(tied(ordered, -own, place, last)):
         q = int(owner[i])
-        passage = gathered.found[q][i - int(np.searchsorted(owner, q))]
-        ids = list(gathered.scored[q])
-        equal = np.flatnonzero(flat[starts[q] : starts[q] + lengths[q]] == own[i])
-        rank[i] += sum(ids[other] > passage for other in equal.tolist())
+        passage = found[q][i - int(np.searchsorted(owner, q))]
+        ids = list(scored[q])
+        equal = positions(flat[starts[q] : starts[q] + lengths[q]] == own[i])
+        rank[i] += sum(ids[other] > passage for other in equal)
     return rank
 
 
@@ -275,11 +229,20 @@ def _sorted_within(values: Floats, lengths: Ints, starts: Ints) -> Floats:
     return ordered
 
 
-def _first_at_least(ordered: Floats, wanted: Floats, low: Ints, high: Ints) -> Ints:
-    """Return where, between its own bounds, each wanted value would stand first, by bisection."""
+def first_at_least(ordered: Floats, wanted: Floats, low: Ints, high: Ints) -> Ints:
+    """Return, by bisection, the first position of a value that is not below the wanted one.
+
+    Each wanted value has its own bounds in `ordered`, from `low` up to `high`.
+    """
     for _ in range(int((high - low).max(initial=0)).bit_length()):
         middle = (low + high) >> 1
         right = ordered[np.minimum(middle, len(ordered) - 1)] < wanted
         right &= low < high
         low, high = np.where(right, middle + 1, low), np.where(right, high, middle)
     return low
+
+
+def tied(ordered: Floats, wanted: Floats, place: Ints, last: Ints) -> Flags:
+    """Return whether the value after each place, within its bounds, is the wanted one too."""
+    same: Flags = ordered[np.minimum(place + 1, len(ordered) - 1)] == wanted
+    return same & (place + 1 < last)

@@ -1,31 +1,39 @@
-"""RB_agg: mtRAG's algorithmic score of an answer, from its three parts, with refusals settled.
+"""RB_agg: mtRAG's algorithmic score of an answer, before refusals are settled.
 
 Katsis et al., MTRAG, TACL 2025: the harmonic mean of ROUGE-L and BERTScore recall against the gold
-answer and of BERTScore precision against the passages. Then what an "I don't know" deserves, by
-whether the query can be answered.
+answer and of BERTScore precision against the passages. `ragstone.components.judges.conditioned`
+then adjusts it by whether the query can be answered.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ragstone.errors import ConfigError, did_you_mean
+import numpy as np
 
-Variant = Literal["paper", "clipped"]
+from ragstone.components.metrics.bert_encoder import DEFAULT, PLACES
+from ragstone.components.metrics.bert_score import BertKPrecision, BertMetric, BertScoreR
+from ragstone.components.metrics.rouge_l import RougeL
 
-ANSWERABLE: Final = frozenset({"ANSWERABLE", "PARTIAL"})
-UNANSWERABLE: Final = frozenset({"UNANSWERABLE", "CONVERSATIONAL"})
+if TYPE_CHECKING:
+    from ragstone.components.metrics.answer_batch import AnswerBatch
+    from ragstone.components.metrics.arrays import Values
 
 
 def rb_agg(
-    rouge_l: float, bert_recall: float, bert_k_precision: float, *, variant: Variant = "paper"
+    rouge_l: float,
+    bert_recall: float,
+    bert_k_precision: float,
+    *,
+    variant: Literal["paper", "clipped"] = "paper",
 ) -> float:
-    """Return the harmonic mean of ROUGE-L F1 and two rescaled BERTScores; 0 where a part is 0.
+    """Return the harmonic mean of ROUGE-L F1 and two rescaled BERTScores; 0 if a part is 0.
 
     Args:
         rouge_l: F1 against the gold answer, from 0 to 1.
-        bert_recall: BERTScore recall against the gold answer, rescaled with its baseline, which
-            puts unrelated texts near 0 and lets worse ones be negative.
+        bert_recall: BERTScore recall against the gold answer, rescaled with its baseline, so that
+            unrelated texts are near 0 or negative.
         bert_k_precision: the highest BERTScore precision against a passage, rescaled likewise.
         variant: "paper" maps the two by (x + 1) / 2, so that unrelated texts get 0.5 and ROUGE-L
             decides (their rank correlation is 0.98); "clipped" takes max(0, x).
@@ -33,41 +41,53 @@ def rb_agg(
     >>> round(rb_agg(0.5, 0.4, 0.2), 4), round(rb_agg(0.5, 0.4, 0.2, variant="clipped"), 4)
     (0.5888, 0.3158)
     """
-    parts = [rouge_l, *(_mapped(part, variant) for part in (bert_recall, bert_k_precision))]
-    if min(parts) <= 0.0:
-        return 0.0
-    return len(parts) / sum(1.0 / part for part in parts)
+    rescaled = (bert_recall, bert_k_precision)
+    mapped = [(x + 1.0) / 2.0 if variant == "paper" else max(0.0, x) for x in rescaled]
+    parts = [rouge_l, *mapped]
+    return 0.0 if min(parts) <= 0.0 else len(parts) / sum(1.0 / part for part in parts)
 
 
-def _mapped(value: float, variant: Variant) -> float:
-    return (value + 1.0) / 2.0 if variant == "paper" else max(0.0, value)
+@dataclass(frozen=True)
+class RbAgg(BertMetric):
+    """Harmonic mean of ROUGE-L, BERTScore recall and Bert-K-Precision, before refusals are settled.
 
-
-def conditioned(value: float, answerability: str, refused: float) -> float:
-    """Return the value that a score has once it is known whether the answer is a refusal.
+    Katsis et al., MTRAG, TACL 2025. Variants: "mtrag" compares the answer with the first gold
+    answer alone, takes Google's ROUGE-L and maps the two BERTScores by (x + 1) / 2; "clipped" takes
+    the best gold answer for each part, letters of all scripts, and max(0, x). An empty context
+    gives 0. Values of another encoder, which the name then shows, are not comparable with mtRAG's.
 
     Args:
-        value: any score of the answer, from 0 to 1.
-        answerability: mtRAG's label of the query, upper or lower case.
-        refused: the judge's verdict on "is this an I-don't-know?": 1 yes, 0.5 partly, 0 no.
-
-    Returns:
-        For answerable and partly answerable queries 0 where the answer is a refusal, else `value`;
-        for unanswerable and conversational ones 1 where it is a refusal, else 0. (mtRAG leaves
-        conversational turns out of its means; its script would demand a refusal of them.)
-
-    Raises:
-        ConfigError: no such label.
-
-    >>> conditioned(0.6, "ANSWERABLE", 1.0), conditioned(0.6, "PARTIAL", 0.5)
-    (0.0, 0.6)
-    >>> conditioned(0.6, "UNANSWERABLE", 1.0), conditioned(0.6, "UNANSWERABLE", 0.5)
-    (1.0, 0.0)
+        model, layer, rescale, max_tokens: see `BertMetric`.
+        recall_baseline, precision_baseline: the scores of unrelated texts; 0 takes the published
+            ones.
     """
-    label = answerability.upper()
-    if label in ANSWERABLE:
-        return 0.0 if refused >= 1.0 else value
-    if label in UNANSWERABLE:
-        return 1.0 if refused >= 1.0 else 0.0
-    known = [*ANSWERABLE, *UNANSWERABLE]
-    raise ConfigError(f"answerability {answerability!r}{did_you_mean(label, known)}")
+
+    variant: Literal["mtrag", "clipped"] = "mtrag"
+    model: str = DEFAULT
+    layer: int = 0
+    rescale: bool = True
+    recall_baseline: float = 0.0
+    precision_baseline: float = 0.0
+    max_tokens: int = PLACES
+
+    name: ClassVar[str] = "RB_agg"
+    requires: ClassVar[frozenset[str]] = frozenset({"gold_answers", "context"})
+    synonyms: ClassVar[dict[str, str]] = {"paper": "mtrag"}
+
+    @property
+    def baselines(self) -> tuple[float, ...]:
+        """The given baselines."""
+        return self.recall_baseline, self.precision_baseline
+
+    def values(self, pairs: AnswerBatch) -> Values:
+        """Return the harmonic mean per pair, between 0 and 1."""
+        mtrag = self.variant == "mtrag"
+        held = replace(pairs, gold=[gold[:1] for gold in pairs.gold]) if mtrag else pairs
+        rouge = RougeL("mtrag" if mtrag else "corrected").values(held)
+        options = (self.model, self.layer, self.rescale)
+        recall = BertScoreR(*options, self.recall_baseline, self.max_tokens).values(held)
+        known = BertKPrecision(*options, self.precision_baseline, self.max_tokens).values(held)
+        form: Literal["paper", "clipped"] = "paper" if mtrag else "clipped"
+        parts = zip(rouge.tolist(), recall.tolist(), known.tolist(), pairs.shown, strict=True)
+        found = [rb_agg(*three, variant=form) if shown else 0.0 for *three, shown in parts]
+        return np.array(found, float)

@@ -1,4 +1,4 @@
-"""refusal: whether the answer says that it cannot be given."""
+"""refusal: whether the system declined to answer."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ _SIGNS: Final = re.compile(
 _CURLY: Final = "\u2019"
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
 WORDS_BESIDE: Final = 15
-"""What a refusal may say besides; chosen on mtRAG's released responses, see docs/metrics.md."""
+"""Maximum words of a refusal in its other sentences; chosen on mtRAG's released responses."""
 
 
 @dataclass(frozen=True)
 class Refusal(AnswerMetric):
-    """1 where the answer says that it does not know or that the context does not say, else 0.
+    """1 if the answer is a refusal ("I don't know", "the context does not mention it"), else 0.
 
-    Known by turns of phrase in English, and by the commonest in nine other languages: a cheap
-    stand-in for a judge. An answer that says so and then goes on for more than 15 words is no
-    refusal. An empty answer says nothing, and gives 0.
+    A cheap substitute for a judge: it searches for English phrases, and for the most common ones of
+    nine other languages. An answer with more than 15 words besides such a sentence is not a
+    refusal. An empty answer gives 0.
     """
 
     name: ClassVar[str] = "refusal"
@@ -83,7 +83,7 @@ class Refusal(AnswerMetric):
 
 
 def refusal(answer: str) -> float:
-    """Return 1 where the answer says that it cannot be given, else 0.
+    """Return 1 if an answer is a refusal, else 0.
 
     >>> refusal("I don't have enough information."), refusal("She does not eat meat.")
     (1.0, 0.0)

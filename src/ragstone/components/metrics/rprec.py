@@ -1,15 +1,14 @@
-"""R-precision: precision at as many places as there are relevant passages."""
+"""Rprec: precision at the number of relevant passages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ragstone.components.metrics.base import RankingMetric
-from ragstone.components.metrics.ranking_batch import one_ranking
+from ragstone.components.metrics.arrays import ratio
+from ragstone.components.metrics.base import BinaryMetric
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.arrays import Values
@@ -17,10 +16,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RPrec(RankingMetric):
-    """Precision at R, where R passages of grade `rel` and above exist."""
-
-    rel: int = 1
+class RPrec(BinaryMetric):
+    """Precision at R, for R relevant passages. Equals trec_eval's Rprec."""
 
     name: ClassVar[str] = "Rprec"
     description: ClassVar[str] = (
@@ -31,16 +28,4 @@ class RPrec(RankingMetric):
     def values(self, ranks: RankingBatch) -> Values:
         """Return relevant passages among the first R, over R."""
         total = ranks.relevant(self.rel)
-        found = ranks.count(self.rel, total.astype(np.int64))
-        return np.divide(found, total, out=np.zeros(ranks.size), where=total > 0)
-
-
-def r_precision(passage_ids: Sequence[str], relevance: Mapping[str, int]) -> float:
-    """Return the precision at R of one ranking, R being the number of relevant passages.
-
-    Agrees with trec_eval's Rprec.
-
-    >>> r_precision(["a", "b", "c"], {"a": 1, "c": 1})
-    0.5
-    """
-    return float(RPrec().values(one_ranking(passage_ids, relevance))[0])
+        return ratio(ranks.count(self.rel, total.astype(np.int64)), total)

@@ -1,4 +1,4 @@
-"""semantic-similarity: the cosine of answer and gold answer as whole texts."""
+"""semantic-similarity: cosine of whole texts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.greedy_matching import check_encoder, load_encoder, revision_of
+from ragstone.components.metrics.bert_encoder import load_bundled
+from ragstone.components.metrics.encoder_metric import EncoderMetric
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SemanticSimilarity(AnswerMetric):
+class SemanticSimilarity(EncoderMetric):
     """The highest cosine with a gold answer, of a sentence encoder's vectors; below 0 counts 0.
 
     A blank answer gives 0: it has no meaning to compare.
@@ -27,15 +27,6 @@ class SemanticSimilarity(AnswerMetric):
 
     name: ClassVar[str] = "semantic-similarity"
 
-    @property
-    def content_revision(self) -> str:
-        """Digest of the model's files."""
-        return revision_of(self.model)
-
-    def check(self, services: object = None) -> None:
-        """Raise unless the encoder's files and the packages that run it are there."""
-        check_encoder(self.model)
-
     def values(self, pairs: AnswerBatch) -> Values:
         """Return the cosine per pair."""
         return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
@@ -43,7 +34,8 @@ class SemanticSimilarity(AnswerMetric):
     def _one(self, answer: str, gold: Sequence[str]) -> float:
         if not answer or answer.isspace():
             return 0.0
-        encoder = load_encoder(self.model)
-        said = encoder.sentence(answer).astype(np.float64)
+        encoder = load_bundled(self.model).encoder
+        vector = encoder.run(answer, "mean").astype(np.float64)
+        cosines = [float(vector @ encoder.run(label, "mean")) for label in gold]
         # Rounding may push the cosine of a text with itself a little above 1.
-        return min(1.0, max(0.0, *(float(said @ encoder.sentence(label)) for label in gold)))
+        return min(1.0, max(0.0, *cosines))

@@ -1,4 +1,4 @@
-"""success@k: hit@k under the name that trec_eval and KILT use."""
+"""success@k: hit@k under the name of trec_eval and KILT."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ragstone.components.metrics.hit import Hit
 
 @dataclass(frozen=True)
 class Success(Hit):
-    """1 if a passage of grade `rel` or above is among the first k, else 0."""
+    """Hit at k under the name that trec_eval and KILT use."""
 
     name: ClassVar[str] = "success"
-    description: ClassVar[str] = Hit.description

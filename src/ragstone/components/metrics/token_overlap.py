@@ -1,7 +1,7 @@
-"""What many answers share with their gold answers: counts, sequences and order, over token codes.
+"""The tokens that many answers share with their gold answers: counts, order, sequences.
 
-Each gold answer has a *lane*. Of an answer's tokens only those that its gold answers have can
-matter; they are found by a table of bits and a search, and everything after that is about the few.
+Each gold answer has a *lane*. Only those tokens of an answer count that occur in its gold answers;
+a table of bits and a search find them, and all further steps work on these few.
 """
 
 from __future__ import annotations
@@ -13,33 +13,30 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ragstone.components.metrics.fast_tokens import where
+from ragstone.components.metrics.arrays import positions, within
 from ragstone.components.metrics.precision_recall import lcs_length
-from ragstone.components.metrics.ranking_batch import within
+from ragstone.text.normalise import contains
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragstone.components.metrics.fast_tokens import Codes, Flags, Ints, Tokens
-
-    Floats = npt.NDArray[np.float64]
+    from ragstone.components.metrics.arrays import Codes, Flags, Ints
+    from ragstone.components.metrics.fast_tokens import Tokens
 
 _BITS: Final = 16
 _SPREAD: Final = np.uint64(0xD1342543DE82EF95)
 _PAIR: Final = np.uint64(0x9E3779B97F4A7C15)
 WIDTH: Final = 64
-"""Tokens of a gold answer that one machine word can follow; longer ones go one by one."""
+"""Maximum tokens of a gold answer for the bit-parallel search; longer ones go one by one."""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Tokens of answers that a lane's gold answer has, lane by lane, in the answer's order."""
+    """Tokens of answers that occur in a lane's gold answer, by lane, in the answer's order."""
 
     lane: Ints
     place: Ints
-    """Place of the token in the answer."""
+    """Position of the token in the answer."""
     mask: Codes
-    """Bit i is set where the token is the gold answer's i-th (the first `WIDTH` alone)."""
+    """Bit i is set if the token is the gold answer's i-th (the first `WIDTH` only)."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,12 @@ class Groups:
     lane: Ints
     times: Ints
     mask: Codes
-    """Bit i is set where the token is the gold answer's i-th."""
+    """Bit i is set if the token is the gold answer's i-th."""
 
 
 @dataclass(frozen=True)
 class TokenOverlap:
-    """Answers against the lanes of their gold answers."""
+    """The overlap of answers with the lanes of their gold answers."""
 
     answers: Tokens
     gold: Tokens
@@ -64,13 +61,13 @@ class TokenOverlap:
 
     @cached_property
     def _gold_keys(self) -> tuple[Codes, Ints]:
-        """The different tokens of each pair's gold answers, and which one each gold token is."""
+        """The different tokens of each pair's gold answers, and the index of each gold token."""
         known, identity = np.unique(_keys(self.gold, self.lane_pair), return_inverse=True)
         return known, identity
 
     @cached_property
     def _found(self) -> tuple[Ints, Ints]:
-        """Position among the answers' tokens, and identity, of those that gold answers have."""
+        """Position and identity of the answers' tokens that occur in gold answers."""
         return _look_up(
             _keys(self.answers, np.arange(len(self.answers.counts))), self._gold_keys[0]
         )
@@ -83,21 +80,21 @@ class TokenOverlap:
 
     @cached_property
     def shared(self) -> Ints:
-        """Tokens that answer and gold answer share, each as often as both have it; per lane."""
+        """Number of tokens per lane in answer and gold answer, each as often as in both."""
         return _overlap(self._groups, self._found[1], self._lanes)
 
     @cached_property
     def shared_bigrams(self) -> Ints:
-        """The same of pairs of neighbouring tokens."""
+        """The same for pairs of neighbouring tokens."""
         known, gold = self._gold_keys
         position, identity = self._found
         first = np.flatnonzero(self.gold.owner[1:] == self.gold.owner[:-1])
         owner = self.answers.owner[position]
         near = np.flatnonzero((np.diff(position) == 1) & (owner[1:] == owner[:-1]))
         bigrams, which = np.unique(gold[first] * len(known) + gold[first + 1], return_inverse=True)
-        said = identity[near] * len(known) + identity[near + 1]
-        found = np.minimum(np.searchsorted(bigrams, said), max(len(bigrams) - 1, 0))
-        found = found[bigrams[found] == said] if len(bigrams) else found[:0]
+        bigram = identity[near] * len(known) + identity[near + 1]
+        found = np.minimum(np.searchsorted(bigrams, bigram), max(len(bigrams) - 1, 0))
+        found = found[bigrams[found] == bigram] if len(bigrams) else found[:0]
         lanes = self.gold.owner[first]
         return _overlap(_grouped(which, lanes, self._lanes, first * 0), found, self._lanes)
 
@@ -106,14 +103,14 @@ class TokenOverlap:
         return len(self.lane_pair)
 
     def hits(self, lanes: Flags) -> Hits:
-        """Return the answers' tokens that some lanes' gold answers have."""
-        position, said = self._found
+        """Return the answers' tokens that occur in the gold answers of some lanes."""
+        position, identities = self._found
         chosen = np.flatnonzero(lanes[self._groups.lane])
         identity, lane = self._groups.identity[chosen], self._groups.lane[chosen]
         size = np.bincount(identity, minlength=len(self._gold_keys[0]))
-        times = size[said]
-        token = np.repeat(np.arange(len(said)), times)
-        which = (np.cumsum(size) - size)[said][token] + within(token, times)
+        times = size[identities]
+        token = np.repeat(np.arange(len(identities)), times)
+        which = (np.cumsum(size) - size)[identities][token] + within(token, times)
         order = _stable_order(lane[which], self._lanes)
         place = self.answers.places(position)[token[order]]
         return Hits(lane[which[order]], place, self._groups.mask[chosen][which[order]])
@@ -128,16 +125,17 @@ class TokenOverlap:
             hit = open_[lane] & mask
             open_[lane] = (open_[lane] + hit) | (open_[lane] - hit)
         length[several] = np.bitwise_count(~open_[several])
-        for long in where((self.shared > 1) & ~several):
-            length[long] = self._long_common(long)
+        for long in positions((self.shared > 1) & ~several):
+            length[long] = lcs_length(*self._codes_of(long))
         return length
 
-    def _long_common(self, lane: int) -> int:
-        return lcs_length(self.answers.of(int(self.lane_pair[lane])), self.gold.of(lane))
+    def _codes_of(self, lane: int) -> tuple[list[int], list[int]]:
+        """Return the codes of a lane's answer and gold answer."""
+        return self.answers.of(int(self.lane_pair[lane])), self.gold.of(lane)
 
     @cached_property
     def contained(self) -> Flags:
-        """Whether the gold answer stands in the answer without a gap, per lane."""
+        """Whether the answer contains the gold answer without a gap, per lane."""
         whole = (self.shared == self.gold.counts) & (self.gold.counts > 0)
         found: Flags = whole & (self.gold.counts == 1)
         several = whole & (self.gold.counts > 1) & (self.gold.counts <= WIDTH)
@@ -148,16 +146,10 @@ class TokenOverlap:
             run[lane] = ((next_to << np.uint64(1)) | np.uint64(1)) & mask
             before[lane] = place
             found[lane] |= (run[lane] & last[lane]) != 0
-        for long in where(whole & (self.gold.counts > WIDTH)):
-            found[long] = self._long_contained(long)
+        for long in positions(whole & (self.gold.counts > WIDTH)):
+            answer, gold = ([str(code) for code in codes] for codes in self._codes_of(long))
+            found[long] = contains(answer, gold)
         return found
-
-    def _long_contained(self, lane: int) -> bool:
-        said, wanted = self.answers.of(int(self.lane_pair[lane])), self.gold.of(lane)
-        return any(
-            said[start : start + len(wanted)] == wanted
-            for start in range(len(said) - len(wanted) + 1)
-        )
 
     @cached_property
     def equal(self) -> Flags:
@@ -167,7 +159,7 @@ class TokenOverlap:
 
 
 def _keys(tokens: Tokens, pair: Ints) -> Codes:
-    """Return one key per token and pair; spread so that the upper bits can serve as a table."""
+    """Return one key per token and pair, spread so that its upper bits can index a table."""
     salt = np.repeat(pair.astype(np.uint64) * _PAIR, tokens.counts)
     salt ^= tokens.code
     salt *= _SPREAD
@@ -175,10 +167,10 @@ def _keys(tokens: Tokens, pair: Ints) -> Codes:
 
 
 def _look_up(keys: Codes, known: Codes) -> tuple[Ints, Ints]:
-    """Return the positions of the keys that are known, and which one each of them is.
+    """Return the positions of the keys that are known, and the index of the known key of each.
 
-    A table over the upper bits of a key says which known key it may be; known keys that lost their
-    place to another go into a table over other bits, and so on until each has had its place.
+    A table over the upper bits of a key contains the known key that it may be. Known keys with the
+    same place as another one go into a table over other bits, until each key has had a place.
     """
     positions, identities = [np.arange(0)], [np.arange(0)]
     at, wanted = np.arange(0), keys
@@ -206,14 +198,14 @@ def _slots(keys: Codes) -> Ints:
 
 
 def _mixed(keys: Codes, times: int) -> Codes:
-    """Return keys whose upper bits are others each time, and still depend on all bits."""
+    """Return keys with new upper bits for each number of times, which depend on all bits."""
     for _ in range(times):
         keys = (keys ^ (keys >> np.uint64(32))) * _SPREAD
     return keys
 
 
 def _grouped(identity: Ints, lane: Ints, lanes: int, place: Ints) -> Groups:
-    """Return the different (identity, lane), in that order, with how often and where they stand."""
+    """Return the different (identity, lane), in that order, with their counts and positions."""
     key = identity * lanes + lane
     order = np.argsort(key)
     key = key[order]
@@ -226,21 +218,21 @@ def _grouped(identity: Ints, lane: Ints, lanes: int, place: Ints) -> Groups:
     return Groups(key[starts] // max(lanes, 1), key[starts] % max(lanes, 1), times, mask)
 
 
-def _overlap(groups: Groups, said: Ints, lanes: int) -> Ints:
-    """Return, per lane, the sum over different tokens of the smaller of the two counts."""
-    heard = np.bincount(said, minlength=int(groups.identity.max(initial=0)) + 1)
-    both = np.minimum(groups.times, heard[groups.identity])
+def _overlap(groups: Groups, answered: Ints, lanes: int) -> Ints:
+    """Return the sum per lane, over different tokens, of the smaller of the two counts."""
+    counts = np.bincount(answered, minlength=int(groups.identity.max(initial=0)) + 1)
+    both = np.minimum(groups.times, counts[groups.identity])
     return np.bincount(groups.lane, weights=both, minlength=lanes).astype(np.int64)
 
 
 def _stable_order(values: Ints, above: int) -> Ints:
-    """Return the order that sorts the values, equal ones as they stand; small ones by radix."""
+    """Return the stable order of the values; numpy sorts 16-bit numbers by radix."""
     narrow = values.astype(np.uint16) if above <= 1 << 16 else values
     return np.argsort(narrow, kind="stable")
 
 
 def _steps(hits: Hits, lanes: int) -> Iterator[tuple[Ints, Ints, Codes]]:
-    """Yield (lane, place, mask) of every lane's first hit, then of every lane's second, ..."""
+    """Yield (lane, place, mask) of the first hit of every lane, then of the second, and so on."""
     step = within(hits.lane, np.bincount(hits.lane, minlength=lanes))
     sizes = np.bincount(step)
     order = _stable_order(step, len(sizes))

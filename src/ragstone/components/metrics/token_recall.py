@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-
-from ragstone.components.metrics.answer_batch import AnswerBatch
-from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.precision_recall import overlap
-from ragstone.components.metrics.published_normalisers import mirage_overlap, squad_words
-from ragstone.components.metrics.token_f1 import best_rates
-
-if TYPE_CHECKING:
-    from ragstone.components.metrics.arrays import Values
+from ragstone.components.metrics.token_rate import TokenRate
 
 
 @dataclass(frozen=True)
-class TokenRecall(AnswerMetric):
-    """Token recall against the gold answer of highest F1, so that P, R and F1 belong together.
-
-    Variants: "bergen" takes the best gold answer for recall alone, after SQuAD's normalisation;
-    "mirage" compares with the united set of all gold answers' words.
-    """
+class TokenRecall(TokenRate):
+    """Token recall against the gold answer of highest F1, with the variants of `TokenPrecision`."""
 
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 
@@ -33,31 +19,4 @@ class TokenRecall(AnswerMetric):
         "Token recall: the share of a gold answer's words that occur in the answer."
     )
     synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
-
-    def values(self, pairs: AnswerBatch) -> Values:
-        """Return recall per pair."""
-        if self.variant == "corrected":
-            return best_rates(pairs)[1]
-        one = _mirage if self.variant == "mirage" else _bergen
-        return np.array([one(a, g) for a, g in zip(pairs.answers, pairs.gold, strict=True)])
-
-
-def _mirage(answer: str, gold: Sequence[str]) -> float:
-    return mirage_overlap(answer, gold).recall
-
-
-def _bergen(answer: str, gold: Sequence[str]) -> float:
-    said = squad_words(answer)
-    return max(overlap(said, squad_words(label)).recall for label in gold)
-
-
-def token_recall(answer: str, gold_answers: Sequence[str], *, language: str = "") -> float:
-    """Return shared words over the gold answer's, for the gold answer of highest F1.
-
-    An empty answer gives 0.
-
-    >>> token_recall("the capital is Paris", ["Paris, France"])
-    0.5
-    """
-    pair = AnswerBatch.of(answer, gold_answers, language=language)
-    return float(TokenRecall().values(pair)[0])
+    rate = "recall"

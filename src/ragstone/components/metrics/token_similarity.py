@@ -1,23 +1,14 @@
-"""token-similarity: BERTScore's matching with an encoder of one's own, the bundled one by default.
+"""token-similarity: similarity of tokens by an encoder.
 
-Not BERTScore: that name is for the models and baselines that were published under it.
+It matches tokens like BERTScore, which is the name of the published models and baselines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
-
-from ragstone.components.metrics.base import AnswerMetric
-from ragstone.components.metrics.greedy_matching import (
-    check_encoder,
-    greedy_match,
-    load_encoder,
-    revision_of,
-)
+from ragstone.components.metrics.encoder_metric import EncoderMetric
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -25,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TokenSimilarity(AnswerMetric):
+class TokenSimilarity(EncoderMetric):
     """F1 (or precision, or recall) of the tokens' cosines, for the gold answer of the highest.
 
     Not rescaled: unrelated texts get well above 0. An empty answer gives 0.
@@ -36,21 +27,6 @@ class TokenSimilarity(AnswerMetric):
 
     name: ClassVar[str] = "token-similarity"
 
-    @property
-    def content_revision(self) -> str:
-        """Digest of the model's files."""
-        return revision_of(self.model)
-
-    def check(self, services: object = None) -> None:
-        """Raise unless the encoder's files and the packages that run it are there."""
-        check_encoder(self.model)
-
     def values(self, pairs: AnswerBatch) -> Values:
         """Return the similarity per pair."""
-        return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
-
-    def _one(self, answer: str, gold: Sequence[str]) -> float:
-        encoder = load_encoder(self.model)
-        said = encoder.vectors(answer)
-        found = [greedy_match(said, encoder.vectors(label)) for label in gold]
-        return max(0.0, *(float(getattr(one, self.of)) for one in found))
+        return pairs.best_lane(self._matches(pairs.with_labels, self.of))

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from ragstone.results.charts.parts import (
-    BAR_ROW,
-    ON_SERIES,
-    SERIES,
-    Spec,
-    quantity,
-    row_axis,
-    row_names,
-    series_keys,
-    tooltip,
-    whole,
-)
+from ragstone.results.charts import parts
+from ragstone.results.charts.parts import Spec
 
 
 def bars_chart(
@@ -26,30 +16,28 @@ def bars_chart(
     *,
     shown: Literal["share", "count"] = "share",
 ) -> Spec:
-    """Return one bar per row.
+    """Return one bar per row; `rows` is row -> part -> count, and no row is empty.
 
-    Args:
-        what: subject of the chart, for its description.
-        rows: row -> part -> count; no row is empty.
-        colours: part -> colour, and colour of text on it (default: those of series).
-        shown: the number written into a segment if it fits.
+    `what` is the subject of the chart. `colours` is part -> its colour and the colour of text on it
+    (default: those of series). `shown` is the number in a segment, if it fits.
     """
-    parts = colours or dict.fromkeys(part for counts in rows.values() for part in counts)
+    names = colours or dict.fromkeys(part for counts in rows.values() for part in counts)
     # The subject makes keys unique among the charts of a column.
-    keys = series_keys(parts, prefix=what)
-    values = [one for row, counts in rows.items() for one in _segments(row, counts, keys)]
-    told = "; ".join(
+    keys = parts.series_keys(names, prefix=what)
+    values = [value for row, counts in rows.items() for value in _segments(row, counts, keys)]
+    numbers = "; ".join(
         f"{v['row']}: {v['name']} {v['share']:.3f} ({v['count']} of {v['n']})" for v in values
     )
-    fills, inks = zip(*colours.values(), strict=True) if colours else (SERIES, ON_SERIES)
-    layers = [row_names(-22), _bars(_colour(keys, fills)), _texts(_colour(keys, inks), shown)]
-    what = f"{what}, shares that sum to 1. {told}."
-    spec = whole(what, values, layers, BAR_ROW * len(rows), keys)
+    default = parts.SERIES, parts.ON_SERIES
+    fills, inks = zip(*colours.values(), strict=True) if colours else default
+    layers = [parts.row_names(-22), _bars(_colour(keys, fills)), _texts(_colour(keys, inks), shown)]
+    description = f"{what}, shares that sum to 1. {numbers}."
+    spec = parts.whole(description, values, layers, parts.BAR_ROW * len(rows), keys)
     return spec | {"resolve": {"scale": {"color": "independent"}}}
 
 
 def _segments(row: str, counts: Mapping[str, int], keys: Mapping[str, str]) -> Iterator[Spec]:
-    """Yield a bar's segments with their ends, counted so that the last one ends at 1."""
+    """Yield the segments of a bar; their ends are computed from counts, so the last one is 1."""
     n, before = sum(counts.values()), 0
     for name, count in counts.items():
         after = before + count
@@ -66,11 +54,11 @@ def _bars(colour: Spec) -> Spec:
     return {
         "mark": {"type": "bar", "height": 24, "stroke": "var(--paper)", "strokeWidth": 1.5},
         "encoding": {
-            "y": row_axis(),
-            "x": {**quantity("start"), "axis": axis},
+            "y": parts.row_axis(),
+            "x": {**parts.quantity("start"), "axis": axis},
             "x2": {"field": "end"},
             "color": colour | {"legend": legend},
-            "tooltip": tooltip(titles),
+            "tooltip": parts.tooltip(titles),
         },
     }
 
@@ -83,7 +71,7 @@ def _texts(colour: Spec, shown: str) -> Spec:
         "mark": {"type": "text", "fontSize": 11.5, "fontWeight": 600},
         "transform": [{"filter": fits}],
         "encoding": {
-            "y": row_axis(),
+            "y": parts.row_axis(),
             "x": {"field": "middle", "type": "quantitative"},
             "text": {"field": shown, "format": form},
             "color": colour | {"legend": None},

@@ -1,45 +1,43 @@
-"""The report's charts; each has a table beside it with the same numbers."""
+"""The charts of the report; a table in the report contains the same numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragstone.components.metrics.parse import split_cutoff
 from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.charts.bars import bars_chart
-from ragstone.results.charts.lines import lines_chart
+from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
-from ragstone.results.charts.rows import rows_chart
-from ragstone.results.leaderboards import PART_NAMES, leaderboard, retrieval_board, shares_rows
-
-if TYPE_CHECKING:
-    from ragstone.results.leaderboards import Board
-    from ragstone.results.reader import StoredResults
+from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
+from ragstone.results.reader import StoredResults
+from ragstone.results.weight_scan import ScanTable
+from ragstone.statistics.weight_scan import LabelScan
 
 _ON_PART: Final = {"acceptability": ON_STRONG, "misinterpretation": ON_STRONG, "noise": ON_MIDDLE}
-"""Colours of text on the parts whose tone is not pale."""
+"""Colour of the text on a part; on the other parts it is `--on-pale`."""
 
 
 def answers_chart(results: StoredResults) -> Spec | None:
-    """Return the chart of the metric that says what is right: systems down, settings coloured."""
+    """Return the chart of the correctness metric: a row per system, a colour per setting."""
     metric = results.record.correctness_metric
-    values = [
+    points = [
         {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
         for row in board.rows
-        if metric in row.cells and row.cells[metric].mean is not None
+        if row.mean(metric) is not None
     ]
-    if not values:
+    if not points:
         return None
     titles = {"row": "System", "name": "Setting"}
-    return rows_chart(values, titles, f"Mean {metric} of each system under each setting")
+    return rows_chart(points, titles, f"Mean {metric} of each system under each setting")
 
 
 def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
-    """Return (title, chart) per family of ranking metrics, lines by cutoff where there are two.
+    """Return titles and charts of the ranking metrics.
 
-    Metrics with one cutoff or none share a last chart of rows.
+    A metric with several cutoffs has its own chart of lines; the others share a chart of rows.
     """
     board = retrieval_board(results)
     if board is None:
@@ -54,23 +52,25 @@ def retrieval_charts(results: StoredResults) -> list[tuple[str, Spec]]:
         if len(members) > 1
     ]
     single = [members[0][1] for members in families.values() if len(members) == 1]
-    values = [
-        {"row": metric, **value}
+    points = [
+        {"row": metric, **point}
         for metric in single
-        for value in _points(board, metric, _drawn(board, single[0]))
+        for point in _points(board, metric, _drawn(board, single[0]))
     ]
-    if values:
+    if points:
         titles = {"row": "Metric", "name": "System"}
-        charts.append((", ".join(single), rows_chart(values, titles, "Ranking metrics")))
+        charts.append((", ".join(single), rows_chart(points, titles, "Ranking metrics")))
     return charts
 
 
 def adaptability_chart(results: StoredResults) -> Spec | None:
-    """Return one stacked bar per system and mixed setting, its segments summing to 1."""
+    """Return one stacked bar per system and mixed setting; its segments sum to 1."""
     rows = {
-        f"{row.system}  ·  {row.setting}": {part.label: part.share.count for part in row.parts}
-        for row in shares_rows(results)
-        if row.n
+        f"{row.system}  ·  {row.setting}": {
+            PART_NAMES[key][0]: share.count for key, share in bar_parts(row.adaptability).items()
+        }
+        for row in results.adaptability
+        if row.adaptability.n
     }
     if not rows:
         return None
@@ -94,7 +94,7 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
 
 
 def turns_chart(results: StoredResults) -> Spec | None:
-    """Return the chart of the metric that says what is right by turn, a line a trial."""
+    """Return the chart of the correctness metric by turn, one line per system and setting."""
     metric = results.record.correctness_metric
     measured = any(metric in trial.scores for trial in results.trials)
     if not measured or "turn" not in labels_of(results):
@@ -111,16 +111,57 @@ def turns_chart(results: StoredResults) -> Spec | None:
 
 
 def _drawn(board: Board, metric: str) -> list[str]:
-    """Return the best systems, as many as can be told apart, in the board's order."""
-    cells = {row.system: row.cells.get(metric) for row in board.rows}
-    means = {name: cell.mean if cell else None for name, cell in cells.items()}
-    best = sorted(means, key=lambda name: -1.0 if (m := means[name]) is None else m, reverse=True)
-    return [name for name in means if name in best[:MOST_SERIES]]
+    """Return the systems with the highest means, at most `MOST_SERIES`, in the board's order."""
+    means = {row.system: -1.0 if (m := row.mean(metric)) is None else m for row in board.rows}
+    best = sorted(means, key=means.__getitem__, reverse=True)[:MOST_SERIES]
+    return [system for system in means if system in best]
 
 
 def _points(board: Board, metric: str, systems: Sequence[str]) -> list[Spec]:
     return [
         {"name": row.system, **mean_fields(row.cells[metric])}
         for row in board.rows
-        if row.system in systems and metric in row.cells and row.cells[metric].mean is not None
+        if row.system in systems and row.mean(metric) is not None
     ]
+
+
+def scan_chart(table: ScanTable) -> Spec:
+    """Return the curves of a scan: all queries first, then the values with the most queries."""
+    rows = scanned_rows(table)
+    points = [
+        {"name": row.label, "weight": f"{weight:g}", "place": place, **mean_fields(mean)}
+        | {"best": weight == row.best and not row.all_equal}
+        for row in rows
+        for place, (weight, mean) in enumerate(zip(table.weights, row.curve, strict=True))
+    ]
+    best = [f"{row.label} {'all equal' if row.all_equal else f'{row.best:g}'}" for row in rows]
+    spec = lines_chart(
+        points,
+        "weight",
+        table.weights,
+        f"{table.metric} by text weight (best: {', '.join(best)})",
+        title="text weight",
+        named=table.label.replace("_", " ").capitalize() or "Queries",
+        domain=_domain(points),
+    )
+    encoding = spec["layer"][-1]["encoding"]
+    ring = {
+        "transform": [{"filter": "datum.best"}],
+        "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "opacity": 1},
+        "encoding": {channel: encoding[channel] for channel in ("x", "y", "color")},
+    }
+    return spec | {"layer": [*spec["layer"], ring]}
+
+
+def scanned_rows(table: ScanTable) -> list[LabelScan]:
+    """Return the rows that the chart contains, in the table's order."""
+    every, *rows = table.rows
+    most = sorted(rows, key=lambda row: -row.curve[0].n)[: MOST_SERIES - 1]
+    return [every, *(row for row in rows if row in most)]
+
+
+def _domain(points: Sequence[Spec]) -> tuple[float, float]:
+    """Return the limits of all intervals, rounded outwards to a multiple of 0.05."""
+    low = min(point["low"] for point in points) - 0.02
+    high = max(point["high"] for point in points) + 0.02
+    return max(0.0, int(low * 20) / 20), min(1.0, -int(-high * 20 // 1) / 20)

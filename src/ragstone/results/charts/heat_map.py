@@ -1,33 +1,29 @@
-"""Heat maps: a table of numbers whose colour follows the value.
+"""Heat maps: a table of numbers, each cell coloured by its value.
 
-Every cell shows its number, because colour alone does not reach every reader.
+Every cell shows its number, because not every reader can distinguish the colours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ragstone.results.charts.parts import BAR_ROW, SERIES, Spec, row_axis, row_names, whole
-from ragstone.results.number_format import ABSENT
-
-if TYPE_CHECKING:
-    from ragstone.statistics.metric_correlations import CorrelationRow
+from ragstone.results.wording import ABSENT
+from ragstone.statistics.metric_correlations import CorrelationRow
 
 _CELL: Final = 160
 """Maximum width of a cell, in pixels."""
 _OPACITY: Final = 0.6
-"""Maximum opacity of a cell: text keeps a contrast of 4.5 : 1 in both schemes."""
+"""Maximum opacity of a cell: its text has a contrast of at least 4.5 : 1 in both schemes."""
 
 
 def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Spec:
     """Return a heat map of cells with the fields `row`, `column`, `value`, `shown` and `note`.
 
-    Args:
-        what: the subject of the chart, for its description.
-        cells: `value` may be None; `note` is written small below `shown` if it fits.
-        low: value without a colour.
-        high: value of the strongest colour; values below `low` have another colour.
+    `what` is the subject of the chart. `value` may be None; `note` is small text below `shown`, if
+    it fits. A value of `low` has no colour, one of `high` the strongest one, and values below `low`
+    have another colour.
     """
     values = [
         cell | {"strength": 0 if (v := cell["value"]) is None else (v - low) / (high - low)}
@@ -54,9 +50,9 @@ def heat_map(what: str, cells: Sequence[Spec], *, low: float, high: float) -> Sp
         _texts(place, "shown", {"expr": f"{fits} ? -5 : 0"}, 12),
         _texts(place, "note", 8, 9.5) | {"transform": [{"filter": fits}]},
     ]
-    told = "; ".join(f"{v['row']}, {v['column']}: {v['shown']} {v['note']}".strip() for v in values)
+    texts = (f"{v['row']}, {v['column']}: {v['shown']} {v['note']}".strip() for v in values)
     height = BAR_ROW * len({cell["row"] for cell in cells})
-    return whole(f"{what}. {told}.", values, layers, height)
+    return whole(f"{what}. {'; '.join(texts)}.", values, layers, height)
 
 
 def _texts(place: Spec, field: str, dy: float | Spec, size: float) -> Spec:
@@ -86,17 +82,12 @@ def _column_axis(names: Collection[str]) -> Spec:
 
 def correlation_chart(rows: Sequence[CorrelationRow]) -> Spec:
     """Return the heat map of correlations: metrics down, groups of items across."""
-    cells = [
-        {
-            "row": f"{row.metric} with {row.against}",
-            "column": row.group,
-            "value": found.value,
-            "shown": ABSENT if found.value is None else f"{found.value:z.2f}",
-            "note": "" if interval is None else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]",
-        }
-        for row in rows
-        for found in [row.correlation]
-        for interval in [found.interval]
-    ]
+    cells = []
+    for row in rows:
+        value, interval = row.correlation.value, row.correlation.interval
+        shown = ABSENT if value is None else f"{value:z.2f}"
+        note = "" if interval is None else f"[{interval[0]:z.2f}, {interval[1]:z.2f}]"
+        place = {"row": f"{row.metric} with {row.against}", "column": row.group}
+        cells.append({**place, "value": value, "shown": shown, "note": note})
     title = "Correlation of metrics, with 95 % intervals"
     return heat_map(title, cells, low=0, high=1) | {"title": title}

@@ -1,17 +1,17 @@
 """Parts of every chart: axes, series, layers, and the frame around them.
 
-Charts are plain data for Vega-Lite. Colours are CSS variables of the report, so that a chart
-follows light and dark; widths follow the page. `render.py` replaces both with values for a file.
+Charts are plain data for Vega-Lite. Colours are CSS variables of the report, so that they follow
+its light or dark scheme; widths follow the page. `render.py` replaces both with values for a file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from ragstone.statistics.summary import Summary
+from ragstone.statistics.summary import Summary
 
 Spec: TypeAlias = dict[str, Any]
 
@@ -22,20 +22,21 @@ SHAPES: Final = (
     "triangle-left",
 )  # fmt: skip
 MOST_SERIES: Final = len(SERIES)
-"""Series that can be told apart in one chart; of more systems the best are drawn."""
+"""Maximum number of series in a chart: there are no more distinct colours."""
 LINE: Final = 18
-"""Pixels from one series to the next within a row."""
+"""Distance of two series within a row, in pixels."""
 WIDE: Final = 0.4
-"""A span of means on whose axis one decimal is enough."""
+"""Length of an axis of means from which one decimal is enough."""
 BAR_ROW: Final = 58
-"""Pixels of a bar or cell, its name and the gap after it."""
+"""Height of a bar or cell with its name and the gap after it, in pixels."""
 INK: Final = "var(--ink)"
 ON_STRONG: Final = "var(--on-strong)"
 ON_MIDDLE: Final = "var(--on-middle)"
-"""Colours of text on a strong and on a middle tone; `ON_SERIES` has one for each series."""
+"""Colours of text on a strong and on a middle tone."""
 ON_SERIES: Final = (
     ON_STRONG, ON_MIDDLE, ON_STRONG, ON_STRONG, ON_MIDDLE, ON_MIDDLE, ON_STRONG, ON_MIDDLE,
 )  # fmt: skip
+"""Colours of text on the colours of the series."""
 _MUTED: Final = "var(--muted)"
 _RULE: Final = "var(--rule)"
 
@@ -79,8 +80,8 @@ def whole(
 ) -> Spec:
     """Return a whole chart; `keys` is name of a series -> its key.
 
-    Vega-Lite writes the members of a domain into expressions, which cannot contain every name that
-    people give. So series have keys.
+    Vega-Lite writes the members of a domain into expressions, which cannot contain every name. So
+    domains contain keys.
     """
     return {
         "$schema": SCHEMA,
@@ -97,7 +98,7 @@ def whole(
 
 
 def column(charts: Mapping[str, Spec]) -> Spec:
-    """Return one picture of several charts below each other: title -> chart."""
+    """Return one picture of charts below each other; `charts` is title -> chart."""
     parts = list(charts.values())
     own = ("width", "height", "data", "layer", "resolve")
     names = {key: name for part in parts for key, name in part["params"][0]["value"].items()}
@@ -125,14 +126,36 @@ def mean_fields(summary: Summary) -> Spec:
     return {"mean": summary.mean, "low": low, "high": high, "n": summary.n}
 
 
-def series_encoding(domain: Sequence[str]) -> tuple[Spec, Spec]:
-    """Return colour and shape of a series: either alone is enough to tell it apart."""
+def mean_layers(
+    axis: Literal["x", "y"],
+    place: Spec,
+    keys: Mapping[str, str],
+    titles: Mapping[str, str],
+    domain: Sequence[float] = (0, 1),
+) -> tuple[Spec, Spec]:
+    """Return the layers of intervals and of means, which encode series by colour and shape.
+
+    `axis` and `domain` are the axis of the means and its limits, `place` is the encoding of the
+    other axis. `keys` is name of a series -> its key; `titles` are those of fields in the tooltip.
+    """
+    names = list(keys.values())
     legend = {"title": None, "labelExpr": "names[datum.value]"}
-    head = {"field": "series", "type": "nominal", "legend": legend}
-    places = [place % len(SERIES) for place in range(len(domain))]
-    colours = {"domain": list(domain), "range": [SERIES[place] for place in places]}
-    shapes = {"domain": list(domain), "range": [SHAPES[place] for place in places]}
-    return head | {"scale": colours}, head | {"scale": shapes}
+    series = {"field": "series", "type": "nominal", "legend": legend}
+    colours, shapes = (
+        series | {"scale": {"domain": names, "range": [*islice(cycle(marks), len(names))]}}
+        for marks in (SERIES, SHAPES)
+    )
+    shown = tooltip({**titles, "mean": "Mean", "low": "from", "high": "to", "n": "n"})
+    low, mean, high = quantity("low", domain), quantity("mean", domain), {"field": "high"}
+    intervals = {
+        "mark": {"type": "rule", "strokeWidth": 1.75, "opacity": 0.5},
+        "encoding": {**place, "color": colours, axis: low, f"{axis}2": high},
+    }
+    means = {
+        "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
+        "encoding": {**place, "color": colours, axis: mean, "shape": shapes, "tooltip": shown},
+    }
+    return intervals, means
 
 
 def quantity(field: str, domain: Sequence[float] = (0, 1)) -> Spec:
@@ -143,7 +166,7 @@ def quantity(field: str, domain: Sequence[float] = (0, 1)) -> Spec:
 
 
 def row_axis() -> Spec:
-    """Return an axis of rows without labels: names stand above their rows, at any width."""
+    """Return an axis of rows without labels: `row_names` writes names above the rows."""
     return {"field": "row", "type": "nominal", "sort": None, "axis": None, "scale": {"padding": 0}}
 
 
@@ -158,7 +181,7 @@ def row_names(dy: float) -> Spec:
 
 
 def tooltip(titles: Mapping[str, str]) -> list[Spec]:
-    """Return what is told of the point under the pointer: field -> its name."""
+    """Return the tooltip of a mark; `titles` is field -> its title."""
     numbers = {"mean", "low", "high", "share"}
     form = {"format": ".3f", "type": "quantitative"}
     return [

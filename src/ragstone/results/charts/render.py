@@ -1,4 +1,4 @@
-"""Charts as files: drawn as SVG or PNG by vl-convert, or the specification as JSON."""
+"""Charts as files: SVG and PNG by vl-convert, or the specification as JSON."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ragstone.results.charts.parts import Spec
 
 SUFFIXES: Final = (".svg", ".png", ".json")
 _OUTSIDE: Final = ("data", "params", "description")
-"""Keys of a specification below which every text is shown as it is."""
+"""Keys of a specification whose texts come from outside and are shown unchanged."""
 _NOT_XML: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ASTRAL: Final = re.compile(r"[\U00010000-\U0010ffff]")
 _SHORT: Final = 12
-"""Length of a text that fits everywhere in a chart, in characters."""
+"""Length of a text that is never cut in a chart, in characters."""
 
 
 def write_chart(spec: Spec, path: Path, *, width: int = 760, dark: bool = False) -> None:
-    """Write a chart in the form that the suffix of the path names.
+    """Write a chart as SVG, PNG or Vega-Lite JSON, depending on the suffix of the path.
 
     Args:
-        spec: of a chart.
-        path: ends with `.svg`, `.png` or `.json` (Vega-Lite).
-        width: of the drawing area, in pixels.
+        spec: specification of the chart.
+        path: file that ends with `.svg`, `.png` or `.json`.
+        width: width of the drawing area, in pixels.
         dark: use the colours of the dark scheme.
 
     Raises:
-        ConfigError: another suffix.
-        MissingDependency: an SVG or PNG without the package of the extra `plot`.
+        ConfigError: the suffix is not one of the three.
+        MissingDependency: SVG and PNG need the extra `plot`, which is not installed.
         StoreError: the file cannot be written.
     """
     check_chart_path(path)
@@ -44,7 +44,7 @@ def write_chart(spec: Spec, path: Path, *, width: int = 760, dark: bool = False)
 
 
 def check_chart_path(path: Path) -> None:
-    """Raise unless `write_chart` can write a file of this suffix on this machine."""
+    """Raise `ConfigError` for an unknown suffix, `MissingDependency` without the extra `plot`."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ConfigError(
@@ -55,14 +55,14 @@ def check_chart_path(path: Path) -> None:
 
 
 def standalone(spec: Spec, *, width: int, dark: bool = False) -> Spec:
-    """Return a specification that needs no page: colours are values and widths are numbers."""
+    """Return a specification that does not depend on the report's CSS or on the page's width."""
     css = (resources.files("ragstone.results") / "templates" / "report.css").read_text("utf-8")
     pairs = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", css)
     colours = {f"var(--{name})": pair[dark] for name, *pair in pairs}
     values: Mapping[str, Any] = {"container": width, **colours}
     fixed: Spec = _mapped(spec, lambda text: values.get(text) or _safe_text(text))
     if "vconcat" in spec:
-        # Expressions read the signal `width`, which Vega-Lite defines for single charts alone.
+        # Expressions contain the signal `width`, which Vega-Lite defines only for single charts.
         fixed["params"] = [*fixed["params"], {"name": "width", "value": width}]
     return fixed | {"background": colours["var(--paper)"]}
 
@@ -82,8 +82,8 @@ def _mapped(part: Any, change: Callable[[str], Any]) -> Any:
 def _safe_text(text: str) -> str:
     r"""Return a text that vl-convert can draw.
 
-    It aborts the process at a character that XML forbids. It fails if a text is cut within a
-    character of two UTF-16 units, so long texts have none.
+    vl-convert aborts the process at a character that XML forbids. It fails if it cuts a text within
+    a character of two UTF-16 units, so these are replaced in long texts.
 
     >>> _safe_text("a\x1b[1m")
     'a\\x1b[1m'
@@ -99,7 +99,6 @@ def _drawn(spec: Spec, suffix: str) -> bytes:
         return orjson.dumps(spec, option=orjson.OPT_INDENT_2)
     import vl_convert
 
-    # No address may be loaded.
     if suffix == ".svg":
         return vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode()
     return vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])

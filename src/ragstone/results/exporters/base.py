@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragstone.core.component import Component
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ragstone.results.reader import StoredResults
+from ragstone.results.reader import StoredResults
 
 
 class Exporter(Component):
@@ -29,7 +25,7 @@ class Exporter(Component):
 
 
 def file_name(name: str) -> str:
-    """Return the name of a system or a setting as part of a file's name.
+    """Return the name of a system or setting with characters that a file name may contain.
 
     >>> file_name("bm25 + local"), file_name("gold+noise(3)")
     ('bm25---local', 'gold-noise-3')

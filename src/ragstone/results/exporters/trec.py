@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ragstone.data.readers.trec import qrel_lines, run_lines
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import ConfigError
 from ragstone.results.exporters.base import Exporter, file_name
-
-if TYPE_CHECKING:
-    from ragstone.results.reader import StoredResults
+from ragstone.results.reader import StoredResults
 
 
 @dataclass(frozen=True)
@@ -24,16 +21,16 @@ class Trec(Exporter):
         """Write the files of the folder `target` and return them."""
         if not results.rankings:
             raise ConfigError(f"no system of {results.name!r} has a ranking to write")
-        wanted: dict[Path, Iterable[bytes]] = {}
+        files: dict[Path, Iterable[bytes]] = {}
         for run in results.rankings:
             path = target / f"{file_name(run.system)}.trec"
-            if path in wanted:
+            if path in files:
                 raise ConfigError(
                     f"two systems would be written to {path.name}; give {run.system!r} another name"
                 )
-            # In the order of the queries; one without hits has no line.
-            shown = {q: run.rankings[q] for q in results.queries if q in run.rankings}
-            wanted[path] = run_lines(shown, "_".join(run.system.split()))
+            # In the order of the queries; a query without hits has no line.
+            rankings = {q: run.rankings[q] for q in results.queries if q in run.rankings}
+            files[path] = run_lines(rankings, "_".join(run.system.split()))
         if results.qrels:
-            wanted[target / "qrels.txt"] = qrel_lines(results.qrels)
-        return write_lines(wanted)
+            files[target / "qrels.txt"] = qrel_lines(results.qrels)
+        return write_lines(files)

@@ -1,4 +1,4 @@
-// Draws the charts: their specifications stand in the page as JSON.
+// Draws the charts from the JSON specifications in the page.
 "use strict";
 
 ragstone.drawCharts = () => {
@@ -9,7 +9,7 @@ ragstone.drawCharts = () => {
 
 ragstone.drawChart = (place, spec) => {
   const compiled = vegaLite.compile(spec).spec;
-  // Interpreting expressions in place of compiling them is what lets the policy forbid eval.
+  // Expressions are interpreted, not compiled, because the content security policy forbids eval.
   const view = new vega.View(vega.parse(compiled, null, { ast: true }), {
     expr: vegaInterpreter,
     renderer: "svg",

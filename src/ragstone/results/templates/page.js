@@ -1,9 +1,9 @@
-// What every part of the page uses: making elements, the theme, sorting tables.
+// Shared functions of the page: making elements, the theme, sorting tables.
 "use strict";
 
 const ragstone = {};
 
-// Text only ever enters the page as text: children that are strings become text nodes.
+// Children that are strings become text nodes, so no text is parsed as HTML.
 ragstone.make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -15,13 +15,13 @@ ragstone.make = (tag, attributes = {}, ...children) => {
   return element;
 };
 
-// A preference that the browser may refuse to keep, as it does for some local files.
+// Reads or stores a preference; some browsers refuse to store one for local files.
 ragstone.remember = (key, value) => {
   try {
     if (value === undefined) return localStorage.getItem(key);
     localStorage.setItem(key, value);
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
   }
   return value;
 };
@@ -51,8 +51,8 @@ ragstone.startSorting = () => {
   }
 };
 
-// Numbers from the highest first, names from A first; the other way on the second choice.
-// What has no value stands last either way.
+// The first click sorts numbers in descending and names in ascending order, the second one reverses.
+// Cells without a value are last in either order.
 ragstone.sortTable = (table, heading, column) => {
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => ({ row, value: row.cells[column].dataset.value }));

@@ -1,12 +1,12 @@
-// The list of queries: filtered by words, label and outcome; a long list is shown piece by piece.
+// The list of queries with filters by words, label and outcome; a long list is shown in pieces.
 "use strict";
 
 ragstone.PIECE = 100;
 ragstone.MOST_VALUES = 40;
 ragstone.MOST_MARKS = 48;
 ragstone.WORDS = {
-  right: "right",
-  partly: "partly right",
+  right: "correct",
+  partly: "partly correct",
   wrong: "wrong",
   failed: "failed",
   not_applicable: "not applicable",
@@ -16,7 +16,7 @@ ragstone.WORDS = {
   context_misinterpretation: "context misinterpretation",
 };
 
-// What can be asked of every query: the answer under a trial, a ranking, an adaptability class.
+// The outcomes of a query: one per system and setting, per ranking, and per adaptability class.
 ragstone.columns = (pages) => [
   ...pages.trials.map((trial, place) => ({
     group: trial.setting,
@@ -38,7 +38,7 @@ ragstone.columns = (pages) => [
   })),
 ];
 
-// The outcome by one metric, the first one where none is named; null where there is no score.
+// The outcome by one metric, or by the first one for null; null if there is no score.
 ragstone.outcome = (scores, metric) => {
   const score = (scores ?? []).find(([name]) => metric === null || name === metric);
   if (!score) return null;
@@ -82,11 +82,11 @@ ragstone.startList = (pages) => {
     );
   };
   const filter = () => {
-    const asked = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const [name, value] = label.value ? JSON.parse(label.value) : [];
     const chosen = trial.value === "" ? columns : [columns[trial.value]];
     found = pages.queries.filter((query, place) =>
-      asked.every((word) => words[place].includes(word)) &&
+      terms.every((word) => words[place].includes(word)) &&
       (name === undefined || query.labels[name] === value) &&
       (outcome.value === "" || chosen.some((column) => column.outcome(query) === outcome.value)));
     ragstone.found = found;
@@ -109,7 +109,7 @@ ragstone.startList = (pages) => {
 ragstone.searchable = (query) =>
   [query.id, query.text, query.rewrite, ...query.gold, ...query.trials.map((trial) => trial?.answer ?? "")].join("\n").toLowerCase();
 
-// Labels with few values; those with one value a query (a turn's number, an id) would fill the list.
+// Labels with few values; a label with one value per query, such as an id, would fill the list.
 ragstone.labelOptions = (queries) => {
   const values = new Map();
   for (const query of queries) {
@@ -118,8 +118,8 @@ ragstone.labelOptions = (queries) => {
       values.get(name).set(value, (values.get(name).get(value) ?? 0) + 1);
     }
   }
-  const groups = [...values].filter(([, held]) => held.size <= ragstone.MOST_VALUES).map(([name, held]) =>
-    ragstone.make("optgroup", { label: name }, [...held].sort().map(([value, count]) =>
+  const groups = [...values].filter(([, counts]) => counts.size <= ragstone.MOST_VALUES).map(([name, counts]) =>
+    ragstone.make("optgroup", { label: name }, [...counts].sort().map(([value, count]) =>
       ragstone.make("option", { value: JSON.stringify([name, value]) }, `${name}: ${value} (${count})`))));
   return [ragstone.make("option", { value: "" }, "any"), ...groups];
 };
@@ -131,8 +131,8 @@ ragstone.legend = (pages) => {
 };
 
 ragstone.mark = (outcome, name) => {
-  const told = name ? `${name}: ${ragstone.WORDS[outcome] ?? "no score"}` : null;
-  return ragstone.make("i", { class: `mark ${outcome ?? "not_applicable"}`, title: told, role: told ? "img" : null, "aria-label": told, "aria-hidden": told ? null : "true" });
+  const title = name ? `${name}: ${ragstone.WORDS[outcome] ?? "no score"}` : null;
+  return ragstone.make("i", { class: `mark ${outcome ?? "not_applicable"}`, title, role: title ? "img" : null, "aria-label": title, "aria-hidden": title ? null : "true" });
 };
 
 ragstone.listItem = (query, columns) => {
@@ -144,7 +144,7 @@ ragstone.listItem = (query, columns) => {
     make("span", { class: "strip" }, ragstone.strip(query, columns.filter((each) => each.shown)))));
 };
 
-// A mark per system and setting, settings apart; where there are too many, how many came out how.
+// A mark per system and setting, grouped by setting; with too many marks, a count per outcome.
 ragstone.strip = (query, columns) => {
   const groups = new Map();
   for (const column of columns) {
@@ -153,10 +153,10 @@ ragstone.strip = (query, columns) => {
     groups.get(key).push(column);
   }
   if (columns.length > ragstone.MOST_MARKS) {
-    return [...groups].map(([outcome, held]) => ragstone.make("span", {}, ragstone.mark(outcome, ""), ` ${held.length}`));
+    return [...groups].map(([outcome, members]) => ragstone.make("span", {}, ragstone.mark(outcome, ""), ` ${members.length}`));
   }
-  return [...groups.values()].map((held) =>
-    ragstone.make("span", {}, held.map((column) => ragstone.mark(column.outcome(query), column.name))));
+  return [...groups.values()].map((members) =>
+    ragstone.make("span", {}, members.map((column) => ragstone.mark(column.outcome(query), column.name))));
 };
 
 ragstone.address = (id) => `#query/${encodeURIComponent(id)}`;

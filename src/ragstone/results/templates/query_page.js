@@ -1,4 +1,4 @@
-// One query's page: what was asked, what each system was shown, what it answered, how it scored.
+// The page of one query: its text, contexts, answers, scores and rankings.
 "use strict";
 
 ragstone.queryPage = (pages, query) => {
@@ -15,7 +15,7 @@ ragstone.queryPage = (pages, query) => {
         query.gold.map((answer) => make("li", { class: "gold", dir: "auto" }, answer))),
       labels.length > 0 && make("ul", { class: "chips", "aria-label": "Labels" },
         labels.map(([name, value]) => make("li", {}, make("span", { class: "key" }, `${name} `), value)))),
-    query.history.length > 0 && ragstone.part("What was said before", make("div", { class: "dialogue" },
+    query.history.length > 0 && ragstone.part("Conversation so far", make("div", { class: "dialogue" },
       query.history.map(([role, text]) => make("div", { class: role, dir: "auto" }, make("span", { class: "role" }, role), text)))),
     pages.trials.length > 0 && ragstone.part("Answers", ragstone.settings(pages, query)),
     pages.rankers.length > 0 && ragstone.part("Rankings", make("div", { class: "rankings" },
@@ -26,7 +26,7 @@ ragstone.queryPage = (pages, query) => {
 ragstone.part = (title, ...children) =>
   ragstone.make("section", {}, ragstone.make("h3", {}, title), ...children);
 
-// Back to the list, and to the neighbours in the list as it is filtered.
+// Links to the list, and to the previous and next query of the filtered list.
 ragstone.crumbs = (pages, query) => {
   const { make } = ragstone;
   const listed = ragstone.found?.includes(query) ? ragstone.found : pages.queries;
@@ -39,17 +39,17 @@ ragstone.crumbs = (pages, query) => {
     make("span", { class: "muted" }, `${place + 1} of ${listed.length}`));
 };
 
-// Settings in order; within one, systems that were shown the same context stand beside it once.
+// Settings in order; the systems of a setting that had the same context share one copy of it.
 ragstone.settings = (pages, query) => {
   const settings = [...new Set(pages.trials.map((trial) => trial.setting))];
   return settings.map((setting) => {
     const groups = new Map();
     pages.trials.forEach((trial, place) => {
-      const held = query.trials[place];
-      if (trial.setting !== setting || !held) return;
-      const key = `${held.built} ${held.context}`;
+      const answer = query.trials[place];
+      if (trial.setting !== setting || !answer) return;
+      const key = `${answer.built} ${answer.context}`;
       if (!groups.has(key)) groups.set(key, []);
-      groups.get(key).push([trial.system, held]);
+      groups.get(key).push([trial.system, answer]);
     });
     return ragstone.make("div", { class: "setting" },
       ragstone.make("h4", {}, setting),
@@ -62,10 +62,10 @@ ragstone.group = (pages, query, answers) => {
   const [[, { built, context }]] = answers;
   const shown = pages.contexts[context] ?? [];
   const several = answers.length > 1 ? "answers" : "answer";
-  const said = make("div", { class: "answers" }, shown.length > 0 && make("p", { class: "caps" }, several), answers.map(([system, held]) => ragstone.answer(system, held)));
-  if (shown.length === 0 && built === null) return make("div", { class: "group alone" }, said);
+  const list = make("div", { class: "answers" }, shown.length > 0 && make("p", { class: "caps" }, several), answers.map(([system, answer]) => ragstone.answer(system, answer)));
+  if (shown.length === 0 && built === null) return make("div", { class: "group alone" }, list);
   return make("div", { class: "group" },
-    make("div", {}, make("p", { class: "caps" }, `context: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown), ragstone.before(pages, query, built)), said);
+    make("div", {}, make("p", { class: "caps" }, `context: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown), ragstone.before(pages, query, built)), list);
 };
 
 ragstone.counted = (shown) => `${shown.length} ${shown.length === 1 ? "passage" : "passages"}`;
@@ -73,13 +73,13 @@ ragstone.counted = (shown) => `${shown.length} ${shown.length === 1 ? "passage" 
 ragstone.passages = (pages, query, shown) =>
   shown.map(([passage, origin]) => ragstone.passage(pages, query, passage, origin));
 
-// What a processor cut: the context as it came, folded.
+// The context before a processor changed it, folded.
 ragstone.before = (pages, query, built) => {
   const { make } = ragstone;
   if (built === null) return null;
   const shown = pages.contexts[built];
   return make("details", { class: "before" },
-    make("summary", {}, `Before it was processed: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown));
+    make("summary", {}, `Before processing: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown));
 };
 
 ragstone.gradeWords = (grade) =>
@@ -94,31 +94,31 @@ ragstone.passage = (pages, query, place, origin) => {
     make("p", { class: "body", dir: "auto" }, text));
 };
 
-// Two texts of one passage have two places; the grade belongs to the id.
+// A passage with two texts has two places; the grade belongs to its id.
 ragstone.gradeOfId = (pages, query, id) =>
   query.grades.find(([place]) => pages.passages[place][0] === id)?.[1];
 
-ragstone.answer = (system, held) => {
+ragstone.answer = (system, answer) => {
   const { make } = ragstone;
   const facts = [
-    held.seconds !== null && `${held.seconds.toPrecision(3)} s`,
-    held.tokens[0] !== null && `${held.tokens[0]} tokens in`,
-    held.tokens[1] !== null && `${held.tokens[1]} out`,
+    answer.seconds !== null && `${answer.seconds.toPrecision(3)} s`,
+    answer.tokens[0] !== null && `${answer.tokens[0]} tokens in`,
+    answer.tokens[1] !== null && `${answer.tokens[1]} out`,
   ].filter(Boolean);
   return make("div", { class: "answer" },
     make("p", { class: "who" }, system),
-    held.answer === null
-      ? make("p", { class: "none" }, `No answer: ${held.reason || "no reason given"}`)
-      : make("blockquote", { dir: "auto" }, held.answer === "" ? make("span", { class: "muted" }, "(an empty answer)") : held.answer),
-    ragstone.scores(held.scores),
-    held.own && make("p", { class: "muted small" }, `It says it used: ${held.own.join(", ") || "nothing"}`),
+    answer.answer === null
+      ? make("p", { class: "none" }, `No answer: ${answer.reason || "no reason given"}`)
+      : make("blockquote", { dir: "auto" }, answer.answer === "" ? make("span", { class: "muted" }, "(an empty answer)") : answer.answer),
+    ragstone.scores(answer.scores),
+    answer.own && make("p", { class: "muted small" }, `Passages reported by the system: ${answer.own.join(", ") || "none"}`),
     facts.length > 0 && make("p", { class: "muted small" }, facts.join(" · ")));
 };
 
 ragstone.scores = (scores) => {
   const { make } = ragstone;
   if (scores.length === 0) return null;
-  return make("ul", { class: "scores" }, scores.map(([metric, value, status = "scored", reason = ""]) => make("li", { class: reason ? "told" : null },
+  return make("ul", { class: "scores" }, scores.map(([metric, value, status = "scored", reason = ""]) => make("li", { class: reason ? "with-reason" : null },
     ragstone.mark(ragstone.outcome([[metric, value, status]], metric), ""), " ", metric, " ",
     make("b", {}, value === null ? ragstone.WORDS[status] : ragstone.decimal(value)),
     reason && make("span", { class: "muted" }, ` – ${reason}`))));
@@ -126,16 +126,16 @@ ragstone.scores = (scores) => {
 
 ragstone.decimal = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(3));
 
-// Where nothing was answered, the passages are all there is to read: the first stand open.
+// The text of a ranked passage; without answers the first ones are open.
 ragstone.folded = (text, open) => {
   const { make } = ragstone;
   return text !== null && make("details", { open }, make("summary", {}, "Text"), make("p", { dir: "auto" }, text));
 };
 
-ragstone.ranking = (pages, query, system, held) => {
+ragstone.ranking = (pages, query, system, ranking) => {
   const { make } = ragstone;
   const alone = query.trials.length === 0;
-  const places = held.places.map(([place, score], rank) => {
+  const places = ranking.places.map(([place, score], rank) => {
     const [id, text] = pages.passages[place];
     const grade = ragstone.gradeOfId(pages, query, id);
     return make("li", { class: grade > 0 ? "relevant" : null },
@@ -145,14 +145,14 @@ ragstone.ranking = (pages, query, system, held) => {
         make("span", { class: "score" }, String(Number(score.toPrecision(4))))),
       ragstone.folded(text, alone && rank < 3));
   });
-  const shown = held.places.length;
-  const missed = query.grades.filter(([place, grade]) => grade > 0 && !held.places.some(([other]) => pages.passages[other][0] === pages.passages[place][0]));
+  const shown = ranking.places.length;
+  const missed = query.grades.filter(([place, grade]) => grade > 0 && !ranking.places.some(([other]) => pages.passages[other][0] === pages.passages[place][0]));
   return make("div", { class: "ranking" },
     make("h4", {}, system),
-    held.search && make("p", { class: "muted small search", dir: "auto" }, `Searched for: ${held.search}`),
-    shown === 0 ? make("p", { class: "muted" }, "Nothing was retrieved.") : make("ol", {}, places),
-    shown < held.depth && make("p", { class: "muted small" }, `The first ${shown} of ${held.depth} places.`),
-    missed.length > 0 && make("p", { class: "muted small" }, "Relevant and not among these:"),
+    ranking.search && make("p", { class: "muted small search", dir: "auto" }, `Searched for: ${ranking.search}`),
+    shown === 0 ? make("p", { class: "muted" }, "No passage was retrieved.") : make("ol", {}, places),
+    shown < ranking.depth && make("p", { class: "muted small" }, `Ranks 1 to ${shown} of ${ranking.depth}.`),
+    missed.length > 0 && make("p", { class: "muted small" }, "Relevant passages that are not among these:"),
     missed.length > 0 && make("ul", { class: "missed" }, missed.map(([place]) => make("li", {}, pages.passages[place][0], ragstone.folded(pages.passages[place][1], false)))),
-    ragstone.scores(held.scores));
+    ragstone.scores(ranking.scores));
 };

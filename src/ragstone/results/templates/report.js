@@ -1,4 +1,4 @@
-// Starts the page, and shows the overview or a query's page as the address says.
+// Starts the page; its address selects the overview or the page of a query.
 "use strict";
 
 (() => {
@@ -20,7 +20,7 @@
     try {
       id = decodeURIComponent(id);
     } catch {
-      // A hand-written address with a stray percent sign: taken as it stands.
+      // An address with a stray percent sign is used unchanged.
     }
     const query = byId.get(id);
     overview.hidden = true;
@@ -38,7 +38,7 @@
     article.querySelector("h2").focus({ preventScroll: true });
   };
 
-  // Coming back from a query's page, the list stands where it was.
+  // The way back from the page of a query leads to the same position in the list.
   const leave = () => {
     if (article.hidden) return;
     article.hidden = true;

@@ -1,0 +1,64 @@
+"""The base of ROUGE-1, ROUGE-2 and ROUGE-L."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from ragstone.components.metrics.base import AnswerMetric
+from ragstone.components.metrics.precision_recall import lcs_length, many_rates, overlap, rates
+from ragstone.components.metrics.published_normalisers import ascii_pieces
+from ragstone.components.metrics.published_rouge import pltrdy_rouge
+
+if TYPE_CHECKING:
+    from ragstone.components.metrics.answer_batch import AnswerBatch
+    from ragstone.components.metrics.arrays import Values
+
+
+@dataclass(frozen=True)
+class Rouge(AnswerMetric):
+    """F1 against the gold answer that gives the highest; 0 for an empty answer.
+
+    Lin, ACL 2004 workshop, over whole texts. Pieces are runs of letters and digits of any script.
+
+    Variants: "mtrag" is Google's `rouge_score` without stemmer against the first gold answer
+    alone (its pieces are ASCII letters and digits, so 北京 has none); "bergen" is the package
+    `rouge`, whose ROUGE-L is at summary level.
+    """
+
+    variant: Literal["corrected", "mtrag", "bergen"] = "corrected"
+
+    n: ClassVar[int]
+    """Length of the n-grams; 0 for the longest common subsequence."""
+    synonyms: ClassVar[dict[str, str]] = {"paper": "bergen"}
+
+    def values(self, pairs: AnswerBatch) -> Values:
+        """Return F1 per pair."""
+        if self.variant != "corrected":
+            one = self._mtrag if self.variant == "mtrag" else self._bergen
+            return np.array(list(map(one, pairs.answers, pairs.gold)), float)
+        shared = getattr(pairs.pieces, ("longest_common", "shared", "shared_bigrams")[self.n])
+        sizes = pairs.pieces.answers.counts[pairs.lane_pair]
+        less = max(0, self.n - 1)
+        return pairs.best_lane(many_rates(shared, sizes - less, pairs.pieces.gold.counts - less).f1)
+
+    def _mtrag(self, answer: str, gold: Sequence[str]) -> float:
+        answered, expected = ascii_pieces(answer), ascii_pieces(gold[0])
+        if self.n:
+            return overlap(grams(answered, self.n), grams(expected, self.n)).f1
+        return rates(lcs_length(answered, expected), len(answered), len(expected)).f1
+
+    def _bergen(self, answer: str, gold: Sequence[str]) -> float:
+        return max(pltrdy_rouge(answer, label, self.n) for label in gold)
+
+
+def grams(tokens: list[str], n: int) -> list[str]:
+    """Return the n-grams of tokens without spaces.
+
+    >>> grams(["new", "york", "city"], 2)
+    ['new york', 'york city']
+    """
+    return [" ".join(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]

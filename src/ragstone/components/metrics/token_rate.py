@@ -1,0 +1,52 @@
+"""The base of Precision, Recall and F1 of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from ragstone.components.metrics.base import AnswerMetric
+from ragstone.components.metrics.precision_recall import many_rates, overlap
+from ragstone.components.metrics.published_normalisers import mirage_overlap, squad_words
+
+if TYPE_CHECKING:
+    from ragstone.components.metrics.answer_batch import AnswerBatch
+    from ragstone.components.metrics.arrays import Values
+
+
+class TokenRate(AnswerMetric):
+    """The base of Precision, Recall and F1.
+
+    All three are of the same gold answer, the first of those with the highest F1. Rajpurkar et al.,
+    EMNLP 2016, with the words of `ragstone.text.normalise`. An empty answer gives 0.
+    """
+
+    rate: ClassVar[Literal["precision", "recall", "f1"]]
+    variant: str
+
+    def values(self, pairs: AnswerBatch) -> Values:
+        """Return the rate per pair."""
+        if self.variant == "corrected":
+            return self._of_best(pairs)
+        one = self._mirage if self.variant == "mirage" else self._squad
+        return np.array(list(map(one, pairs.answers, pairs.gold)), float)
+
+    def _of_best(self, pairs: AnswerBatch) -> Values:
+        words = pairs.words
+        sizes = words.answers.counts[pairs.lane_pair]
+        rates = many_rates(words.shared, sizes, words.gold.counts)
+        top, lanes = pairs.best_lane(rates.f1), np.arange(len(pairs.lane_pair))
+        first = np.full(len(pairs), len(lanes))
+        is_top = rates.f1 == top[pairs.lane_pair]
+        np.minimum.at(first, pairs.lane_pair[is_top], lanes[is_top])
+        found: Values = np.append(getattr(rates, self.rate), 0.0)[first]
+        return found
+
+    def _mirage(self, answer: str, gold: Sequence[str]) -> float:
+        return float(getattr(mirage_overlap(answer, gold), self.rate))
+
+    def _squad(self, answer: str, gold: Sequence[str]) -> float:
+        words = squad_words(answer)
+        return max(float(getattr(overlap(words, squad_words(g)), self.rate)) for g in gold)
