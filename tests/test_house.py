@@ -144,7 +144,7 @@ def test_importing_is_free() -> None:
 
 
 def test_what_is_public_is_listed_and_exists() -> None:
-    """`__all__` is sorted, and every name in it can be had."""
+    """`__all__` is sorted, and every name in it exists."""
     import ragstone
 
     assert list(ragstone.__all__) == sorted(ragstone.__all__)

@@ -1,4 +1,4 @@
-"""What is read from a reply, and what is not taken; prompts of one's own."""
+"""What is read from a reply, and what is not taken; your own prompts."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_other_threads_are_held_too() -> None:
 
 
 def test_this_machine_can_be_reached_and_the_guard_ends_with_the_block() -> None:
-    """Loopback is no way out; afterwards everything is as before."""
+    """Loopback does not leave the machine; afterwards everything is as before."""
     with FakeModelServer() as server, no_network():
         socket.create_connection(("127.0.0.1", server.port)).close()
         socket.create_connection(("localhost", server.port)).close()

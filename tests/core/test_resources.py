@@ -28,7 +28,7 @@ def test_a_group_with_a_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_group_without_a_limit_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`max` is no limit: the machine's own figure stands."""
+    """`max` means no limit: the machine's own figure counts."""
     _group(tmp_path / "cg", "max", 700, 200)
     monkeypatch.setattr(room, "_CGROUPS", tmp_path / "cg")
     monkeypatch.setattr(room, "_machine_free", lambda: 12_345)

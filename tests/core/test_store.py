@@ -100,7 +100,7 @@ def test_a_folder_without_manifest_does_not_count(tmp_path: Path) -> None:
 
 
 def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
-    """A result that counts failures is kept for reading, and tried anew by the next call."""
+    """A result that counts failures is kept for reading, and repeated by the next call."""
     store = Store(tmp_path)
     inputs = {"given": searches("a")}
 

@@ -135,7 +135,7 @@ def test_an_unknown_name_gets_the_nearest() -> None:
 
 
 def test_a_local_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file or a folder of one's own is used as it is, and its digest is that of its bytes."""
+    """Your own file or folder is used as it is, and its digest is that of its bytes."""
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "cache"))
     mine = tmp_path / "mine"
     mine.mkdir()

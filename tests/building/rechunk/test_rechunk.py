@@ -112,7 +112,7 @@ def test_overlaps_that_disagree_are_told() -> None:
 @given(st.text(st.sampled_from("ab. \n東"), min_size=1, max_size=120), st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
 def test_documents_come_back_from_any_cut(text: str, size: int) -> None:
-    """A set that was cut can be cut anew as if it never had been, labels and title included."""
+    """A set that was cut can be cut again as if it never had been, labels and title included."""
     document = Document("d", text, "T", {"year": 1})
     cut = list(Words(size, overlap=size // 2).cut(document))
 

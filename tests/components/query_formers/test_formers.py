@@ -80,7 +80,7 @@ def test_a_first_turn_has_nothing_before_it() -> None:
 
 
 def test_counts_below_one_are_refused() -> None:
-    """No turn at all is no search."""
+    """Without a turn there is no search."""
     with pytest.raises(ConfigError, match="at least 1"):
         LastTurns(0)
     with pytest.raises(ConfigError, match="at least 1"):
@@ -132,7 +132,7 @@ def _with_rewrites(reader: MtragReader, folder: Path) -> list[Query]:
     ],
 )
 def test_a_reply_is_read_tolerantly_but_never_guessed(reply: str, found: str) -> None:
-    """Fences, thinking, single quotes and a missing brace are borne; prose is no rewrite."""
+    """Fences, thinking, single quotes and a missing brace are borne; prose is not a rewrite."""
     assert read_rewrite(reply, "given") == found
 
 

@@ -310,7 +310,7 @@ def test_mistakes_are_found_before_anything_is_asked(
 
 
 def test_the_key_holds_the_model_and_not_its_address() -> None:
-    """Another model orders anew; another port does not. Anthropic has no log-probabilities."""
+    """Another model ranks again; another port does not. Anthropic has no log-probabilities."""
     here = LlmPointwise(model={**MODEL, "base_url": "http://localhost:1/v1"})
     there = LlmPointwise(model={**MODEL, "base_url": "http://localhost:2/v1"})
     other = LlmPointwise(model={"name": "chat", "model": "n"})

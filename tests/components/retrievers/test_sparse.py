@@ -78,7 +78,7 @@ def test_a_query_depends_on_no_other(corpus: Corpus) -> None:
 def test_what_was_encoded_is_kept(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second search loads no passage anew; shards that a kill left unfinished are made."""
+    """A second search loads no passage again; shards that a kill left unfinished are made."""
     monkeypatch.setattr(sparse_vectors, "SHARD", 2)
     kept = Services(corpus=replace(corpus, store=Store(tmp_path)))
     first = list(sparse_rows(Splade(), kept, 0, 4))

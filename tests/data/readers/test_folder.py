@@ -264,7 +264,7 @@ def test_one_file_in_two_forms_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(CORPUS.encode() * 500)[:-20]])
 def test_a_broken_gzip_file_is_refused(content: bytes, tmp_path: Path) -> None:
-    """A file that is no gzip, and one that is cut off, are named."""
+    """A file that is not a gzip, and one that is cut off, are named."""
     write(tmp_path, {"queries.jsonl": QUERIES, "corpus.jsonl.gz": content})
     with pytest.raises(DatasetError, match=r"corpus\.jsonl\.gz is not a complete gzip file"):
         FolderReader(tmp_path).read()

@@ -154,7 +154,7 @@ def test_tasks_a_b_and_c_carry_what_a_system_returned(tmp_path: Path) -> None:
 
 
 def test_a_file_with_nan_and_predictions_is_read(shared_data: SharedData) -> None:
-    """The sample of responses is no JSON by the letter: NaN stands for what is not known."""
+    """The sample of responses is not strict JSON: NaN stands for what is not known."""
     path = shared_data("mtrag") / "evaluation_sample/responses-10.jsonl"
 
     found = MtragReader(path).read()

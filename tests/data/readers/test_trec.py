@@ -50,7 +50,7 @@ def test_qrels_of_both_layouts(tmp_path: Path, text: str) -> None:
 
 
 def test_malformed_qrels_name_file_and_line(tmp_path: Path) -> None:
-    """A grade that is no whole number is named."""
+    """A grade that is not a whole number is named."""
     path = tmp_path / "bad.qrels"
     path.write_text("q1 0 p1 1\nq1 0 p2 yes\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"bad\.qrels, line 2.*'yes'"):
