@@ -159,22 +159,22 @@ def test_rb_agg_equals_the_stored_value_of_every_response(
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), zip(RESPONSES, [(15, 15, 3, 471), (84, 102, 21, 7086)], strict=True)
+    ("name", "expected"), list(zip(RESPONSES, [(15, 15, 3, 471), (84, 102, 21, 7086)], strict=True))
 )
 def test_refusals_are_found_as_the_released_classifier_finds_them(
     shared_data: SharedData, name: str, expected: tuple[int, int, int, int]
 ) -> None:
     """Refusals found, refusals, false alarms and responses, without conversational turns."""
     rows, tasks = responses(shared_data("mtrag") / name)
-    pairs_of_labels = []
+    verdicts = []
     for row in rows:
         label = tasks[row["task_id"]]["Answerability"][0]
         fitting = stored(row, "conditional_idk") >= 1.0
         refused = fitting != (label in {"ANSWERABLE", "PARTIAL"})
         if label != "CONVERSATIONAL":
-            pairs_of_labels.append((refused, refusal(row["model_response"]) == 1.0))
+            verdicts.append((refused, refusal(row["model_response"]) == 1.0))
 
-    found = pairs_of_labels.count((True, True))
-    refusals = found + pairs_of_labels.count((True, False))
-    alarms = pairs_of_labels.count((False, True))
-    assert (found, refusals, alarms, len(pairs_of_labels)) == expected
+    found = verdicts.count((True, True))
+    refusals = found + verdicts.count((True, False))
+    alarms = verdicts.count((False, True))
+    assert (found, refusals, alarms, len(verdicts)) == expected
