@@ -61,7 +61,7 @@ def ask_ragstone(url: str, count: int, at_once: int, mark: str) -> None:
             outcomes = list(calls.ask(endpoint, asked))
             assert all(isinstance(outcome, Reply) for outcome in outcomes)
         with Calls.at(Path(folder) / "calls.sqlite") as calls:
-            assert calls.count_kept(endpoint, asked) == count
+            assert calls.estimate(endpoint, asked).kept == count
 
 
 def ask_openai(url: str, count: int, at_once: int, mark: str, *, over_aiohttp: bool) -> None:

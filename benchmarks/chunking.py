@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from ragstone.building.rechunk.documents import Documents, document_id_of
-from ragstone.building.rechunk.rechunk import recut
+from ragstone.building.rechunk.rechunk import rechunk
 from ragstone.components.retrievers.bm25 import BM25
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_scores
@@ -73,7 +73,7 @@ def _rows(name: str, dataset: Dataset) -> Iterator[str]:
         cutter = create("chunkers", chunker, where="benchmark")
         next(iter(Documents(dataset.corpus)))  # the first call loads and compiles
         started = time.perf_counter()
-        cut = recut(dataset, cutter)
+        cut = rechunk(dataset, cutter)
         seconds = time.perf_counter() - started
         _print(
             name, chunker, cut.documents, cut.dataset, f"{len(cut.dataset.corpus) / seconds:,.0f}"

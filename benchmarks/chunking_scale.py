@@ -9,7 +9,7 @@ import resource
 import sys
 import time
 
-from ragstone.building.rechunk.rechunk import recut
+from ragstone.building.rechunk.rechunk import rechunk
 from ragstone.core.registry import create
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -22,7 +22,7 @@ def main() -> None:
     path, count, chunker = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     dataset = _many(load_dataset(path), count)
     before, started = _peak(), time.process_time()
-    made = recut(dataset, create("chunkers", chunker, where="benchmark"))
+    made = rechunk(dataset, create("chunkers", chunker, where="benchmark"))
     seconds = time.process_time() - started
     print(
         f"{count:,} documents ({_megabytes(dataset.corpus):,} MB), {chunker}: "

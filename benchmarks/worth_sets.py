@@ -1,7 +1,7 @@
 """Ask which data sets are worth using: several real ones with one model, closed book to gold.
 
     python -m benchmarks.worth_sets ../shared/data OUT --limit 40
-    ragstone data worth OUT/*.yaml
+    ragstone data suitability OUT/*.yaml
 
 Writes each set in Ragstone's own layout and an experiment file for it, and runs them; replies are
 kept, so the same command resumes. MIRAGE's pool is not among the shared data: it is asked without

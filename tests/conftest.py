@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from ragstone.models.bundled import MODELS
 
-# CI draws the same examples every time: what it finds, anybody can find again. Elsewhere they vary.
+# CI draws the same examples every time, so that every failure can be repeated. Elsewhere they vary.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")

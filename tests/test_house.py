@@ -1,4 +1,4 @@
-"""The house's own rules, checked over the source: layers, circles, size, annotations, no print."""
+"""The rules of the source: layers, circular imports, sizes and forbidden calls."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def imports() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_run_down_the_layers(path: Path) -> None:
-    """No import runs upward, lazy ones and those for types included."""
+    """No import is from a higher layer, including lazy imports and those for types."""
     depth = {part: number for number, layer in enumerate(LAYERS) for part in layer}
     module = module_of(path)
     if module == "ragstone":
@@ -83,23 +83,40 @@ def test_imports_run_down_the_layers(path: Path) -> None:
     assert [target for target in imports()[module] if depth[part_of(target)] > own] == []
 
 
+def folders() -> dict[str, set[str]]:
+    """Return folder or loose module -> those that it imports."""
+    found: dict[str, set[str]] = {}
+    for name, targets in imports().items():
+        if name != "ragstone":
+            others = {part_of(target) for target in targets} - {part_of(name)}
+            found.setdefault(part_of(name), set()).update(others)
+    return found
+
+
 def test_there_is_no_circle_of_files_or_folders() -> None:
     """Files can be sorted so that each imports only files before it; so can folders."""
     files = {name: targets for name, targets in imports().items() if name != "ragstone"}
-    folders: dict[str, set[str]] = {}
-    for name, targets in files.items():
-        others = {part_of(target) for target in targets} - {part_of(name)}
-        folders.setdefault(part_of(name), set()).update(others)
-
-    for graph in (files, folders):
+    for graph in (files, folders()):
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             pytest.fail(f"a circle of imports: {error.args[1]}")
 
 
+def test_the_plan_fits_on_a_page() -> None:
+    """The folders are few, the longest chain of imports is short, and few folders are joined."""
+    graph = folders()
+    floors: dict[str, int] = {}
+    for name in TopologicalSorter(graph).static_order():
+        floors[name] = 1 + max((floors[target] for target in graph[name]), default=0)
+
+    assert len(graph) <= 25
+    assert max(floors.values()) <= 11
+    assert sum(map(len, graph.values())) <= 130
+
+
 def test_few_modules_are_loose() -> None:
-    """What is neither a folder nor in this list belongs into a folder."""
+    """Every other module is in a folder."""
     assert {path.name for path in SOURCE.glob("*.py")} == LOOSE
 
 
@@ -143,8 +160,8 @@ def test_importing_is_free() -> None:
     assert found.stdout.strip() == "[]"
 
 
-def test_what_is_public_is_listed_and_exists() -> None:
-    """`__all__` is sorted, and every name in it exists."""
+def test_public_names_are_listed_and_exist() -> None:
+    """`__all__` is sorted, and every name in it is an attribute."""
     import ragstone
 
     assert list(ragstone.__all__) == sorted(ragstone.__all__)

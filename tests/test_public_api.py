@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.made_results import HOSTILE, made_results
 
 import ragstone
 from ragstone.calls.client import Calls
@@ -18,7 +19,6 @@ from ragstone.calls.log import CallLog
 from ragstone.core import registry
 from ragstone.core.folders import Folder
 from ragstone.statistics.summary import summarise
-from ragstone.testing.fake_results import HOSTILE, made_results
 
 LONG = "\n".join(HOSTILE) * 3
 QUERY = ragstone.Query(LONG, LONG, (LONG,), labels={"conversation": LONG, "turn": 1})
@@ -90,7 +90,8 @@ def test_the_names_that_type_checkers_see_are_those_that_are_loaded() -> None:
         for alias in node.names
     }
 
-    assert typed == {name: f"ragstone.{home}" for name, home in ast.literal_eval(table).items()}
+    homes = ast.literal_eval(table).items()
+    assert typed == {name: f"ragstone.{home}" for home, names in homes for name in names}
 
 
 def test_tab_shows_the_public_names() -> None:

@@ -1,10 +1,10 @@
-"""Ragstone measures retrieval-augmented generation: how good it is, why it fails, what is real.
+"""Ragstone measures the quality and the failures of retrieval-augmented generation.
 
 >>> import ragstone
 >>> experiment = ragstone.load_experiment("examples/demo.yaml")  # doctest: +SKIP
 >>> experiment.run().report("report.html")  # doctest: +SKIP
 
-Importing the package imports no module of it: each public name is loaded when it is first used.
+Importing the package loads none of its modules: each public name is loaded at its first use.
 """
 
 from typing import TYPE_CHECKING
@@ -55,45 +55,44 @@ if TYPE_CHECKING:
 _load, __dir__, __all__ = attach(
     __name__,
     {
-        "CallError": "errors",
-        "Calls": "calls.client",
-        "Comparison": "evaluation.comparison",
-        "ComponentError": "errors",
-        "ConfigError": "errors",
-        "Context": "types",
-        "Conversation": "types",
-        "Corpus": "data.corpus",
-        "Dataset": "data.dataset",
-        "DatasetError": "errors",
-        "Document": "types",
-        "Endpoint": "calls.types",
-        "Evaluation": "evaluation.score_files",
-        "Experiment": "experiment.experiment",
-        "MissingDependency": "errors",
-        "ModelFileError": "errors",
-        "Passage": "types",
-        "Prediction": "types",
-        "Query": "types",
-        "RagstoneError": "errors",
-        "Ranking": "types",
-        "Results": "results.results",
-        "Score": "types",
-        "Store": "core.store",
-        "StoreError": "errors",
-        "Summary": "statistics.summary",
-        "System": "experiment.system",
-        "UnknownComponent": "errors",
-        "UnknownMetric": "errors",
-        "__version__": "version",
-        "compare": "evaluation.compare",
-        "evaluate_answers": "evaluation.score_files",
-        "evaluate_run": "evaluation.score_files",
-        "generators": "core.folders",
-        "load_dataset": "data.load",
-        "load_experiment": "experiment.experiment",
-        "metrics": "core.folders",
-        "parse_metric": "components.metrics.parse",
-        "retrievers": "core.folders",
+        "calls.client": ["Calls"],
+        "calls.types": ["Endpoint"],
+        "components.metrics.parse": ["parse_metric"],
+        "core.folders": ["generators", "metrics", "retrievers"],
+        "core.store": ["Store"],
+        "data.corpus": ["Corpus"],
+        "data.dataset": ["Dataset"],
+        "data.load": ["load_dataset"],
+        "errors": [
+            "CallError",
+            "ComponentError",
+            "ConfigError",
+            "DatasetError",
+            "MissingDependency",
+            "ModelFileError",
+            "RagstoneError",
+            "StoreError",
+            "UnknownComponent",
+            "UnknownMetric",
+        ],
+        "evaluation.compare": ["compare"],
+        "evaluation.comparison": ["Comparison"],
+        "evaluation.score_files": ["Evaluation", "evaluate_answers", "evaluate_run"],
+        "experiment.experiment": ["Experiment", "load_experiment"],
+        "experiment.system": ["System"],
+        "results.results": ["Results"],
+        "statistics.summary": ["Summary"],
+        "types": [
+            "Context",
+            "Conversation",
+            "Document",
+            "Passage",
+            "Prediction",
+            "Query",
+            "Ranking",
+            "Score",
+        ],
+        "version": ["__version__"],
     },
 )
 

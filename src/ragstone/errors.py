@@ -11,7 +11,7 @@ RagstoneError                  the root: printed without a traceback by the CLI,
 + StoreError                   the store cannot be read or written
 + ModelFileError               a model file is missing, or not the file it should be
 
-A message contains the problem, the value found, the values allowed and the way out. The same facts
+A message contains the problem, the value found, the allowed values and the remedy. The same facts
 are attributes, so that a program can act on them:
 
     try:
@@ -22,9 +22,11 @@ are attributes, so that a program can act on them:
 
 from __future__ import annotations
 
+import copy
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Self
 
 
 class RagstoneError(Exception):
@@ -35,7 +37,7 @@ class RagstoneError(Exception):
         line: the line in that file, from 1, or None.
         key: the option, parameter or column that is wrong, or None.
         value: the value found, or None.
-        way_out: a command or a change that helps; "" if the message has it.
+        way_out: the command or change that solves the problem; "" if only the message has it.
         exit_code: the exit code of the command line.
     """
 
@@ -55,6 +57,12 @@ class RagstoneError(Exception):
         self.path = None if path is None else Path(path)
         self.line, self.key, self.value, self.way_out = line, key, value, way_out
 
+    def with_message(self, message: str) -> Self:
+        """Return a copy of the error with another message and the same facts."""
+        error = copy.copy(self)
+        error.args = (message,)
+        return error
+
 
 class ConfigError(RagstoneError):
     """An experiment file, an option or a name is wrong; nothing was run."""
@@ -73,7 +81,7 @@ class UnknownMetric(ConfigError):
 class MissingDependency(RagstoneError):
     """A component or function needs a package that is not installed.
 
-    `extra` is the extra of Ragstone with the package; "" if the package is in none.
+    `extra` is the extra of Ragstone that installs the package, or "".
     """
 
     def __init__(self, component: str, package: str, extra: str = "") -> None:
@@ -107,25 +115,11 @@ class ComponentError(RagstoneError):
         component: str = "",
         query_id: str = "",
         traceback_path: Path | None = None,
-        path: Path | str | None = None,
-        line: int | None = None,
-        value: object = None,
+        **facts: Any,
     ) -> None:
-        super().__init__(message, path=path, line=line, value=value)
+        super().__init__(message, **facts)
         self.component, self.query_id = component, query_id
         self.traceback_path = traceback_path
-
-    def within(self, owner: str) -> ComponentError:
-        """Return the error with the system that the component belongs to in front."""
-        return ComponentError(
-            f"{owner}: {self}" if owner else str(self),
-            component=self.component,
-            query_id=self.query_id,
-            traceback_path=self.traceback_path,
-            path=self.path,
-            line=self.line,
-            value=self.value,
-        )
 
 
 class CallError(RagstoneError):
@@ -140,21 +134,14 @@ class ModelFileError(RagstoneError):
     """A model file is missing, or its bytes are not those of the pinned file."""
 
 
-def did_you_mean(name: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
-    """Return the tail of an error message about an unknown name.
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error message about an unknown name; upper and lower case are one.
 
-    Args:
-        name: the unknown name.
-        known: the names to compare it with.
-        shown: known name -> the form in which the message shows it.
-
-    >>> did_you_mean("bm52", ["bm25", "dense"])
+    >>> did_you_mean("BM52", ["bm25", "dense"])
     "; did you mean 'bm25'? Known: bm25, dense"
     """
-    names = sorted(known)
-    forms = shown or {}
-    close = [
-        forms.get(found, found) for found in difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    ]
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"{hint} Known: {', '.join(forms.get(found, found) for found in names) or 'none'}"
+    listed = sorted(known, key=str.lower)
+    names = {name.lower(): name for name in listed}
+    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {names[close[0]]!r}?" if close else "."
+    return f"{hint} Known: {', '.join(listed) or 'none'}"

@@ -1,8 +1,8 @@
 """The verbs of Ragstone: one protocol per step.
 
 A component of a kind is a class with the protocol's verb. Built-in components derive from the
-protocol and use the long form: items and services in, one `Outcome` per item out. Your own class
-need not derive from anything; `core.component` describes the shorter forms that it may use.
+protocol; their verbs take items and services and return one `Outcome` per item. Your own class
+needs no base class, and its verb may have a shorter form (see `core.component`).
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 Output: TypeAlias = Literal["dense", "sparse", "tokens"]
 Role: TypeAlias = Literal["query", "passage"]
-"""The side of a search that a text is on: many encoders treat the two differently."""
+"""The side of a search: many encoders treat queries and passages differently."""
 
 
 class Services:
     """The services of a step: models, the store, and the data besides the step's items.
 
     Args:
-        calls: the way to models; asking for it raises if there is none.
-        store: the store of finished steps and indexes; None keeps nothing.
-        corpus: the passages; asking for them raises if there are none.
+        calls: makes model calls; without it, the property `calls` raises.
+        store: the store of finished steps and indexes; if None, nothing is stored.
+        corpus: the passages; without them, the property `corpus` raises.
         qrels: query id -> passage id -> grade.
     """
 
@@ -70,7 +70,7 @@ class Services:
 
     @property
     def calls(self) -> Calls:
-        """The way to models."""
+        """The maker of model calls."""
         if self._calls is None:
             raise RagstoneError("this component calls a model; give it Services(calls=...)")
         return self._calls
@@ -98,13 +98,13 @@ class Chunker(Component):
     ) -> Iterable[Outcome[Sequence[Passage]]]:
         """Return the passages of each document in order, each made by `document.passage`.
 
-        A document of white space alone has no passages.
+        A document of white space has no passages.
         """
         for document in documents:
             yield Outcome(list(self.passages(document)))
 
     def passages(self, document: Document) -> Iterable[Passage]:
-        """Return the passages of one document, for a chunker that looks at single documents."""
+        """Return the passages of one document, if they depend on no other document."""
         raise NotImplementedError
 
 
@@ -125,9 +125,9 @@ class Embedder(Component):
     verb = "embed"
     item_names: ClassVar = {"texts": "text"}
     output: ClassVar[Output] = "dense"
-    """One vector per text, weights of terms, or one vector per token."""
+    """Kind of the values: one vector per text, weights of terms, or one vector per token."""
     texts_per_call: ClassVar[int] = 32
-    """Texts per call of the verb while a corpus is embedded."""
+    """Number of texts per call of the verb while a corpus is embedded."""
 
     @property
     def dimension(self) -> int | None:
@@ -149,7 +149,7 @@ class Embedder(Component):
 class Retriever(Component):
     """Finds passages for search texts.
 
-    A retriever with `parts` is a fusion: each part has a step of its own, and `fuse` joins them.
+    A retriever with `parts` is a fusion: each part has its own step, and `fuse` joins the rankings.
     """
 
     verb = "retrieve"
@@ -160,7 +160,7 @@ class Retriever(Component):
 
     @property
     def parts(self) -> tuple[Retriever, ...]:
-        """The retrievers whose rankings are fused; empty for a retriever of its own."""
+        """The retrievers whose rankings are fused; empty if the retriever is not a fusion."""
         return ()
 
     def retrieve(
@@ -168,7 +168,7 @@ class Retriever(Component):
     ) -> Iterable[Outcome[Ranking | None]]:
         """Return one ranking per search, in order, of at most `top_k` passages each.
 
-        An empty ranking is legal: a query without hits stays in every metric.
+        A ranking may be empty: a query without hits is scored by every metric.
         """
         raise NotImplementedError
 
@@ -188,21 +188,21 @@ class Reranker(Component):
 
     @property
     def reads(self) -> int:
-        """Passages of a ranking that the reranker looks at; at least `top_k`."""
+        """Passages of a ranking that the reranker reads; at least `top_k`."""
         return self.top_k
 
     def rerank(
         self, searches: Sequence[Search], rankings: Sequence[Ranking], services: Services
     ) -> Iterable[Outcome[Ranking | None]]:
-        """Return one ranking per search, in order; None keeps the ranking as it came."""
+        """Return one ranking per search, in order; None keeps the given ranking."""
         raise NotImplementedError
 
 
 class ContextSetting(Component):
-    """The rule of one context setting: the passages that a generator is shown, in order.
+    """The rule of one context setting: it chooses and orders the passages for the generator.
 
     `uses` names the candidates that the rule reads: "gold", "noise", "retrieved". The others are
-    handed over empty.
+    empty.
     """
 
     verb = "build"
@@ -217,7 +217,7 @@ class ContextSetting(Component):
 
     @property
     def shows(self) -> int:
-        """Retrieved passages that a context contains at most; 0 if the rule reads none."""
+        """Maximum number of retrieved passages in a context; 0 if the rule reads none."""
         return 0
 
     def not_applicable(self, relevant_count: int) -> str:
@@ -232,12 +232,12 @@ class ContextSetting(Component):
             yield Outcome(Context(given.query.query_id, self.setting, self.passages(given)))
 
     def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
-        """Return the passages of one query's context, for a rule that looks at single queries."""
+        """Return the passages of one query's context, if they depend on no other query."""
         raise NotImplementedError
 
 
 class Processor(Component):
-    """Shortens contexts between the context setting and the prompt."""
+    """Shortens contexts before they are part of a prompt."""
 
     verb = "process"
     item_names: ClassVar = {"tasks": "task"}
@@ -246,7 +246,7 @@ class Processor(Component):
     def process(
         self, tasks: Sequence[Task], services: Services
     ) -> Iterable[Outcome[Context | None]]:
-        """Return one context per task, in order; None keeps the context as it came."""
+        """Return one context per task, in order; None keeps the given context."""
         raise NotImplementedError
 
 
@@ -265,7 +265,7 @@ class Generator(Component):
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:
-        """Return the calls that the tasks are likely to take; None if no model is called."""
+        """Return the estimated model calls of the tasks; None if no model is called."""
         return None
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterable[Outcome[Prediction]]:
@@ -276,18 +276,18 @@ class Generator(Component):
 class Judge(Component):
     """Grades predictions; `str` of it is the name of its metric.
 
-    Your own judge may return a number or a bool, which is a score of that metric, or a `Score`, or
-    several of them: whoever runs a judge reads its outcomes with `scores_of`.
+    The value of your own judge may be a number or a bool (a score of that metric), a `Score`, or
+    several scores; `scores_of` converts them.
     """
 
     verb = "judge"
     item_names: ClassVar = {"tasks": "task", "predictions": "prediction"}
     name: ClassVar[str] = ""
-    """The name of the metric; that of the class if empty."""
+    """The name of the metric; if empty, the name of the class."""
     direction: ClassVar[Literal["higher", "lower", "neutral"]] = "higher"
     """Which scores are better."""
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
-    """Lowest and highest score; None if there is no bound."""
+    """Lowest and highest score; None if scores have no bounds."""
 
     def __str__(self) -> str:
         """Return the name of the judge's metric."""
@@ -300,12 +300,12 @@ class Judge(Component):
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """Names of the models that are asked."""
+        """Names of the models that are called."""
         return ()
 
     @classmethod
     def described(cls) -> str:
-        """Return a paragraph for the reader of a report: the first one of the docstring."""
+        """Return the description in a report: the first paragraph of the docstring."""
         return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
 
     def judge(
@@ -313,7 +313,7 @@ class Judge(Component):
     ) -> Iterable[Outcome[Sequence[Score]]]:
         """Return the scores of each prediction, one per metric of the judge.
 
-        A verdict that is missing is a score with a reason; `retry` if a call failed.
+        A missing verdict is a score with a reason; the outcome has `retry` if a call failed.
         """
         raise NotImplementedError
 

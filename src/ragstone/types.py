@@ -1,6 +1,6 @@
-"""The nouns of Ragstone: small frozen records for data in hand.
+"""The nouns of Ragstone: small frozen records for single queries.
 
-Anything larger than one query's worth travels as an Arrow table (`ragstone.core.schemas`).
+Larger data are Arrow tables (`ragstone.core.schemas`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from reprlib import Repr
 from typing import Any, Final, Literal, Self, TypeAlias
 
 Label: TypeAlias = str | int | float | bool | tuple[str, ...]
-"""The value of one label; a data set's unknown extra fields become labels of these kinds."""
+"""The value of one label; extra fields of a data set become labels."""
 
 Role: TypeAlias = Literal["user", "agent"]
 Origin: TypeAlias = Literal["gold", "noise", "retrieved"]
@@ -56,19 +56,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked: a text, what was said before it, and what is known about it.
+    """A question with the messages before it, its gold answers and its labels.
 
-    A turn of a conversation is a query whose `history` holds the turns before it and whose labels
-    include `conversation` and `turn` (from 1).
+    A turn of a conversation is a query with the earlier turns as its `history` and with the labels
+    `conversation` and `turn` (from 1).
     """
 
     query_id: str
     text: str
     gold_answers: tuple[str, ...] = ()
-    """Acceptable answers, the preferred one first; empty where none exists or none is known."""
+    """Acceptable answers, the preferred one first; empty if none exists or none is known."""
     history: tuple[Message, ...] = ()
     rewrite: str = ""
-    """The stand-alone form of `text`, where the data set has one."""
+    """The self-contained form of `text`, if the data set has one."""
     labels: Mapping[str, Label] = field(default_factory=dict)
 
     __repr__ = one_line
@@ -105,18 +105,17 @@ class Conversation:
         for query in queries:
             if {"conversation", "turn"} <= query.labels.keys():
                 found.setdefault(str(query.labels["conversation"]), []).append(query)
-        return [cls._of_turns(name, turns) for name, turns in found.items()]
+        for turns in found.values():
+            turns.sort(key=lambda query: query.turn or 0)
+        return [cls(name, tuple(turns), _shared_labels(turns)) for name, turns in found.items()]
 
-    @classmethod
-    def _of_turns(cls, conversation_id: str, queries: Iterable[Query]) -> Self:
-        turns = tuple(sorted(queries, key=lambda query: query.turn or 0))
-        shared = {
-            name: value
-            for name, value in turns[0].labels.items()
-            if name not in {"conversation", "turn"}
-            and all(query.labels.get(name) == value for query in turns)
-        }
-        return cls(conversation_id, turns, shared)
+
+def _shared_labels(turns: Sequence[Query]) -> dict[str, Label]:
+    return {
+        name: value
+        for name, value in turns[0].labels.items()
+        if name not in {"conversation", "turn"} and all(q.labels.get(name) == value for q in turns)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ class Passage:
     text: str
     title: str = ""
     document_id: str = ""
-    """The document it was cut from; empty where the passage is the document."""
+    """The document that the passage is from; empty if the passage is the document."""
     labels: Mapping[str, Label] = field(default_factory=dict)
 
     __repr__ = one_line
@@ -140,26 +139,26 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text that passages are cut from, or a stretch of it where the rest is not known."""
+    """A text that passages are cut from, or its known part."""
 
     document_id: str
     text: str
     title: str = ""
     labels: Mapping[str, Label] = field(default_factory=dict)
-    """What is true of every passage of it."""
+    """Labels of every passage of the document."""
     offset: int = 0
-    """Characters of the document that stand before the text."""
+    """Characters of the document before the text."""
     complete: bool = True
-    """Whether the text is all that is known of the document."""
+    """Whether nothing else of the document is known."""
 
     __repr__ = one_line
 
     def passage(self, start: int, end: int) -> Passage:
         """Return the passage from character `start` up to `end` of the text.
 
-        Its id and its labels `start` and `end` say where it stands in the document.
+        Its id and its labels `start` and `end` contain its position in the document.
 
-        >>> passage = Document("d", "Lisbon lies on the Tagus.").passage(0, 6)
+        >>> passage = Document("d", "Lisbon is on the Tagus.").passage(0, 6)
         >>> passage.passage_id, passage.text, passage.labels
         ('d-0-6', 'Lisbon', {'start': 0, 'end': 6})
         """
@@ -175,7 +174,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The text to be searched for on behalf of a query."""
+    """The search text of a query."""
 
     query_id: str
     text: str
@@ -215,28 +214,28 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class GoldPassages:
-    """The passages that the qrels call relevant to a query, best grade first."""
+    """The passages that are relevant to a query according to the qrels, best grade first."""
 
     passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoisePassages:
-    """Passages known not to be relevant to a query, the most misleading first."""
+    """Passages that are not relevant to a query, the most misleading first."""
 
     passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedPassages:
-    """What a retriever returned for a query, best first. Never to be mistaken for gold."""
+    """Passages that a retriever returned for a query, best first; a type of their own, not gold."""
 
     passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """A query with the passages that its context may be built from, by where they come from."""
+    """A query with the passages for its context, by their origin."""
 
     query: Query
     gold: GoldPassages
@@ -246,7 +245,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class ContextPassage:
-    """One passage as the generator is shown it, and where it came from."""
+    """A passage as shown to the generator, with its origin."""
 
     passage_id: str
     text: str
@@ -271,7 +270,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a generator is given: a query and its context."""
+    """The input of a generator: a query and its context."""
 
     query: Query
     context: Context
@@ -281,23 +280,23 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a system returned for a query; `answer` is None where it failed, with the reason."""
+    """A system's answer to a query, or None with the reason of the failure."""
 
     query_id: str
     answer: str | None
     reason: str = ""
     call_key: str = ""
-    """Key of the model call in the call log; empty where no model was asked."""
+    """Key of the model call in the call log; empty if no model was called."""
     tokens_in: int | None = None
     tokens_out: int | None = None
     seconds: float | None = None
     """Latency of the call when it was made."""
     cost: float | None = None
-    """In the currency of the price table; None where the price is unknown."""
+    """In the currency of the price table; None if the price is unknown."""
     passage_ids: tuple[str, ...] | None = None
-    """What the system itself retrieved, where it says so."""
+    """Passages that the system itself retrieved; None if it does not report them."""
     dropped: str = ""
-    """What of the history and the context the model was not shown, for want of room."""
+    """History and passages left out because the prompt would not fit."""
 
     __repr__ = one_line
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import pytest
 from tests.browser.devtools import Page, open_page
+from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.results.html import write_report
-from ragstone.testing.fake_results import HOSTILE, made_results
 
 Visit: TypeAlias = Callable[[Callable[[Page], Awaitable[None]]], None]
 

@@ -1,4 +1,4 @@
-"""`ragstone data critique`: a data set's own queries rated, filtered and told."""
+"""`ragstone data critique`: the queries of a data set are rated, filtered and reported."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from ragstone.cli.data import command
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 
 def _rating(messages: Any) -> str:
-    """Rate long questions low where they are to stand alone, and usefulness not at all."""
+    """Give some questions a low rating for `stand_alone`, and an unreadable one for usefulness."""
     text = "\n".join(message["content"] for message in messages)
     if "of how much use is its answer" in text:
         return "I would rather not say."
@@ -24,7 +24,7 @@ def _rating(messages: Any) -> str:
 
 
 def test_queries_below_a_threshold_are_left_out_with_the_reason(tmp_path: Path) -> None:
-    """A line a query; a rating that cannot be read rejects none; the kept ones are a data set."""
+    """The file has a line per query; an unreadable rating rejects nothing."""
     out, kept = tmp_path / "ratings.jsonl", tmp_path / "kept"
     with FakeModelServer(answer=_rating) as server:
         arguments = [
@@ -44,13 +44,12 @@ def test_queries_below_a_threshold_are_left_out_with_the_reason(tmp_path: Path) 
     assert all("question_useful" not in row["ratings"] for row in rows)
     assert all("question_useful: " in row["notes"] for row in rows)
     assert len(load_dataset(str(kept)).queries) == 12 - len(rejected)
-    assert (
-        f"{12 - len(rejected)} of 12 queries kept; of 12 a rating could not be read" in done.output
-    )
+    kept_count = f"{12 - len(rejected)} of 12 queries kept"
+    assert f"{kept_count}; 12 have an unreadable rating" in done.output
 
 
 def test_an_unknown_critique_is_refused_before_any_call(tmp_path: Path) -> None:
-    """With the nearest name."""
+    """The message has the nearest name."""
     done = CliRunner().invoke(
         command, ["critique", "sample", "-o", str(tmp_path / "x"), "--threshold", "standalone=3"]
     )

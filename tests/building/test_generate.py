@@ -1,4 +1,4 @@
-"""Test sets made by a scripted writer: every strategy, and what is said of it."""
+"""Test sets made by a scripted writer: every strategy, and its summary."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.made_test_set import corpus, run, writer
+from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.compare_generated import comparison_chart, read_generated
 from ragstone.building.draft import Writer
@@ -22,15 +24,12 @@ from ragstone.components.llm import resolve_llm
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Services
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_model_server import FakeModelServer
-from ragstone.testing.fake_test_set import corpus, run, writer
-from ragstone.testing.fake_writer import ScriptedWriter
+from ragstone.testing import FakeModelServer, ScriptedCalls
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_meets_its_mix(strategy: str) -> None:
-    """As many queries as asked for, evenly over the labels, each with its passages and calls."""
+    """There are as many queries as requested, evenly over the labels, each with its calls."""
     made = run(strategy)
 
     assert len(made.kept) == 4
@@ -40,14 +39,14 @@ def test_every_strategy_meets_its_mix(strategy: str) -> None:
         assert draft.question.endswith("?")
         assert draft.steps
         assert all(step.prompt and step.reply for step in draft.steps)
-        assert bool(draft.answer) == (draft.asked != "unanswerable")
+        assert bool(draft.answer) == (draft.asked_label != "unanswerable")
 
 
 def test_statement_extraction_answers_with_a_statement() -> None:
     """The answer is a fact, a summary or a conclusion made from the passage's facts."""
     made = run(count=3)
 
-    by_label = {draft.asked: draft for draft in made.kept}
+    by_label = {draft.asked_label: draft for draft in made.kept}
     assert by_label["fact_single"].answer in by_label["fact_single"].facts
     assert by_label["summary"].answer.startswith("Taken together")
     assert by_label["reasoning"].answer.startswith("It follows that")
@@ -60,19 +59,19 @@ def test_statement_extraction_answers_with_a_statement() -> None:
     assert all(draft.statement == draft.answer for draft in made.kept)
 
 
-def test_a_counterfactual_passage_says_the_new_answer_and_not_the_old() -> None:
-    """It joins the corpus under an id of its own, with the true answer as a label."""
+def test_a_counterfactual_passage_has_the_new_answer_and_not_the_old_one() -> None:
+    """It has its own id, and the query has the true answer as a label."""
     made = run("adversarial", mix={"counterfactual": 1.0}, count=2)
 
     for draft in made.kept:
-        (passage,) = draft.made
+        (passage,) = draft.made_passages
         assert draft.answer in passage.text
         assert draft.labels["true_answer"] not in passage.text
         assert passage.passage_id.startswith(draft.passages[0].passage_id + "~")
 
 
 def test_multi_hop_passages_are_of_two_documents_and_share_the_link() -> None:
-    """The link is a name that both passages hold."""
+    """The link is a name in both passages."""
     for draft in run("multi-hop", count=3).kept:
         one, other = draft.passages
         assert one.document_id != other.document_id
@@ -81,7 +80,7 @@ def test_multi_hop_passages_are_of_two_documents_and_share_the_link() -> None:
 
 
 def test_the_example_is_shown_and_never_taken_for_the_reply() -> None:
-    """It stands before the prompt as an earlier turn; given back, it is the prompt again."""
+    """The example precedes the prompt as an earlier turn; a reply that repeats it is rejected."""
     calls = ScriptedCalls(
         lambda _: '{"question": "Who built Mill Bridge at Oldby?", "answer": "A"}'
     )
@@ -95,8 +94,8 @@ def test_the_example_is_shown_and_never_taken_for_the_reply() -> None:
     assert made.drafts[0].steps[0].example == "single/fact_single"
 
 
-def test_examples_can_be_left_out_or_be_ones_own(tmp_path: Path) -> None:
-    """None for prompts of another language unless the file has some; variables are checked."""
+def test_examples_can_be_left_out_or_replaced(tmp_path: Path) -> None:
+    """Prompts in another language have only the examples of the file; variables are checked."""
     calls = ScriptedCalls(ScriptedWriter())
     generate(corpus(), Plan("single", count=1), writer(calls, Prompts(examples={})))
     assert [role for role, _ in calls.asked[0].messages] == ["user"]
@@ -110,12 +109,12 @@ def test_examples_can_be_left_out_or_be_ones_own(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="example 'theme' has reply, text"):
         load_prompts(path)
     path.write_text("examples: {theme: [1]}\n")
-    with pytest.raises(ConfigError, match="expected names of prompts with variables"):
+    with pytest.raises(ConfigError, match=r"examples\.theme: input should be a valid dict"):
         load_prompts(path)
 
 
 def test_labels_and_critiques_filter_with_their_reason() -> None:
-    """The label obtained counts for the mix; a low rating rejects; both are in the summary."""
+    """The obtained label counts for the mix, a low rating rejects, and the summary has both."""
     made = run(judged=True, script=ScriptedWriter(label="fact_single", rating=4), rounds=1)
     unanswerable = run(judged=True, script=ScriptedWriter(label="unanswerable"), rounds=1)
     low = run(
@@ -132,15 +131,15 @@ def test_labels_and_critiques_filter_with_their_reason() -> None:
     assert {d.reason for d in low.drafts} == {"critique: stand_alone 2 below 3"}
 
 
-def test_what_is_written_is_a_data_set(tmp_path: Path) -> None:
-    """Queries with relevant passages and labels, and one line an item, rejected ones too."""
+def test_a_test_set_is_written_as_a_data_set(tmp_path: Path) -> None:
+    """It has relevant passages and labels; items.jsonl has a line per item, rejected ones too."""
     made = run("adversarial", {"near_miss:Corraneson": "refusal"}, count=6)
 
     write_generated(made, corpus(), tmp_path / "set")
 
     dataset = load_dataset(tmp_path / "set")
     assert len(dataset.queries) == len(made.kept)
-    assert len(dataset.corpus) == 8 + sum(len(d.made) for d in made.kept)
+    assert len(dataset.corpus) == 8 + sum(len(d.made_passages) for d in made.kept)
     relevant = {q.query_id: set(dataset.qrels.get(q.query_id, {})) for q in dataset.queries}
     assert all(
         bool(relevant[q.query_id]) == (q.labels["answerability"] == "answerable")
@@ -154,8 +153,8 @@ def test_what_is_written_is_a_data_set(tmp_path: Path) -> None:
     assert all(needed <= row.keys() for row in rows)
 
 
-def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
-    """Nothing of somebody else's is replaced."""
+def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
+    """Files of other programs are not replaced."""
     (tmp_path / "queries.jsonl").write_text("mine")
 
     with pytest.raises(DatasetError, match="not a generated test set"):
@@ -164,8 +163,8 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "queries.jsonl").read_text() == "mine"
 
 
-def test_an_interrupted_run_goes_on_and_repeats_no_call(tmp_path: Path) -> None:
-    """Every reply is kept: a second run with the same plan asks nothing and gives the same."""
+def test_an_interrupted_run_resumes_and_repeats_no_call(tmp_path: Path) -> None:
+    """Every reply is kept: a second run makes no call and has the same result."""
     script = ScriptedWriter()
 
     def answer(messages: Any) -> str:
@@ -194,14 +193,15 @@ def test_an_interrupted_run_goes_on_and_repeats_no_call(tmp_path: Path) -> None:
 
 
 def test_generators_are_compared(tmp_path: Path) -> None:
-    """Labels asked and obtained, ratings and cost of two test sets, as text and as a figure."""
+    """The text and the figure have labels, ratings and cost of two test sets."""
     for name in ("statements", "single"):
         write_generated(run(name, judged=True, rounds=1), corpus(), tmp_path / name)
 
     figure = comparison_chart([read_generated(tmp_path / n) for n in ("statements", "single")])
     chart = ["--chart", str(tmp_path / "compared.svg")]
     told = CliRunner().invoke(
-        command, ["generated", str(tmp_path / "statements"), str(tmp_path / "single"), *chart]
+        command,
+        ["compare-generated", str(tmp_path / "statements"), str(tmp_path / "single"), *chart],
     )
 
     assert (tmp_path / "compared.svg").read_text().startswith("<svg")
@@ -212,12 +212,12 @@ def test_generators_are_compared(tmp_path: Path) -> None:
     assert sum(len(part["data"]["values"]) for part in figure["vconcat"]) > 16
     assert told.exit_code == 0
     assert re.search(r"single +single +scripted +4 +4 +1\.0", told.output)
-    with pytest.raises(DatasetError, match=r"holds no summary\.json"):
+    with pytest.raises(DatasetError, match=r"has no summary\.json"):
         read_generated(tmp_path)
 
 
-def test_a_set_without_a_kept_item_is_drawn_with_what_it_cost(tmp_path: Path) -> None:
-    """The step at which its items were rejected stands in the place of labels."""
+def test_a_test_set_without_a_kept_item_is_drawn_with_its_cost(tmp_path: Path) -> None:
+    """The figure has the step that rejected the items, and no labels."""
     write_generated(run("single", {"single": "prose"}), corpus(), tmp_path / "none")
 
     figure = comparison_chart([read_generated(tmp_path / "none")])
@@ -227,8 +227,8 @@ def test_a_set_without_a_kept_item_is_drawn_with_what_it_cost(tmp_path: Path) ->
     assert "Labels obtained" not in json.dumps(figure)
 
 
-def test_what_judging_cost_is_counted_apart() -> None:
-    """Calls and tokens of labelling and critiques beside those of writing."""
+def test_the_cost_of_judging_is_counted_separately() -> None:
+    """Calls and tokens of labelling and rating are not part of those of writing."""
     plain, judged = run("single").summary(), run("single", judged=True).summary()
 
     assert (plain["calls_judging"], plain["tokens_per_kept_in_all"]) == (
@@ -248,7 +248,7 @@ def test_what_judging_cost_is_counted_apart() -> None:
         ({"count": 0}, "start at 1"),
     ],
 )
-def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, Any], message: str) -> None:
-    """Before any call is made."""
+def test_an_impossible_plan_is_refused(wrong: dict[str, Any], message: str) -> None:
+    """The error is raised before any call."""
     with pytest.raises(ConfigError, match=message):
         Plan(**wrong)

@@ -1,4 +1,4 @@
-"""What bad passages and bad replies become: an item or a passage with its reason, counted."""
+"""Bad passages and bad replies: each is listed with its reason and counted."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.made_test_set import corpus, run, writer
+from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.generate import Plan, generate
 from ragstone.building.passages import is_table_or_code, usable
 from ragstone.cli.data import command
 from ragstone.data.corpus import Corpus
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_test_set import corpus, run, writer
-from ragstone.testing.fake_writer import ScriptedWriter
+from ragstone.testing import ScriptedCalls
+from ragstone.testing.fake_model_server import FakeModelServer
 from ragstone.types import Passage
 
 _FROM_FACTS = ("summaries", "conclusions")
@@ -44,22 +45,22 @@ _FROM_FACTS = ("summaries", "conclusions")
         ("multi-hop", "multi_hop", "prose", "multi_hop: the reply has no question with its an"),
     ],
 )
-def test_what_a_model_does_wrong_is_a_reason(
+def test_a_bad_reply_is_rejected_with_a_reason(
     strategy: str, step: str, fault: str, reason: str
 ) -> None:
-    """Every item is kept in the list with its reason, and the shortfall counts them."""
+    """Every rejected item has a reason, and the shortfall counts the reasons."""
     made = run(strategy, {step: fault})
 
     concerned = [d for d in made.drafts if d.steps[-1].name == step]
     assert concerned
     assert all(draft.reason.startswith(reason) for draft in concerned)
-    labels = {draft.asked for draft in concerned}
+    labels = {draft.asked_label for draft in concerned}
     assert all(reason in made.shortfall[label] for label in labels)
 
 
 @pytest.mark.parametrize("fault", ["malformed", "unmarked"])
-def test_untidy_lists_are_read_all_the_same(fault: str) -> None:
-    """Numbers, stars, blank items, a preamble or no markers at all: the statements are there."""
+def test_untidy_lists_are_read(fault: str) -> None:
+    """Statements are read with numbers, stars, blank items, a preamble, or without markers."""
     made = run(faults={"facts": fault}, mix={"fact_single": 1.0})
 
     assert len(made.kept) == 4
@@ -67,7 +68,7 @@ def test_untidy_lists_are_read_all_the_same(fault: str) -> None:
 
 
 def test_repeated_questions_are_kept_once() -> None:
-    """The first of equal questions stays, the others name it."""
+    """The first of equal questions is kept, and the reasons of the others name it."""
     made = run(faults={"question": "repeat"})
 
     assert len(made.kept) == 1
@@ -76,7 +77,7 @@ def test_repeated_questions_are_kept_once() -> None:
 
 
 def test_nearly_equal_questions_are_kept_once() -> None:
-    """A word more or less is a repetition; other digits are another question."""
+    """A question with one more word is a repetition; other digits make it another question."""
     said = iter(
         f'{{"question": "Which cheeses from the hills does the market of Ardmoor sell {ending}?", '
         '"answer": "kinds of cheese"}'
@@ -94,8 +95,8 @@ def test_nearly_equal_questions_are_kept_once() -> None:
     ]
 
 
-def test_one_bad_reply_is_made_good_by_another_passage() -> None:
-    """What is missing after a round is asked for again about passages not yet used."""
+def test_a_bad_reply_is_replaced_from_another_passage() -> None:
+    """Missing queries are requested again in the next round, from unused passages."""
     made = run(faults={"facts:Ardmoorson": "refusal", "facts:Farrowson": "refusal"}, count=6)
 
     assert len(made.kept) == 6
@@ -103,7 +104,7 @@ def test_one_bad_reply_is_made_good_by_another_passage() -> None:
 
 
 def test_a_corpus_smaller_than_the_sample_is_explained() -> None:
-    """Fewer passages than queries asked for: all are used, and the shortfall says so."""
+    """All passages are used, and the shortfall reports it."""
     made = run(passages=corpus(3), count=5, mix={"fact_single": 1.0})
     twice = run(
         passages=corpus(3), count=5, mix={"fact_single": 1.0, "summary": 1.0}, per_passage=2
@@ -126,8 +127,8 @@ def test_a_corpus_smaller_than_the_sample_is_explained() -> None:
         ("word " * 3000, "it has more than 10,000 characters"),
     ],
 )  # fmt: skip
-def test_passages_that_cannot_be_used_have_a_reason(text: str, reason: str) -> None:
-    """Nothing is skipped in silence."""
+def test_unusable_passages_have_a_reason(text: str, reason: str) -> None:
+    """Every refused passage has a reason."""
     held = Corpus.from_passages([*corpus(2), Passage("bad", text)])
 
     found = usable(held, in_language="English")
@@ -137,7 +138,7 @@ def test_passages_that_cannot_be_used_have_a_reason(text: str, reason: str) -> N
 
 
 def test_a_passage_in_another_script_is_in_another_language() -> None:
-    """Told by its script, whatever its length in words; prompts in any language take it."""
+    """The script gives the language, and the language "any" accepts the passage."""
     held = Corpus.from_passages([Passage("zh", "市场由织工安娜于一六〇〇年开设。" * 3)])
 
     assert usable(held, in_language="English").refused == {
@@ -147,7 +148,7 @@ def test_a_passage_in_another_script_is_in_another_language() -> None:
 
 
 def test_a_corpus_without_a_usable_passage_gives_reasons_and_no_call() -> None:
-    """Every passage is counted with its reason, every label says that there was none."""
+    """Every passage is counted with its reason, and the shortfall of every label reports it."""
     held = Corpus.from_passages([Passage("a", "Too short."), Passage("b", "x = {1: [2]};" * 9)])
     script = ScriptedCalls(ScriptedWriter())
 
@@ -159,8 +160,8 @@ def test_a_corpus_without_a_usable_passage_gives_reasons_and_no_call() -> None:
     assert made.shortfall.keys() == made.plan.wanted.keys()
 
 
-def test_passages_that_nothing_links_give_no_multi_hop_query() -> None:
-    """The shortfall says that no pair was left."""
+def test_passages_without_a_link_give_no_multi_hop_query() -> None:
+    """The shortfall reports that there is no pair."""
     texts = ["river " * 30 + f"number {i}." for i in range(3)]
     held = Corpus.from_passages([Passage(f"p{i}", text) for i, text in enumerate(texts)])
 
@@ -184,8 +185,8 @@ def test_passages_that_nothing_links_give_no_multi_hop_query() -> None:
         for step in steps
     ],
 )
-def test_a_model_that_returns_the_prompt_is_seen_at_every_step(strategy: str, step: str) -> None:
-    """Nothing of an echoed prompt gets into a test set."""
+def test_a_repeated_prompt_is_rejected_at_every_step(strategy: str, step: str) -> None:
+    """A repeated prompt is rejected."""
     made = run(strategy, {step: "echo"})
 
     concerned = [d for d in made.drafts if any(s.name == step for s in d.steps)]
@@ -195,15 +196,15 @@ def test_a_model_that_returns_the_prompt_is_seen_at_every_step(strategy: str, st
     assert {d.reason for d in concerned} == {f"{step}: the {told}"}
 
 
-def test_text_with_figures_is_no_table() -> None:
-    """Sentences with numbers and signs are sentences."""
+def test_a_text_with_numbers_is_not_a_table() -> None:
+    """Sentences with numbers and signs are accepted."""
     text = "In 1850 the town had 3,200 people; by 1900 (the census says) 4,100, i.e. 28% more."
 
     assert not is_table_or_code(text)
 
 
-def test_a_passage_that_stands_twice_is_used_once() -> None:
-    """The copy is refused, and counted."""
+def test_a_duplicate_passage_is_used_once() -> None:
+    """The copy is refused with a reason."""
     held = corpus(2)
     twice = Corpus.from_passages([*held, Passage("copy", held.at(0).text)])
 
@@ -211,7 +212,7 @@ def test_a_passage_that_stands_twice_is_used_once() -> None:
 
 
 def test_a_question_that_the_token_limit_cut_is_rejected() -> None:
-    """Its end is not there; the last line of a list that was cut is left out."""
+    """A truncated question is rejected; the last line of a truncated list is left out."""
     made = run(faults={"question": "cut"}, count=1, rounds=1)
     listed = run(faults={"facts": "cut"}, count=1, rounds=1)
 
@@ -220,8 +221,8 @@ def test_a_question_that_the_token_limit_cut_is_rejected() -> None:
     assert all(fact.endswith(".") for fact in listed.drafts[0].facts)
 
 
-def test_a_title_is_no_statement() -> None:
-    """A list of nothing but the passage's title holds no fact."""
+def test_a_title_is_not_a_statement() -> None:
+    """A list that has only the passage's title has no fact."""
     made = run(script=lambda _: "- Ardmoor", passages=corpus(1), count=1)
     titled = corpus(1).at(0).title + " and its market"
     held = Corpus.from_passages([Passage("p", corpus(1).at(0).text, title=titled)])
@@ -231,13 +232,14 @@ def test_a_title_is_no_statement() -> None:
     assert again.drafts[0].reason == "facts: no statement of the passage: the passage's title alone"
 
 
-def test_a_sample_larger_than_the_corpus_is_told(tmp_path: Path) -> None:
-    """All of it is taken, and the first line says so."""
-    done = CliRunner().invoke(
-        command,
-        ["label", "sample", "-o", str(tmp_path / "l.jsonl"), "--limit", "9999", "--model",
-         "chat(model=x, base_url='http://localhost:1/v1')", "--calls",
-         str(tmp_path / "c.sqlite")],
-    )  # fmt: skip
+def test_a_sample_larger_than_the_data_set_is_noted(tmp_path: Path) -> None:
+    """All queries are labelled, and the first line reports it."""
+    with FakeModelServer(answer=lambda _: "Verdict: [[summary]]") as server:
+        arguments = [
+            *("label", "sample", "-o", str(tmp_path / "l.jsonl"), "--limit", "9999"),
+            *("--model", f"chat(model=x, base_url={server.url})"),
+            *("--calls", str(tmp_path / "c.sqlite")),
+        ]
+        done = CliRunner().invoke(command, arguments)
 
     assert "queries, fewer than 9,999: all are labelled" in done.output

@@ -1,4 +1,4 @@
-"""What is read from a reply, and what is not taken; your own prompts."""
+"""Parsing of replies, reasons to reject them, and your own prompts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ragstone.building.reply_parsing import (
 from ragstone.errors import ConfigError
 
 
-def test_prompts_of_ones_own_have_the_same_variables(tmp_path: Path) -> None:
-    """A missing or unknown variable is told before any call."""
+def test_your_own_prompts_have_the_same_variables(tmp_path: Path) -> None:
+    """A missing or unknown variable is an error before any call."""
     path = tmp_path / "prompts.yaml"
     path.write_text("language: German\ntheme: 'Worum geht es?\n\n  {passage}'\n")
     assert load_prompts(path).language == "German"
@@ -43,7 +43,7 @@ def test_prompts_of_ones_own_have_the_same_variables(tmp_path: Path) -> None:
     ],
 )
 def test_statements_are_read_from_any_list(reply: str, expected: tuple[str, ...]) -> None:
-    """Markers, fences, thoughts and leads are taken off."""
+    """Markers, fences, thoughts and leads are removed."""
     assert read_statements(reply, "") == expected
 
 
@@ -60,7 +60,7 @@ def test_statements_are_read_from_any_list(reply: str, expected: tuple[str, ...]
     ],
 )
 def test_pairs_are_read_from_json_and_from_lines(reply: str, expected: tuple[str, str]) -> None:
-    """Either form gives question and answer."""
+    """Both forms give question and answer."""
     assert read_pair(reply, "") == expected
 
 
@@ -70,14 +70,14 @@ def test_pairs_are_read_from_json_and_from_lines(reply: str, expected: tuple[str
      "What is the answer to this question?", "Tell me.", "", "?",
      "Who " + "and who " * 40 + "is it?", "I don't know?"],
 )  # fmt: skip
-def test_what_no_stranger_could_ask_is_rejected(question: str) -> None:
-    """Questions about the passage, without end, without words, or that are none."""
+def test_questions_that_a_stranger_could_not_ask_are_rejected(question: str) -> None:
+    """Questions about the passage, endless ones, empty ones and other texts are rejected."""
     with pytest.raises(Rejected):
         read_question(question, "")
 
 
 def test_runaway_texts_are_rejected() -> None:
-    """The same words over and over, as small models write them."""
+    """Small models repeat the same words."""
     with pytest.raises(Rejected, match="repeats its own words"):
         read_question("What was the lamp of 1959, and what was the lamp of 1959?", "")
     with pytest.raises(Rejected, match="the answer repeats its own words"):
@@ -85,7 +85,7 @@ def test_runaway_texts_are_rejected() -> None:
 
 
 def test_a_pair_in_a_broken_object_is_read() -> None:
-    """Two whole texts are a pair, whatever bracket follows; a torn one is none."""
+    """Two complete texts are a pair, with any bracket after them; a truncated one is not."""
     assert read_pair('{"question": "Who built it?", "answer": "Ann"]', "") == (
         "Who built it?",
         "Ann",
@@ -94,6 +94,6 @@ def test_a_pair_in_a_broken_object_is_read() -> None:
         read_pair('{"question": "Who built it?", "answer": "An', "")
 
 
-def test_the_first_line_counts_where_one_is_wanted() -> None:
-    """A theme is one line, whatever is said round it."""
+def test_a_reply_of_one_line_is_its_first_line() -> None:
+    """A theme is one line, and the lines around it are ignored."""
     assert read_line("Theme: **Old mills**\nI hope this helps.", "") == "Old mills"

@@ -175,14 +175,14 @@ def test_repeated_failures_stop_the_run(calls: Calls) -> None:
         pytest.raises(CallError, match="calls in a row failed"),
     ):
         list(calls.ask(endpoint(server), good + bad))
-    assert calls.count_kept(endpoint(server), good) == 10
+    assert calls.estimate(endpoint(server), good).kept == 10
 
 
 def test_a_failed_call_is_made_again_on_the_next_run(calls: Calls) -> None:
     """A failure is stored with its reason, and a later reply replaces it."""
     with FakeModelServer(script=["400"]) as server:
         only_failure(calls.ask(endpoint(server), questions(1)))
-        assert calls.count_kept(endpoint(server), questions(1)) == 0
+        assert calls.estimate(endpoint(server), questions(1)).kept == 0
         assert texts(calls.ask(endpoint(server), questions(1))) == [expected(questions(1)[0])]
     assert calls.usage.failed == 1
 
@@ -275,7 +275,7 @@ def test_leaving_early_keeps_the_replies_so_far(calls: Calls) -> None:
     with FakeModelServer(delay=0.01) as server:
         some = list(itertools.islice(calls.ask(endpoint(server), questions(500)), 20))
         assert len(some) == 20
-        assert calls.count_kept(endpoint(server), questions(20)) == 20
+        assert calls.estimate(endpoint(server), questions(20)).kept == 20
         assert sum(server.asked.values()) < 400
 
 

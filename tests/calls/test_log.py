@@ -16,7 +16,7 @@ from ragstone.calls.log import CallLog, Entry, connect
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, TokenLogprob, chat
 from ragstone.errors import StoreError
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 ASKER = """
 import sys
@@ -142,7 +142,7 @@ def test_a_killed_run_resumes_without_repeated_calls(tmp_path: Path) -> None:
         time.sleep(0.05)
         with Calls.at(path) as calls:
             endpoint = Endpoint("fake", (server.url,))
-            kept = calls.count_kept(endpoint, requests)
+            kept = calls.estimate(endpoint, requests).kept
             asked = sum(server.asked.values())
             assert all(isinstance(o, Reply) for o in calls.ask(endpoint, requests))
         assert 0 < kept < 300
@@ -230,6 +230,6 @@ def test_a_disk_that_fills_up_stops_the_run_and_keeps_the_rest(tmp_path: Path) -
         assert calls.usage.asked < 600
         patch.undo()
         with Calls(CallLog(path)) as calls:
-            kept = calls.count_kept(endpoint, requests)
+            kept = calls.estimate(endpoint, requests).kept
             assert 0 < kept < 600
             assert len(list(calls.ask(endpoint, requests))) == 600

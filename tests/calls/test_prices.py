@@ -16,7 +16,7 @@ from ragstone.calls.prices import Budget, BudgetReached, Price, Prices
 from ragstone.calls.types import Endpoint, Reply, Request, chat
 from ragstone.components.generators.chat import Chat
 from ragstone.errors import ConfigError
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 from ragstone.types import Context, Query, Task
 
 PRICES = Prices({"fake": Price(input=1000.0, output=10_000.0), "cheap-*": Price(1.0, 1.0)})
@@ -54,10 +54,15 @@ def test_a_price_table_is_read_and_matched_by_name_then_pattern(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("models: [a]", "expected the keys"),
-        ("models: {a: {input: 1}}", "a: expected {input"),
-        ("models: {a: {input: 1, output: cheap}}", "'output' must be a number"),
-        ("models: {a: {input: -1, output: 0}}", "found -1"),
+        ("models: [a]", "key 'models': input should be a valid dictionary"),
+        ("[a]", "expected the keys"),
+        ("models: {a: {input: 1, output: 1, cached: 1}}", "key 'models.a.cached': unexpected"),
+        ("models: {a: {input: 1}}", "key 'models.a.output': field required"),
+        (
+            "models: {a: {input: 1, output: cheap}}",
+            "key 'models.a.output': input should be a valid number, .*found 'cheap'",
+        ),
+        ("models: {a: {input: -1, output: 0}}", "0 or more, found .*-1"),
         ("modles: {}\nmodels: {}", "did you mean 'models'"),
         ("models: {a", "cannot read the price table"),
     ],
@@ -99,7 +104,7 @@ def test_a_budget_stops_cleanly_at_its_amount(tmp_path: Path) -> None:
         assert budget.spent == pytest.approx(calls.usage.cost)
         asked = sum(server.asked.values())
         with Calls(CallLog(tmp_path / "log"), budget=Budget(1000.0, PRICES)) as calls:
-            assert calls.count_kept(endpoint, requests) == asked
+            assert calls.estimate(endpoint, requests).kept == asked
             assert all(isinstance(o, Reply) for o in calls.ask(endpoint, requests))
         assert sum(server.asked.values()) == 400
 

@@ -1,4 +1,4 @@
-"""`ragstone calls`: what is kept can be seen, taken out and tidied."""
+"""`ragstone calls`: kept calls are listed, shown, exported and pruned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, chat
 from ragstone.cli.calls import command
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(command, [str(argument) for argument in arguments])
 
 
-def test_list_tells_replies_failures_and_size(store: Path) -> None:
-    """The same figures for people and for machines."""
+def test_list_reports_replies_failures_and_size(store: Path) -> None:
+    """The text and the JSON contain the same numbers."""
     assert "fake" in run("list", store).output
     document = json.loads(run("list", store, "--json").output)
     (model,) = document["models"]
@@ -42,8 +42,8 @@ def test_list_tells_replies_failures_and_size(store: Path) -> None:
     assert document["bytes"] > 1000
 
 
-def test_export_writes_one_json_object_a_call(store: Path) -> None:
-    """Prompts and parameters are data again; failures have their reason."""
+def test_export_writes_one_json_object_per_call(store: Path) -> None:
+    """Prompts and parameters are plain data, and failures have a reason."""
     calls = [json.loads(line) for line in run("export", store).output.splitlines()]
     assert len(calls) == 4
     assert calls[1]["messages"] == [["user", "question 1"]]
@@ -52,7 +52,7 @@ def test_export_writes_one_json_object_a_call(store: Path) -> None:
 
 
 def test_show_finds_a_call_by_the_start_of_its_key(store: Path) -> None:
-    """The prompt and the reply stand below the parameters."""
+    """The output contains the prompt and the reply."""
     call = json.loads(run("export", store).output.splitlines()[1])
     shown = run("show", store, call["key"][:10]).output
     assert "question 1" in shown
@@ -60,17 +60,17 @@ def test_show_finds_a_call_by_the_start_of_its_key(store: Path) -> None:
     assert "no call with a key" in str(run("show", store, "zzz").exception)
 
 
-def test_prune_removes_what_is_named_and_nothing_else(store: Path) -> None:
-    """Failures go without asking; replies only after a yes; nothing without a filter."""
+def test_prune_removes_only_the_chosen_calls(store: Path) -> None:
+    """Failures need no confirmation, replies need one, and a filter is required."""
     assert json.loads(run("prune", store, "--failures", "--json").output)["removed"] == 1
-    assert "say which calls" in str(run("prune", store).exception)
+    assert "choose the calls" in str(run("prune", store).exception)
     assert run("prune", store, "--all").exit_code == 1
     assert json.loads(run("prune", store, "--older-than", "1", "--json").output)["removed"] == 0
     assert json.loads(run("prune", store, "--all", "--yes", "--json").output)["removed"] == 3
 
 
-def test_a_missing_log_is_told_with_its_path(tmp_path: Path) -> None:
-    """Not made by looking for it."""
+def test_a_missing_log_is_an_error(tmp_path: Path) -> None:
+    """The command does not create the log."""
     result = run("list", tmp_path)
     assert "no call log" in str(result.exception)
     assert not list(tmp_path.iterdir())

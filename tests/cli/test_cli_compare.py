@@ -29,7 +29,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def run(*arguments: str) -> str:
-    """Return what the command prints; raise what it raises."""
+    """Return the output of the command, or raise its error."""
     result = CliRunner().invoke(command, arguments, catch_exceptions=False)
     if isinstance(result.exception, RagstoneError):
         raise result.exception
@@ -38,7 +38,7 @@ def run(*arguments: str) -> str:
 
 
 def test_people_get_means_intervals_and_a_verdict(files: list[str]) -> None:
-    """Each system's row, the queries left out, the sentence at the end."""
+    """The text has a row per system, the number of queries left out, and the verdict."""
     output = run(*files[:2])
 
     assert "EM: 39 queries scored by every system, 1 left out" in output
@@ -47,7 +47,7 @@ def test_people_get_means_intervals_and_a_verdict(files: list[str]) -> None:
 
 
 def test_machines_get_one_object(files: list[str]) -> None:
-    """The documented keys, values unrounded."""
+    """The JSON has the documented keys, with values unrounded."""
     found: dict[str, Any] = json.loads(run(*files, "--json", "--baseline", "old"))
 
     one = found["metrics"]["EM"]
@@ -62,7 +62,7 @@ def test_machines_get_one_object(files: list[str]) -> None:
 
 
 def test_clusters_come_from_a_file_or_from_the_data(files: list[str], tmp_path: Path) -> None:
-    """A file of tabs, or the conversation label of the queries, which needs no option."""
+    """Clusters are read from a file, or from the label `conversation` of the queries."""
     (tmp_path / "clusters.tsv").write_text("\n".join(f"q{i}\tc{i // 4}" for i in range(40)))
     data = tmp_path / "data"
     data.mkdir()
@@ -79,13 +79,13 @@ def test_clusters_come_from_a_file_or_from_the_data(files: list[str], tmp_path: 
 
 
 def test_systems_can_be_named(files: list[str]) -> None:
-    """NAME=FILE; two files of one name need it."""
+    """NAME=FILE names a system, and is required for two files of one name."""
     assert "b is better than a" in run(f"a={files[0]}", f"b={files[1]}")
     with pytest.raises(ConfigError, match="NAME=FILE"):
         run(files[0], files[0])
 
 
 def test_a_label_without_data_is_refused(files: list[str]) -> None:
-    """The message names the option that is lacking."""
+    """The message names the missing option."""
     with pytest.raises(ConfigError, match="--data"):
         run(*files[:2], "--clusters", "conversation")

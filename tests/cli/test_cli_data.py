@@ -13,8 +13,8 @@ from ragstone.cli.data import command
 from ragstone.data.load import load_dataset
 
 
-def test_show_says_what_is_in_the_sample() -> None:
-    """Counts, labels, lengths and rows of the set that comes along."""
+def test_show_describes_the_sample() -> None:
+    """The output has counts, labels, lengths and rows of the bundled data set."""
     result = CliRunner().invoke(command, ["show", "sample"])
     assert result.exit_code == 0
     sample = load_dataset("sample")
@@ -25,7 +25,7 @@ def test_show_says_what_is_in_the_sample() -> None:
 
 
 def test_show_prints_json_for_machines() -> None:
-    """The same numbers, as one object."""
+    """The JSON is one object with the same numbers."""
     found = json.loads(CliRunner().invoke(command, ["show", "sample", "--json"]).output)
     sample = load_dataset("sample")
     assert found["queries"] == len(sample.queries)
@@ -34,8 +34,8 @@ def test_show_prints_json_for_machines() -> None:
     assert found["words"]["passage"]["texts"] == found["passages"]
 
 
-def test_convert_writes_the_own_layout_once(tmp_path: Path) -> None:
-    """The files are named with their sizes; a second time nothing is overwritten."""
+def test_convert_writes_ragstones_own_layout_once(tmp_path: Path) -> None:
+    """The output lists the files with their sizes; existing files are not overwritten."""
     target = tmp_path / "copy"
     result = CliRunner().invoke(command, ["convert", "sample", str(target)])
     assert result.exit_code == 0
@@ -50,7 +50,7 @@ def test_convert_writes_the_own_layout_once(tmp_path: Path) -> None:
 def test_a_wrong_path_exits_with_2_and_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message goes to standard error and says what may be written instead."""
+    """The message is on stderr."""
     monkeypatch.setattr("sys.argv", ["ragstone", "data", "show", "no-such-set"])
     with pytest.raises(SystemExit) as stop:
         main()
@@ -62,7 +62,7 @@ def test_a_wrong_path_exits_with_2_and_no_traceback(
 
 @pytest.mark.parametrize("arguments", [["--help"], ["show", "--help"], ["convert", "--help"]])
 def test_help_has_an_example(arguments: list[str]) -> None:
-    """Every level of the command shows how it is used."""
+    """The help of the group and of each command has an example."""
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0
     assert "Example" in result.output

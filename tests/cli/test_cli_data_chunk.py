@@ -1,4 +1,4 @@
-"""`ragstone data chunk` on the command line, and what it writes."""
+"""`ragstone data chunk` on the command line, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def _chunk(*arguments: object) -> Result:
     return CliRunner().invoke(command, ["chunk", *map(str, arguments)])
 
 
-def test_a_cut_set_is_read_again_and_its_documents_are_those_of_the_old_one(
+def test_a_chunked_data_set_has_the_documents_of_the_original(
     tmp_path: Path,
 ) -> None:
-    """Queries are copied, passages know their place, and a second cut starts from the documents."""
+    """A second cut of the new passages gives the same passages as a cut of the documents."""
     sample = load_dataset("sample")
     small, large, twice = (tmp_path / name for name in ("small", "large", "twice"))
 
@@ -40,8 +40,8 @@ def test_a_cut_set_is_read_again_and_its_documents_are_those_of_the_old_one(
     assert facts["not_carried"] == []
 
 
-def test_what_is_written_can_be_judged_at_the_level_of_documents(tmp_path: Path) -> None:
-    """With the options `--documents` and the qrels that `ragstone rank` takes."""
+def test_the_files_can_be_judged_at_document_level(tmp_path: Path) -> None:
+    """The files fit `--documents` and the qrels of `ragstone rank`."""
     assert _chunk("sample", tmp_path / "cut", "--chunker", "words(20)").exit_code == 0
 
     made = load_dataset(tmp_path / "cut")
@@ -59,7 +59,7 @@ def test_what_is_written_can_be_judged_at_the_level_of_documents(tmp_path: Path)
 
 
 def test_counts_are_printed_for_people_and_machines(tmp_path: Path) -> None:
-    """The same numbers; what was found on the way is told."""
+    """The text and the JSON contain the same numbers and the same notes."""
     plain = _chunk("sample", tmp_path / "a", "--chunker", "whole").output
     found = json.loads(_chunk("sample", tmp_path / "b", "--chunker", "whole", "--json").output)
 
@@ -70,13 +70,13 @@ def test_counts_are_printed_for_people_and_machines(tmp_path: Path) -> None:
     assert found["chunker"] == "Whole()"
 
 
-def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None:
-    """A folder that is there is refused before anything is cut; an empty one is taken."""
+def test_no_folder_is_overwritten_or_half_written(tmp_path: Path) -> None:
+    """A folder with files is refused before anything is cut; an empty folder is used."""
     (tmp_path / "cut").mkdir()
     assert _chunk("sample", tmp_path / "cut").exit_code == 0
     again = _chunk("sample", tmp_path / "cut")
 
-    assert "is there already" in str(again.exception)
+    assert "already exists" in str(again.exception)
     assert [path.name for path in tmp_path.iterdir()] == ["cut"]
 
 
@@ -100,7 +100,7 @@ def test_a_wrong_option_names_the_way_out(
 
 
 def test_whole_documents_may_come_from_a_file(tmp_path: Path) -> None:
-    """Judged passages are found in them; a judgement that is not is shown and written down."""
+    """Judged passages are found in the documents; a lost judgement is printed and written."""
     data = tmp_path / "set"
     data.mkdir()
     (data / "queries.jsonl").write_text('{"_id": "q", "text": "?"}\n')
@@ -122,7 +122,7 @@ def test_whole_documents_may_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_two_documents_of_one_id_are_refused(tmp_path: Path) -> None:
-    """With both lines."""
+    """The message names both lines."""
     documents = tmp_path / "documents.jsonl"
     documents.write_text('{"_id": "d", "text": "a"}\n{"_id": "d", "text": "b"}\n')
     result = _chunk("sample", tmp_path / "cut", "--documents", documents)
@@ -131,8 +131,8 @@ def test_two_documents_of_one_id_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("document", ["d", "elsewhere"])
-def test_judgements_that_are_all_lost_are_no_small_matter(tmp_path: Path, document: str) -> None:
-    """Documents of other ids are an error that shows both; other texts are a warning."""
+def test_the_loss_of_all_judgements_is_reported(tmp_path: Path, document: str) -> None:
+    """Unknown document ids are an error with examples; unknown texts are a warning."""
     data, documents = tmp_path / "set", tmp_path / "documents.jsonl"
     data.mkdir()
     (data / "queries.jsonl").write_text('{"_id": "q", "text": "?"}\n')
@@ -144,12 +144,12 @@ def test_judgements_that_are_all_lost_are_no_small_matter(tmp_path: Path, docume
     if document == "d":
         assert "WARNING: no judgement was carried over" in result.output
     else:
-        assert "passages are of 'd', the documents are 'elsewhere'" in str(result.exception)
+        assert "passages are from 'd', the documents are 'elsewhere'" in str(result.exception)
         assert not (tmp_path / "cut").exists()
 
 
 def test_documents_alone_are_cut_without_queries(tmp_path: Path) -> None:
-    """A folder of corpus.jsonl becomes one of passages, which can be cut again."""
+    """A folder with only corpus.jsonl is cut, and the result can be cut again."""
     data = tmp_path / "texts"
     data.mkdir()
     (data / "corpus.jsonl").write_text('{"_id": "d", "text": "one two three four"}\n')

@@ -23,8 +23,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_list_says_what_is_fetched(cache: Path) -> None:
-    """Every bundled model is listed with purpose, size, licence and whether it is there."""
+def test_the_list_shows_which_models_are_fetched(cache: Path) -> None:
+    """Every bundled model is listed with purpose, size, licence and state."""
     result = CliRunner().invoke(command, [])
     assert result.exit_code == 0
     assert all(name in result.output for name in MODELS)
@@ -35,7 +35,7 @@ def test_the_list_says_what_is_fetched(cache: Path) -> None:
 
 
 @pytest.mark.usefixtures("cache")
-def test_checking_nothing_finds_nothing_wrong() -> None:
+def test_a_check_without_fetched_models_succeeds() -> None:
     """A model that is not fetched is not wrong."""
     result = CliRunner().invoke(command, ["check", "--json"])
     assert result.exit_code == 0
@@ -44,7 +44,7 @@ def test_checking_nothing_finds_nothing_wrong() -> None:
 
 @pytest.mark.usefixtures("cache")
 def test_a_wrong_file_fails_the_check() -> None:
-    """A file of other bytes makes the command fail, with both hashes and the way out."""
+    """A wrong file is an error with both hashes and the command that fetches the file."""
     model = MODELS["all-minilm-l6-v2"]
     model.folder.mkdir(parents=True)
     path = model.path(model.file("config"))
@@ -57,5 +57,5 @@ def test_a_wrong_file_fails_the_check() -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["fetch"], ["check"]])
 def test_help_has_an_example(arguments: list[str]) -> None:
-    """Each command shows how it is called."""
+    """The help of each command has an example."""
     assert "Example" in CliRunner().invoke(command, [*arguments, "--help"]).output

@@ -1,4 +1,4 @@
-"""`ragstone rank`: the promised JSON, notes on what does not fit, and exit codes."""
+"""`ragstone rank`: the documented JSON, notes on queries that do not match, and exit codes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 
 def rank(*arguments: str) -> Result:
-    """Run the command; errors of ours are raised."""
+    """Run the command; errors of Ragstone are raised."""
     return CliRunner().invoke(
         command, list(arguments), catch_exceptions=False, standalone_mode=False
     )
 
 
-def test_json_has_the_promised_shape(files: tuple[str, str]) -> None:
-    """Mean, n, missing, failed and interval by metric, in the order asked for, unrounded."""
+def test_json_has_the_documented_shape(files: tuple[str, str]) -> None:
+    """Each metric has mean, n, missing, failed and interval, unrounded, in the given order."""
     found = json.loads(rank(*files, "MRR", "R@5", "--json").stdout)
 
     assert list(found) == ["MRR", "R@5"]
@@ -41,8 +41,8 @@ def test_json_has_the_promised_shape(files: tuple[str, str]) -> None:
     assert found["MRR"] == {"mean": 0.25, "n": 2, "missing": 1, "failed": 0, "interval": [0.0, 0.5]}
 
 
-def test_queries_that_do_not_fit_are_named_beside_the_output(files: tuple[str, str]) -> None:
-    """Missing and unknown queries go to the other stream, so that JSON stays JSON."""
+def test_queries_that_do_not_match_are_listed_on_stderr(files: tuple[str, str]) -> None:
+    """Missing and unknown queries are printed on stderr, so that stdout is valid JSON."""
     found = rank(*files, "MRR", "--json")
 
     assert "q2" in found.stderr
@@ -58,8 +58,8 @@ def test_the_table_names_the_ceiling(files: tuple[str, str]) -> None:
     assert "0.2000" in text
 
 
-def test_per_query_lines_hold_every_query(files: tuple[str, str], tmp_path: Path) -> None:
-    """One line per query and metric, readable by `ragstone compare`."""
+def test_per_query_lines_contain_every_query(files: tuple[str, str], tmp_path: Path) -> None:
+    """The file has one line per query and metric."""
     path = tmp_path / "scores.jsonl"
     rank(*files, "MRR", "--per-query", str(path))
 
@@ -68,7 +68,7 @@ def test_per_query_lines_hold_every_query(files: tuple[str, str], tmp_path: Path
 
 
 def test_several_collections_have_averages(files: tuple[str, str]) -> None:
-    """Weighted by queries and macro, beside each collection's own table."""
+    """Weighted and macro averages follow the tables of the collections."""
     text = rank(*files, "MRR", "--also", *files).stdout
 
     assert "weighted average: MRR 0.2500" in text
@@ -76,7 +76,7 @@ def test_several_collections_have_averages(files: tuple[str, str]) -> None:
 
 
 def test_documents_may_be_named_by_a_file(files: tuple[str, str], tmp_path: Path) -> None:
-    """Passages stand for the documents that the qrels judge."""
+    """The ranks of passages give the ranks of their documents."""
     pages = tmp_path / "pages.tsv"
     pages.write_text("p1\tp2\n")
 
@@ -85,8 +85,8 @@ def test_documents_may_be_named_by_a_file(files: tuple[str, str], tmp_path: Path
     assert found["MRR"]["mean"] == 0.5
 
 
-def test_variants_answer_under_the_name_asked_for(files: tuple[str, str]) -> None:
-    """With --variant the key is the plain name; the metric's own stands beside the values."""
+def test_variants_are_listed_under_the_given_name(files: tuple[str, str]) -> None:
+    """With --variant the key is the plain name, and `metric` has the full name."""
     found = json.loads(rank(*files, "nDCG@5", "--variant", "paper", "--json").stdout)
 
     assert found["nDCG@5"]["metric"] == "nDCG(variant=mirage)@5"
@@ -95,7 +95,7 @@ def test_variants_answer_under_the_name_asked_for(files: tuple[str, str]) -> Non
 @pytest.mark.parametrize(
     "arguments", [["nDCG@ten"], ["nDGC@10"], ["EM"], ["R@5", "--variant", "x"]]
 )
-def test_wrong_names_are_wrong_usage(files: tuple[str, str], arguments: list[str]) -> None:
+def test_wrong_names_end_with_exit_code_2(files: tuple[str, str], arguments: list[str]) -> None:
     """Unknown metrics, cutoffs and variants end with exit code 2."""
     with pytest.raises(ConfigError) as caught:
         rank(*files, *arguments)
@@ -103,14 +103,14 @@ def test_wrong_names_are_wrong_usage(files: tuple[str, str], arguments: list[str
     assert caught.value.exit_code == 2
 
 
-def test_files_that_are_not_there_are_named(files: tuple[str, str]) -> None:
-    """The path stands in the message."""
+def test_missing_files_are_named(files: tuple[str, str]) -> None:
+    """The message names the path."""
     with pytest.raises(DatasetError, match=r"no\.trec"):
         rank("no.trec", files[1], "MRR")
 
 
 def test_an_empty_run_scores_0(files: tuple[str, str], tmp_path: Path) -> None:
-    """Every judged query is missing, and counted."""
+    """Every judged query counts as missing."""
     empty = tmp_path / "empty.trec"
     empty.write_text("")
 

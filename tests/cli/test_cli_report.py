@@ -71,8 +71,8 @@ def test_a_report_is_written_under_the_experiments_name(
     assert "markets" in (tmp_path / "markets-report.html").read_text(encoding="utf-8")
 
 
-def test_machines_are_told_where_the_report_is(experiment: Path, tmp_path: Path) -> None:
-    """--json names the file and its size."""
+def test_json_has_the_path_of_the_report(experiment: Path, tmp_path: Path) -> None:
+    """The JSON has the path of the file and its size."""
     path = tmp_path / "deep" / "r.html"
     told = json.loads(_call("report", experiment, "-o", path, "--json").stdout)
 
@@ -84,8 +84,8 @@ def test_machines_are_told_where_the_report_is(experiment: Path, tmp_path: Path)
     }
 
 
-def test_a_wrong_number_of_queries_is_wrong_usage(experiment: Path, tmp_path: Path) -> None:
-    """--queries takes a number or all."""
+def test_a_wrong_number_of_queries_ends_with_exit_code_2(experiment: Path, tmp_path: Path) -> None:
+    """--queries accepts a number or `all`."""
     assert _call("report", experiment, "-o", tmp_path / "r.html", "--queries", "all").exit_code == 0
     wrong = _call("report", experiment, "-o", tmp_path / "r.html", "--queries", "some")
 
@@ -103,7 +103,7 @@ def test_show_prints_the_tables(experiment: Path) -> None:
 
 
 def test_show_as_json_has_the_documented_shape(experiment: Path) -> None:
-    """Systems x settings x metrics, retrieval, adaptability and usage, as numbers."""
+    """The JSON has the leaderboard, retrieval, adaptability and usage as numbers."""
     held = json.loads(_call("show", experiment, "--json").stdout)
     perfect = {c["metric"]: c["mean"] for c in held["retrieval"] if c["system"] == "perfect"}
 
@@ -114,7 +114,7 @@ def test_show_as_json_has_the_documented_shape(experiment: Path) -> None:
 
 
 def test_show_prints_one_query(experiment: Path) -> None:
-    """--query shows contexts and answers; with --json as plain data."""
+    """--query shows contexts and answers; with --json they are plain data."""
     text = _call("show", experiment, "--query", "q3").output
     held = json.loads(_call("show", experiment, "--query", "q3", "--json").stdout)
 
@@ -124,7 +124,7 @@ def test_show_prints_one_query(experiment: Path) -> None:
 
 
 def test_unknown_queries_and_experiments_are_errors(experiment: Path) -> None:
-    """What does not exist is named, with what does."""
+    """The message names the unknown query and known ones, or the unknown experiment."""
     unknown = _call("show", experiment, "--query", "q33")
     absent = _call("show", experiment, "name=other")
 

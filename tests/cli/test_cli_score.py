@@ -1,4 +1,4 @@
-"""`ragstone score`: the promised JSON, variants, explanations, and what bad input gets."""
+"""`ragstone score`: the documented JSON, variants, explanations, and errors of bad input."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
 
 
 def score(answers: str, gold: str, *arguments: str) -> Result:
-    """Run the command; errors of ours are raised."""
+    """Run the command; errors of Ragstone are raised."""
     return CliRunner().invoke(
         command,
         [answers, "--gold", gold, *arguments],
@@ -48,7 +48,7 @@ def score(answers: str, gold: str, *arguments: str) -> Result:
     )
 
 
-def test_json_has_the_promised_shape(files: tuple[str, str]) -> None:
+def test_json_has_the_documented_shape(files: tuple[str, str]) -> None:
     """A missing answer counts 0, a failure and a query without gold answers have no value."""
     found = json.loads(score(*files, "--metrics", "EM,F1", "--json").stdout)
 
@@ -56,8 +56,8 @@ def test_json_has_the_promised_shape(files: tuple[str, str]) -> None:
     assert found["EM"] == {"mean": 0.5, "n": 2, "missing": 1, "failed": 1, "interval": [0.0, 1.0]}
 
 
-def test_the_paper_variant_answers_under_the_name_asked_for(files: tuple[str, str]) -> None:
-    """MIRAGE's F1 of a gold answer is below 1 where there are several."""
+def test_the_paper_variant_is_listed_under_the_given_name(files: tuple[str, str]) -> None:
+    """MIRAGE's F1 of a gold answer is below 1 if there are several gold answers."""
     found = json.loads(score(*files, "--metrics", "F1,EM", "--variant", "paper", "--json").stdout)
 
     assert found["F1"]["mean"] == pytest.approx(0.25)
@@ -65,7 +65,7 @@ def test_the_paper_variant_answers_under_the_name_asked_for(files: tuple[str, st
 
 
 def test_explain_lists_the_answers_on_which_variants_differ(files: tuple[str, str]) -> None:
-    """All variants stand side by side; the answers that tell them apart are named."""
+    """The output has all variants, and the answers on which they differ."""
     text = score(*files, "--metrics", "F1", "--explain").stdout
     found = json.loads(score(*files, "--metrics", "F1", "--explain", "--json").stdout)
 
@@ -74,8 +74,8 @@ def test_explain_lists_the_answers_on_which_variants_differ(files: tuple[str, st
     assert set(found["metrics"]) == {"F1", "F1(variant=squad)", "F1(variant=mirage)"}
 
 
-def test_per_query_lines_hold_reasons(files: tuple[str, str], tmp_path: Path) -> None:
-    """One line per query and metric, with the reason where there is no value."""
+def test_per_query_lines_contain_reasons(files: tuple[str, str], tmp_path: Path) -> None:
+    """The file has one line per query and metric, with a reason for each missing value."""
     path = tmp_path / "scores.jsonl"
     score(*files, "--metrics", "EM", "--per-query", str(path))
 
@@ -86,14 +86,14 @@ def test_per_query_lines_hold_reasons(files: tuple[str, str], tmp_path: Path) ->
 
 
 def test_contexts_in_the_answers_file_are_read(files: tuple[str, str]) -> None:
-    """The metric answer-in-context needs what the generator was shown."""
+    """The metric answer-in-context reads the context of each answer."""
     found = json.loads(score(*files, "--metrics", "answer-in-context", "--json").stdout)
 
     assert (found["answer-in-context"]["mean"], found["answer-in-context"]["n"]) == (1.0, 1)
 
 
-def test_queries_that_do_not_fit_are_named_beside_the_output(files: tuple[str, str]) -> None:
-    """Missing and unknown queries go to the other stream."""
+def test_queries_that_do_not_match_are_listed_on_stderr(files: tuple[str, str]) -> None:
+    """Missing and unknown queries are printed on stderr."""
     found = score(*files, "--json")
 
     assert "q4" in found.stderr
@@ -123,7 +123,7 @@ def test_a_second_answer_needs_a_setting(tmp_path: Path) -> None:
     ],
 )
 def test_malformed_lines_are_named(tmp_path: Path, row: dict[str, object], said: str) -> None:
-    """File and line stand in the message, with what was expected."""
+    """The message names the file, the line and the expected value."""
     answers, gold = write(tmp_path / "a.jsonl", [row]), write(tmp_path / "g.jsonl", GOLD)
 
     with pytest.raises(DatasetError, match=rf"a\.jsonl, line 1.*{said}"):
@@ -133,7 +133,7 @@ def test_malformed_lines_are_named(tmp_path: Path, row: dict[str, object], said:
 @pytest.mark.parametrize(
     "arguments", [["--metrics", "EN"], ["--variant", "papr"], ["--metrics", "R@5"]]
 )
-def test_wrong_names_are_wrong_usage(files: tuple[str, str], arguments: list[str]) -> None:
+def test_wrong_names_end_with_exit_code_2(files: tuple[str, str], arguments: list[str]) -> None:
     """Unknown metrics and variants, and metrics of rankings, end with exit code 2."""
     with pytest.raises(ConfigError) as caught:
         score(*files, *arguments)

@@ -1,4 +1,4 @@
-"""Every command has help with an example, is documented, and ends with the promised exit code."""
+"""Every command has help with an example, documentation, and the documented exit codes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def ragstone(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
+    """Run the command line in its own process."""
     command = [sys.executable, "-c", "from ragstone.cli import main; main()", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example_and_a_place_in_the_docs(name: str) -> None:
-    """`--help` shows how it is called; docs/commands.md names it."""
+    """`--help` has an example, and docs/commands.md lists the command."""
     found = ragstone(name, "--help")
 
     assert found.returncode == 0
@@ -32,7 +32,7 @@ def test_every_command_has_help_with_an_example_and_a_place_in_the_docs(name: st
 
 
 def test_help_lists_every_command() -> None:
-    """`ragstone --help` names all of them."""
+    """`ragstone --help` lists all commands."""
     shown = ragstone("--help").stdout
 
     assert all(name in shown for name in COMMANDS)
@@ -54,7 +54,7 @@ def test_help_lists_every_command() -> None:
 def test_wrong_usage_is_exit_code_2_without_a_traceback(
     tmp_path: Path, arguments: tuple[str, ...], said: str
 ) -> None:
-    """The message stands on standard error; nothing is written."""
+    """The message is on stderr, and no file is written."""
     found = ragstone(*arguments, folder=tmp_path)
 
     assert found.returncode == 2
@@ -64,7 +64,7 @@ def test_wrong_usage_is_exit_code_2_without_a_traceback(
 
 
 def test_components_are_listed_with_parameters() -> None:
-    """The JSON names each component's class and fields."""
+    """The JSON is a list of components; each parameter has its type, default and description."""
     found = json.loads(ragstone("components", "retrievers", "--json").stdout)
 
     (bm25,) = [entry for entry in found if entry["name"] == "bm25"]
@@ -79,15 +79,15 @@ def test_components_are_listed_with_parameters() -> None:
 
 
 def test_components_are_listed_for_people() -> None:
-    """The plain list names kinds, components and defaults."""
+    """The text lists kinds, components and defaults."""
     shown = ragstone("components").stdout
 
     assert "retrievers" in shown
     assert "k1 = 1.2" in shown
 
 
-def test_the_doctor_says_what_is_there(tmp_path: Path) -> None:
-    """Each finding has a subject, a state, and advice where something is lacking."""
+def test_the_doctor_reports_its_findings(tmp_path: Path) -> None:
+    """Each finding has a subject and a state, and advice if the state is not ok."""
     found = ragstone("doctor", "--json", "--store", str(tmp_path / "store"))
 
     findings = {entry["subject"]: entry for entry in json.loads(found.stdout)}
@@ -96,8 +96,8 @@ def test_the_doctor_says_what_is_there(tmp_path: Path) -> None:
     assert all(entry["advice"] for entry in findings.values() if entry["state"] != "ok")
 
 
-def test_a_missing_thing_is_exit_code_1(tmp_path: Path) -> None:
-    """A store that cannot be written is found, with the way out."""
+def test_a_missing_part_is_exit_code_1(tmp_path: Path) -> None:
+    """A store that is not writable is reported with a remedy."""
     (tmp_path / "file").write_text("")
 
     found = ragstone("doctor", "--store", str(tmp_path / "file" / "store"))
@@ -107,14 +107,14 @@ def test_a_missing_thing_is_exit_code_1(tmp_path: Path) -> None:
 
 
 def test_the_schema_of_the_experiment_file_is_printed() -> None:
-    """Editors can use it: it is a JSON Schema that names the keys."""
+    """The output is a JSON Schema with the keys of the file."""
     schema = json.loads(ragstone("config", "schema").stdout)
 
     assert {"data", "systems", "settings", "metrics"} <= set(schema["properties"])
 
 
 def test_a_run_prints_the_leaderboard_and_json(tmp_path: Path) -> None:
-    """The same run is there for people and for machines, and again from the store."""
+    """The text, the JSON and the output of `show` contain the same results."""
     (tmp_path / "small.yaml").write_text(
         "data: sample\nsample: {limit: 6, where: {turn: null}}\n"
         "systems: {best: {retriever: bm25, generator: gold}}\n"

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.core.atomic_files import atomic_file, atomic_files, atomic_folder, remove_abandoned
 from ragstone.core.store import Store
@@ -19,7 +20,6 @@ from ragstone.data.load import load_dataset
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError, RagstoneError, StoreError
 from ragstone.results.html import write_report
-from ragstone.testing.fake_results import made_results
 
 _KILLED = """
 import os, pathlib, sys
@@ -166,7 +166,7 @@ def test_an_error_in_the_block_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_an_existing_folder_is_replaced_only_if_obsolete(tmp_path: Path) -> None:
-    """A folder with content stays and is an error, unless the caller says it is obsolete."""
+    """An existing folder with content is an error, unless `is_obsolete` returns true."""
     folder = tmp_path / "step"
     folder.mkdir()
     (folder / "old").touch()

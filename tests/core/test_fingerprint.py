@@ -1,4 +1,4 @@
-"""Fingerprints are stable, and refuse what is not plain data."""
+"""Fingerprints are stable, and only plain data has one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Part:
 
 @given(st.dictionaries(st.text(), PLAIN))
 def test_the_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
-    """A mapping and the same mapping backwards have one fingerprint."""
+    """A mapping and its reverse have the same fingerprint."""
     assert fingerprint(value) == fingerprint(dict(reversed(value.items())))
 
 
@@ -38,18 +38,18 @@ def test_the_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
     "value",
     [float("nan"), float("inf"), {1: "a"}, {"a"}, object(), b"bytes", Path("a"), [object()]],
 )
-def test_what_is_not_plain_data_is_refused(value: object) -> None:
-    """Nothing whose text could change from run to run gets into a key."""
+def test_other_values_than_plain_data_are_refused(value: object) -> None:
+    """A value whose text could change from run to run cannot be part of a key."""
     with pytest.raises(TypeError, match="cannot fingerprint"):
         fingerprint(value)
 
 
 def test_true_is_not_one() -> None:
-    """Values that compare equal in Python but are written differently differ."""
+    """Values that are equal in Python but differ as text have different fingerprints."""
     assert len({fingerprint(value) for value in (True, 1, 1.0, "1")}) == 4
 
 
 def test_fields_that_cannot_change_the_output_stay_out_of_the_key() -> None:
-    """Another device is the same recipe; another size is not."""
+    """The device does not change the key; the size does."""
     assert cache_key_parts(Part(device="gpu")) == cache_key_parts(Part())
     assert cache_key_parts(Part(size=2)) != cache_key_parts(Part())

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
-from ragstone import calls
+from ragstone import calls, testing
+from ragstone.core.builtins import BUILT_IN
 from ragstone.core.lazy import attach
 
 
-def test_every_public_name_exists_and_is_listed() -> None:
+@pytest.mark.parametrize("package", [calls, testing])
+def test_every_public_name_exists_and_is_listed(package: ModuleType) -> None:
     """`__all__` is sorted, `dir` shows the same names, and each name has a value."""
-    assert sorted(calls.__all__) == calls.__all__ == dir(calls)
-    assert all(getattr(calls, name).__name__ == name for name in calls.__all__ if name != "Outcome")
+    assert sorted(package.__all__) == package.__all__ == dir(package)
+    named = set(package.__all__) - {"Outcome", "FAULTS"}
+    assert all(getattr(package, name).__name__ == name for name in named)
+
+
+def test_there_is_a_check_for_every_kind_of_component() -> None:
+    """`ragstone.testing` exports the checks, the fakes and the kinds of faults."""
+    checks = {f"check_{kind.removesuffix('s')}" for kind in BUILT_IN}
+    assert set(testing.__all__) == checks | {"FAULTS", "FakeModelServer", "ScriptedCalls"}
 
 
 def test_importing_the_package_imports_no_module_of_it() -> None:
@@ -29,7 +39,7 @@ def test_importing_the_package_imports_no_module_of_it() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """The error names the package and the attribute."""
-    get, _, _ = attach("ragstone.calls", {"Calls": "client"})
+    get, _, _ = attach("ragstone.calls", {"client": ["Calls"]})
 
     with pytest.raises(AttributeError, match=r"'ragstone\.calls' has no attribute 'Cals'"):
         get("Cals")

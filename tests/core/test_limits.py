@@ -1,4 +1,4 @@
-"""Limits: every one has a type, a reason and a use, and its message names the way out.
+"""Limits: every one has a type, a reason and a use, and its message has a remedy.
 
 Time-outs, deadlines, attempts and consecutive failures of calls are tested in
 `tests/calls/test_client.py`; the number of pages in a report in `tests/results/test_html.py`.
@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -25,24 +26,31 @@ from ragstone.building.labels import load_taxonomy
 from ragstone.building.passages import usable
 from ragstone.building.prompts import load_prompts
 from ragstone.building.reply_parsing import Rejected, checked_question
-from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, RetryPolicy, chat
+from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, Reply, RetryPolicy, chat
 from ragstone.calls.scheduler import Engine
-from ragstone.cli import diagnostics, score
+from ragstone.cli import doctor, score
 from ragstone.cli.data import _counts
 from ragstone.cli.judge import read_judge
+from ragstone.components.generators.command import Command
+from ragstone.components.judges.reply_parsing import objects_in
+from ragstone.components.metrics.score import refuse_duplicates
+from ragstone.components.metrics.variants_explained import Disagreement
+from ragstone.components.query_formers import translation
+from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
 from ragstone.data.corpus import Corpus
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.rows import json_document, json_rows, listed, show
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.errors import CallError, ConfigError, DatasetError, RagstoneError, StoreError
+from ragstone.experiment.config import apply_override, read_experiment_file
 from ragstone.models import llama_server
-from ragstone.testing.fake_model_server import FakeModelServer
-from ragstone.types import Passage
+from ragstone.protocols import Services
+from ragstone.statistics.paired import more_queries
+from ragstone.testing import FakeModelServer
+from ragstone.types import Context, Passage, Query, Task
 
 SOURCE = Path(limits.__file__).parents[1]
-NOT_YET = {"components", "experiment", "indexes", "statistics", "testing"}
-"""Folders whose bounds are not in `limits` yet."""
 BODY = ast.parse(Path(limits.__file__).read_text(encoding="utf-8")).body
 NAMES = [name for name in vars(limits) if name.isupper()]
 
@@ -58,24 +66,24 @@ def test_every_limit_is_final_positive_and_explained() -> None:
 
 
 def test_every_limit_is_used() -> None:
-    """No limit is left that nothing reads."""
+    """Every limit is read by a module."""
     files = [path for path in SOURCE.rglob("*.py") if path.name != "limits.py"]
     words = {word for p in files for word in re.findall(r"[A-Z_]{4,}", p.read_text("utf-8"))}
     assert set(NAMES) - words == set()
 
 
 def test_no_other_module_defines_a_limit() -> None:
-    """A whole number called MAX, MOST, LARGEST, LONGEST or SHOWN belongs into `limits`."""
+    """Constants named MAX, MOST, LARGEST, LONGEST or SHOWN are defined in `limits`."""
     pattern = re.compile(
         r"^_?\w*(?:MAX|MOST|LARGEST|LONGEST|SHOWN)\w*(?:: Final)? = \d", re.MULTILINE
     )
-    files = [p for p in SOURCE.rglob("*.py") if p.relative_to(SOURCE).parts[0] not in NOT_YET]
+    files = SOURCE.rglob("*.py")
     found = {p.name for p in files if pattern.search(p.read_text(encoding="utf-8"))}
     assert found == {"limits.py"}
 
 
 def nested(levels: int) -> str:
-    """Return lists within each other."""
+    """Return the JSON of nested lists."""
     return "[" * levels + "]" * levels
 
 
@@ -185,13 +193,33 @@ INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
         lambda folder: read_judge(str(write(folder / "my.yaml", "name: x")), "", {}),
         r"cannot read the judge .*my\.yaml: it has more than 5 bytes",
     ),
+    (
+        ("MAX_YAML_BYTES", 5),
+        lambda folder: read_experiment_file(write(folder / "my.yaml", "data: x")),
+        r"cannot read the experiment file .*my\.yaml: it has more than 5 bytes",
+    ),
+    (
+        ("MAX_NESTING_LEVELS", 3),
+        lambda _: apply_override({}, f"data={nested(4)}"),
+        r"override 'data=.*': cannot read the value: lists and objects are nested more than 3",
+    ),
+    (
+        ("MILVUS_RANKING", 9),
+        lambda _: Milvus(uri="here.db", embedder="minilm", top_k=10),
+        r"top_k must be 1 to 9 with Milvus, found 10",
+    ),
+    (
+        ("MAX_LISTED_VALUES", 5),
+        lambda _: refuse_duplicates("passage", list("aabbccddeeffgg")),
+        r"7 passages are listed more than once: .*'e' and 2 more",
+    ),
 ]
 
 
 @pytest.mark.parametrize(
     ("limit", "read", "message"), INPUT, ids=[f"{case[0][0]}-{n}" for n, case in enumerate(INPUT)]
 )
-def test_input_beyond_a_limit_is_an_error_with_the_way_out(
+def test_input_beyond_a_limit_is_an_error_with_a_remedy(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     limit: tuple[str, int],
@@ -251,6 +279,50 @@ def test_a_response_beyond_the_maximum_size_is_a_failure(
     assert "exceeds the maximum response size of 10 bytes; lower max_tokens" in reason
 
 
+def test_a_line_of_a_command_beyond_the_maximum_size_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names the command, the maximum and the remedy."""
+    monkeypatch.setattr(limits, "MAX_RESPONSE_BYTES", 10)
+    task = Task(Query("1", "Why?"), Context("1", "none", ()))
+    with Calls.at(tmp_path / "calls.sqlite", retry_policy=RetryPolicy(attempts=1)) as calls:
+        system = Command(shlex.join([sys.executable, "-c", "print('x' * 99)"]))
+        (outcome,) = system.generate([task], Services(calls=calls))
+    assert "wrote a line of more than 10 bytes, the maximum response size" in outcome.reason
+
+
+def test_a_reply_with_deep_nesting_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names the server and the maximum."""
+    monkeypatch.setattr(limits, "MAX_NESTING_LEVELS", 2)
+    with FakeModelServer() as server:
+        assert "nested more than 2 levels deep" in ask(tmp_path, server).reason
+
+
+def test_a_long_translation_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text beyond the ratio and the margin is an answer; its start is in the reason."""
+    for name, value in {"TRANSLATION_MARGIN": 0, "MAX_REASON_CHARACTERS": 3}.items():
+        monkeypatch.setattr(limits, name, value)
+    assert translation._formed("so", Reply("x" * 8)).value == "x" * 8
+    outcome = translation._formed("so", Reply("x" * 9))
+    assert (outcome.value, outcome.reason) == ("so", "no translation in 'xxx'")
+
+
+def test_json_is_searched_at_a_maximum_number_of_braces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object after more braces is not found."""
+    monkeypatch.setattr(limits, "MAX_JSON_STARTS", 2)
+    for text, count in (('{ {"a": 1}', 1), ('{ { {"a": 1}', 0)):
+        assert len(list(objects_in(text))) == count
+
+
+def test_more_queries_than_the_maximum_are_not_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within the maximum their number is returned, beyond it None."""
+    assert more_queries(100, 0.02, 0.01) == 97
+    monkeypatch.setattr(limits, "MAX_PLANNED_QUERIES", 190)
+    assert more_queries(100, 0.02, 0.01) is None
+
+
 def test_a_long_error_of_a_server_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reason contains the start of the server's text."""
     monkeypatch.setattr(limits, "MAX_SERVER_ERROR_CHARACTERS", 8)
@@ -259,7 +331,7 @@ def test_a_long_error_of_a_server_is_cut(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_stalled_event_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says that replies are kept and how to resume."""
+    """The error mentions the stored replies and the command to resume."""
     monkeypatch.setattr(limits, "STALLED_LOOP_SECONDS", -1.0)
     with pytest.raises(CallError, match=r"no progress for 0 s; .* run the same command again"):
         Engine(RetryPolicy()).check_alive()
@@ -309,17 +381,18 @@ def test_a_long_question_is_rejected_with_the_number() -> None:
 def test_low_disk_space_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`ragstone doctor` names the free space and the remedy."""
     monkeypatch.setattr(limits, "LOW_DISK_BYTES", 2**80)
-    finding = diagnostics._disk(tmp_path)
+    finding = doctor._disk(tmp_path)
     assert finding.state == "warning"
     assert "give another folder: store=PATH" in finding.advice
 
 
 def test_cut_lists_and_texts_name_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cut list ends with the number of the others, a cut text with three dots."""
+    """A shortened list ends with the number of other values, a shortened text with three dots."""
     monkeypatch.setattr(limits, "MAX_VALUE_CHARACTERS", 5)
     monkeypatch.setattr(limits, "SHOWN_LABEL_VALUES", 1)
     monkeypatch.setattr(limits, "SHOWN_DIFFERING_ANSWERS", 0)
     assert show("a long value") == "'a lo..."
     assert listed([str(n) for n in range(9)]) == "0, 1, 2, 3, 4 and 4 more"
     assert _counts({"law": 3, "art": 2}, values=2) == "law 3 and 1 more values"
-    assert score._explanation("F1", [{}, {}])[-1] == "  and 2 more; --json lists them all"
+    differing = Disagreement("q", "a", (), {})
+    assert score._explanation("F1", [differing] * 2)[-1] == "  and 2 more; --json lists them all"

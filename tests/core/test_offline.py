@@ -1,4 +1,4 @@
-"""Offline: no socket leaves the machine, whoever opens it."""
+"""Offline: no socket of any library connects to another machine."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from ragstone.calls.client import Calls
 from ragstone.calls.types import Endpoint, Reply, chat
 from ragstone.core.offline import NetworkForbidden, no_network
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 ELSEWHERE = ("192.0.2.1", 9)
-"""An address that is reserved for documentation: nobody answers there."""
+"""An address reserved for documentation, without a server."""
 
 
 def test_connections_datagrams_and_look_ups_are_refused() -> None:
-    """Each way out raises before anything is sent."""
+    """Each of them raises before data is sent."""
     with no_network():
         for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
             with socket.socket(socket.AF_INET, kind) as way, pytest.raises(NetworkForbidden):
@@ -36,8 +36,8 @@ def test_connections_datagrams_and_look_ups_are_refused() -> None:
             urllib.request.urlopen("http://models.example/")
 
 
-def test_other_threads_are_held_too() -> None:
-    """The guard is the interpreter's, not the caller's."""
+def test_other_threads_are_guarded_too() -> None:
+    """The guard applies to the whole interpreter."""
     raised: list[BaseException] = []
 
     def leave() -> None:
@@ -54,7 +54,7 @@ def test_other_threads_are_held_too() -> None:
 
 
 def test_this_machine_can_be_reached_and_the_guard_ends_with_the_block() -> None:
-    """Loopback does not leave the machine; afterwards everything is as before."""
+    """Loopback is allowed; after the block, other machines are too."""
     with FakeModelServer() as server, no_network():
         socket.create_connection(("127.0.0.1", server.port)).close()
         socket.create_connection(("localhost", server.port)).close()
@@ -63,8 +63,8 @@ def test_this_machine_can_be_reached_and_the_guard_ends_with_the_block() -> None
     sys.audit("socket.connect", None, ELSEWHERE)
 
 
-def test_offline_calls_hold_the_whole_program_to_it(tmp_path: Path) -> None:
-    """While they are open nothing leaves; a server on this machine is asked as ever."""
+def test_offline_calls_guard_the_whole_program(tmp_path: Path) -> None:
+    """While they are open, only servers on this machine can be called."""
     with FakeModelServer() as server, Calls.at(tmp_path / "log", offline=True) as calls:
         (outcome,) = calls.ask(Endpoint("fake", (server.url,)), [chat("q")])
         assert isinstance(outcome, Reply)
@@ -72,8 +72,8 @@ def test_offline_calls_hold_the_whole_program_to_it(tmp_path: Path) -> None:
             socket.create_connection(ELSEWHERE, timeout=0.05)
 
 
-def test_a_redirect_is_no_way_out(tmp_path: Path) -> None:
-    """A server of this machine cannot send the call elsewhere."""
+def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
+    """A server on this machine cannot redirect a call to another machine."""
     with (
         FakeModelServer(script=["302"]) as server,
         Calls.at(tmp_path / "log", offline=True) as calls,

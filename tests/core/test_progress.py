@@ -33,7 +33,7 @@ def shown(capsys: pytest.CaptureFixture[str]) -> str:
 def test_a_script_is_silent(
     at_once: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a terminal too; a script asks for bars with `shown_by`."""
+    """On a terminal too; `shown_by` shows bars in a script."""
     on_a_terminal(at_once, yes=True)
     assert shown(capsys) == ""
     with progress("Counting", 3) as bar:

@@ -26,20 +26,20 @@ def test_passages_are_numbered_and_the_question_follows() -> None:
 
 
 def test_without_passages_the_closed_book_prompt_is_used() -> None:
-    """It does not speak of passages."""
+    """It does not mention passages."""
     messages = RagPrompts().render(task(passages=False))
     assert not any("passage" in text for _, text in messages)
 
 
 def test_history_is_sent_as_chat_messages() -> None:
-    """Earlier turns stand between the system message and the last question."""
+    """Earlier turns come between the system message and the last question."""
     history = (Message("user", "Hi."), Message("agent", "Hello!"))
     roles = [role for role, _ in RagPrompts().render(task(history=history))]
     assert roles == ["system", "user", "assistant", "user"]
 
 
 def test_a_template_may_show_the_history_itself() -> None:
-    """Then it is not sent a second time."""
+    """The history is then not sent as messages too."""
     prompts = RagPrompts(user="{history}\n{context}\n{query}")
     history = (Message("user", "Hi."), Message("agent", "Hello!"))
     messages = prompts.render(task(history=history))
@@ -48,7 +48,7 @@ def test_a_template_may_show_the_history_itself() -> None:
 
 
 def test_values_are_not_read_as_templates() -> None:
-    """Braces in a passage or a query stay what they are."""
+    """Braces in a passage or a query do not change."""
     odd = Task(Query("q", "{context} {{x}}"), Context("q", "gold", PASSAGES))
     assert RagPrompts().render(odd)[1][1].endswith("Question: {context} {{x}}")
 
@@ -67,19 +67,19 @@ def test_values_are_not_read_as_templates() -> None:
         ("{} {context}", "cannot read"),
     ],
 )
-def test_a_wrong_template_is_told_before_anything_is_run(user: str, message: str) -> None:
-    """The error names the template and the variable when the component is made."""
+def test_a_wrong_template_is_an_error_before_the_run(user: str, message: str) -> None:
+    """Creating the component raises an error with the template and the variable."""
     with pytest.raises(ConfigError, match=message):
         Chat(model="m", user=user)
 
 
 def test_a_closed_book_template_cannot_show_a_context() -> None:
-    """There is none."""
+    """The variable is unknown there."""
     with pytest.raises(ConfigError, match=r"'closed book', user: unknown variable \{context\}"):
         Chat(model="m", closed_book_user="{query} {context}")
 
 
 def test_a_missing_value_is_named() -> None:
-    """Rendering without a variable's value says which, and which are known."""
+    """The error names the variable without a value and the known variables."""
     with pytest.raises(ConfigError, match=r"judge: no value for the variable \{gold\}; known"):
         Template("{gold} {query}", "judge").render({"query": "q"})

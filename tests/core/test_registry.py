@@ -1,4 +1,4 @@
-"""Components are found by name, made from parameters, and errors name the way out."""
+"""Components are found by name and created from parameters; errors contain a remedy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_three_spellings_mean_the_same(written: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "written", "said"),
+    ("kind", "written", "message"),
     [
         ("retrievers", "bm52", "did you mean 'bm25'"),
         ("context_settings", "gold+noise(nois=3)", "did you mean 'noise'"),
@@ -53,7 +53,7 @@ def test_the_three_spellings_mean_the_same(written: object) -> None:
         (
             "context_settings",
             "gold+noise(3, 4)",
-            "only the first parameter may stand without a name",
+            "only the first parameter may have no name",
         ),
         ("contexts", ["none"], "expected a component's name"),
         ("retrievers", "no_such_module:Thing", "no module 'no_such_module' is installed"),
@@ -61,22 +61,22 @@ def test_the_three_spellings_mean_the_same(written: object) -> None:
     ],
 )
 def test_an_error_names_the_thing_the_value_and_the_way_out(
-    kind: str, written: Any, said: str
+    kind: str, written: Any, message: str
 ) -> None:
-    """Every wrong spelling is a ConfigError that says what was found and what is allowed."""
-    with pytest.raises(ConfigError, match=said):
+    """Every wrong spec is a ConfigError with the value found and the allowed ones."""
+    with pytest.raises(ConfigError, match=message):
         create(kind, written, where="here")
 
 
 def test_a_part_of_a_component_is_placed_once() -> None:
-    """System, retriever and embedder stand in the message, none of them twice."""
+    """The message contains system, retriever and embedder, each once."""
     told = r"^system 'a', retriever 'dense', embedder: unknown embedder 'minilmm'; did you mean"
     with pytest.raises(ConfigError, match=told):
         create("retrievers", "dense(embedder=minilmm)", where="system 'a', retriever")
 
 
 def test_every_built_in_component_exists() -> None:
-    """The table of built-ins points at dataclasses only."""
+    """Every entry of the table of built-ins is a dataclass."""
     for kind, table in BUILT_IN.items():
         for name in table:
             assert find(kind, name, where="test").__doc__, f"{kind} {name} has no docstring"
@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path: Path, code: str, reas
 
 
 def test_an_unknown_name_is_its_own_error() -> None:
-    """Callers can tell an unknown component from other mistakes."""
+    """An unknown component has its own error class."""
     with pytest.raises(UnknownComponent):
         find("retrievers", "nothing", where="x")
 

@@ -103,13 +103,13 @@ def test_an_error_shows_the_position(text: str, problem: str, position: int) -> 
 
 
 def test_a_spec_has_a_maximum_length() -> None:
-    """The message has the limit, the length and the way out."""
+    """The message has the limit, the length and a remedy."""
     with pytest.raises(ConfigError, match="at most 20,000 characters, found 20,003; write it as"):
         parse_spec("f(" + "a" * MAX_SPEC_CHARACTERS + ")", where="x")
 
 
 def test_a_list_of_specs_is_split_at_its_own_commas() -> None:
-    """Commas in brackets and quotes belong to a spec."""
+    """Commas in brackets and quotes do not separate specs."""
     text = "EM, f([a, b], c='x, y') ,, nDCG(a=1,b=2)@5"
 
     assert split_specs(text, where="x") == ["EM", "f([a, b], c='x, y')", "nDCG(a=1,b=2)@5"]

@@ -1,4 +1,4 @@
-"""The store keeps finished steps, whole or not at all."""
+"""The store contains complete steps only."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def upper(component: Upper, given: Table) -> Table:
 
 
 def refuse(component: Upper, given: Table) -> Table:
-    """Fail the test: nothing was to be computed."""
+    """Fail the test: the step is stored."""
     raise AssertionError(f"computed again: {component}, {given}")
 
 
-def test_a_kept_step_is_not_computed_again(tmp_path: Path) -> None:
-    """The second call reads what the first one wrote."""
+def test_a_stored_step_is_not_computed_again(tmp_path: Path) -> None:
+    """The second call returns the stored table."""
     store = Store(tmp_path)
 
     first = store.get_or_compute("upper", Upper(), {"given": searches("a", "b")}, upper)
@@ -60,15 +60,15 @@ def test_a_kept_step_is_not_computed_again(tmp_path: Path) -> None:
 def test_another_parameter_or_input_is_another_step(
     tmp_path: Path, component: Upper, texts: tuple[str, ...]
 ) -> None:
-    """The key holds parameters and input digests."""
+    """The key contains parameters and digests of inputs."""
     store = Store(tmp_path)
     store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
 
     assert not store.has("upper", component, {"given": searches(*texts)})
 
 
-def test_the_same_content_by_another_way_is_the_same_input(tmp_path: Path) -> None:
-    """Digests are of contents: a table read back keys the same steps as the one written."""
+def test_equal_content_is_the_same_input(tmp_path: Path) -> None:
+    """Digests depend on contents: a table in memory and the stored one have the same key."""
     store = Store(tmp_path)
     given = searches("a")
     kept = store.keep("given", given.table)
@@ -88,7 +88,7 @@ def test_a_step_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_manifest_does_not_count(tmp_path: Path) -> None:
-    """What a crash left half-written is computed again and replaced."""
+    """An incomplete folder of a killed process is computed again and replaced."""
     store = Store(tmp_path)
     folder = store.folder("upper", Upper(), {"given": searches("a")})
     folder.mkdir(parents=True)
@@ -100,7 +100,7 @@ def test_a_folder_without_manifest_does_not_count(tmp_path: Path) -> None:
 
 
 def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
-    """A result that counts failures is kept for reading, and repeated by the next call."""
+    """A result with failed rows is stored, and computed again by the next call."""
     store = Store(tmp_path)
     inputs = {"given": searches("a")}
 
@@ -113,7 +113,7 @@ def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
 
 
 def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
-    """It names the component, its parameters, the inputs, the rows and the facts given."""
+    """It contains the component, its parameters, the inputs, the rows and the given facts."""
     store = Store(tmp_path)
     given = searches("a")
 
@@ -128,7 +128,7 @@ def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
 
 
 def test_a_damaged_table_names_the_folder_to_remove(tmp_path: Path) -> None:
-    """The error says which folder cannot be read and how to go on."""
+    """The error names the folder and the command that removes it."""
     store = Store(tmp_path)
     kept = store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
     assert kept.folder is not None
@@ -138,8 +138,8 @@ def test_a_damaged_table_names_the_folder_to_remove(tmp_path: Path) -> None:
         _ = StoredTable(kept.digest, folder=kept.folder).table
 
 
-def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:
-    """A file in the store's place is an error that names it."""
+def test_a_store_that_is_not_writable_is_an_error(tmp_path: Path) -> None:
+    """The error names the file that is in the place of the store."""
     (tmp_path / "file").write_text("in the way")
 
     with pytest.raises(StoreError, match="cannot write"):
@@ -153,9 +153,9 @@ def _finish_step(root: str, barrier: object) -> str:
 
 
 def test_two_processes_may_finish_the_same_step(tmp_path: Path) -> None:
-    """Both get the result, and one folder is left."""
+    """Both return the result, and there is one folder."""
     context = multiprocessing.get_context("spawn")
-    # Not a `Pool`: that one waits for ever where a worker dies.
+    # Not a `Pool`: it waits forever if a worker dies.
     with context.Manager() as manager, ProcessPoolExecutor(2, mp_context=context) as pool:
         barrier = manager.Barrier(2)
         found = list(pool.map(_finish_step, [str(tmp_path)] * 2, [barrier] * 2))
@@ -166,7 +166,7 @@ def test_two_processes_may_finish_the_same_step(tmp_path: Path) -> None:
     assert json.loads((folders[0] / MANIFEST).read_text())["rows"] == 2
 
 
-def test_a_full_disk_is_an_error_that_says_what_is_kept(
+def test_a_full_disk_is_an_error_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No space left: earlier steps stay, nothing half-written is left, the message says go on."""
@@ -185,7 +185,7 @@ def test_a_full_disk_is_an_error_that_says_what_is_kept(
 
 
 def test_a_folder_of_files_is_written_once(tmp_path: Path) -> None:
-    """What a killed write leaves does not count; what was finished is not written again."""
+    """Incomplete files of a killed process are replaced; complete ones are not written again."""
     store = Store(tmp_path)
 
     def fail(folder: Path) -> None:
@@ -203,8 +203,8 @@ def test_a_folder_of_files_is_written_once(tmp_path: Path) -> None:
     assert not (folder / "half").exists()
 
 
-def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
-    """A folder that was written to a moment ago may be another process's and stays."""
+def test_temporary_folders_of_killed_processes_are_removed_after_a_day(tmp_path: Path) -> None:
+    """A recently changed folder may belong to another process and is not removed."""
     store = Store(tmp_path)
     store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
     old, new = tmp_path / "steps" / ".tmp-old", tmp_path / "arrays" / ".tmp-new"
@@ -222,7 +222,7 @@ def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> No
 
 
 def test_a_record_of_another_format_is_refused_and_kept(tmp_path: Path) -> None:
-    """One sentence names both formats and the way out, and nothing is deleted."""
+    """The error names both formats and the remedy, and nothing is deleted."""
     store = Store(tmp_path)
     path = store.write_json("experiments", "old", {"format": 1, "name": "old"})
 

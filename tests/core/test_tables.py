@@ -13,7 +13,7 @@ from ragstone.statistics.summary import summarise
 
 
 def test_a_table_is_shown_as_text_and_as_html() -> None:
-    """Title above, lines below; numbers stay as they are written."""
+    """The title is above, lines are below, and numbers are not reformatted."""
     table = TextTable(["name", "value"], [["a", "1.50"]], "Title (note)", ["  a verdict"])
 
     assert str(table).splitlines()[0] == "Title (note)"
@@ -21,7 +21,7 @@ def test_a_table_is_shown_as_text_and_as_html() -> None:
     assert "<td>1.50   </td>" in table._repr_html_()
 
 
-def test_nothing_in_a_table_is_html_of_its_own() -> None:
+def test_texts_in_a_table_are_escaped() -> None:
     """Headers, cells, title and lines are escaped."""
     bad = "<script>alert('&')</script>"
 

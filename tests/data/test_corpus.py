@@ -54,7 +54,7 @@ def test_passages_are_read_by_position_and_by_id(corpus: Corpus) -> None:
 
 
 def test_full_texts_are_title_and_text(corpus: Corpus) -> None:
-    """As one list, or a part of it; a title stands on a line of its own."""
+    """As one list, or a part of it; a title is on its own line."""
     assert corpus.full_texts() == ["one", "Title\ntwo", "Only a title\n"]
     assert corpus.full_texts(1, 99) == [PASSAGES[1].full_text, PASSAGES[2].full_text]
 

@@ -38,7 +38,7 @@ DATASET = Dataset(
 )
 
 
-def test_counts_say_what_is_there_and_what_is_lacking() -> None:
+def test_counts_include_missing_parts() -> None:
     """A query whose only judgements are 0 has no relevant passage."""
     found = describe(DATASET)
     assert (found.passages, found.queries, found.conversations, found.qrels) == (2, 3, 1, 3)

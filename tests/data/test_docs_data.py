@@ -1,4 +1,4 @@
-"""The examples of docs/data.md are files that are read here, and its output is what is printed."""
+"""The examples of docs/data.md can be read, and its output is that of the commands."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def test_every_layout_shown_is_read(examples: Path) -> None:
     assert load_dataset(examples / "squad").qrels == {"s1": {"1-1": 1}, "s2": {"1-1": 0}}
 
 
-def test_the_output_shown_is_what_is_printed(
-    examples: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_shows_the_printed_output(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's `data show` is the command's output, to the letter."""
     monkeypatch.chdir(examples)
     result = CliRunner().invoke(command, ["show", "my-set"])
@@ -48,7 +46,7 @@ def test_the_output_shown_is_what_is_printed(
 
 
 def test_the_keys_of_the_json_are_documented(examples: Path) -> None:
-    """Each key of the JSON stands in the page's table."""
+    """Each key of the JSON is in the page's table."""
     table = DOCS.read_text().split("--json` prints one object:")[1].split("\n\n`ragstone")[0]
     for key in vars(describe(load_dataset(examples / "my-set"))):
         assert f"`{key}`" in table
@@ -71,7 +69,7 @@ FAULTS: dict[str, tuple[str, str | bytes]] = {
 
 
 @pytest.mark.parametrize("what", FAULTS)
-def test_the_messages_shown_are_those_given(what: str, examples: Path) -> None:
+def test_the_page_shows_the_real_messages(what: str, examples: Path) -> None:
     """Each row of the table of faults is what happens when a file is made so."""
     row = next(line for line in DOCS.read_text().splitlines() if line.startswith(f"| {what} |"))
     name, content = FAULTS[what]

@@ -1,4 +1,4 @@
-"""What `data:` and the command line may say, and what layout the files there have."""
+"""Values of `data:` and of the command line, and the layouts recognised from files."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ def test_the_layout_is_known_by_the_files(names: list[str], expected: str, tmp_p
     ],
 )
 def test_a_file_is_known_by_its_name(name: str, expected: str, tmp_path: Path) -> None:
-    """A path may name a file where the layout is one file."""
+    """A path may name a file if the layout is one file."""
     (tmp_path / name).touch()
     assert layout(tmp_path / name) == expected
 
 
-def test_what_cannot_be_known_is_refused_with_what_is_there(here: Path) -> None:
-    """Nothing there, several candidates, a strange file, a wrong name: each says the way out."""
+def test_an_unknown_layout_is_an_error_that_lists_the_files(here: Path) -> None:
+    """No file, several candidates, an unknown file, a wrong name: each error has a remedy."""
     with pytest.raises(DatasetError, match=r"no data set 'absent': .* in .*here; write a path"):
         load_dataset("absent")
     with pytest.raises(DatasetError, match=r"nor in .*elsewhere"):

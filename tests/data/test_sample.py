@@ -46,7 +46,7 @@ def read_qrels_rows() -> list[Record]:
 
 
 def contains(text: str, answer: str) -> bool:
-    """Tell whether the answer stands in the text as whole words, ignoring case."""
+    """Return whether the answer occurs in the text as whole words, ignoring case."""
     return re.search(rf"(?<!\w){re.escape(answer.lower())}(?!\w)", text.lower()) is not None
 
 
@@ -221,7 +221,7 @@ def test_answers_are_not_given_away(
     queries: dict[str, Record],
     turns: dict[str, Record],
 ) -> None:
-    """No answer stands in its own question, and short answers are numbers."""
+    """No answer occurs in its own question, and short answers are numbers."""
     for item_id, item in {**queries, **turns}.items():
         question = item.get("rewrite") or item["text"]
         for answer in item["answers"]:

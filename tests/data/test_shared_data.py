@@ -1,4 +1,4 @@
-"""Where the shared real data is absent, tests say so loudly instead of passing quietly."""
+"""Tests report that the shared real data is absent, instead of passing without a message."""
 
 from __future__ import annotations
 

@@ -62,12 +62,12 @@ def write(rows: Rows, folder: Path) -> Path:
 
 
 def alarms(folder: Path) -> list[str]:
-    """Return the names of what was found, notes left out."""
+    """Return the names of the findings, notes left out."""
     return [f.check for f in check(read_leniently(folder)) if f.severity != "note"]
 
 
 def test_a_clean_set_raises_no_alarm(tmp_path: Path) -> None:
-    """Nothing is wrong, so nothing but notes is said, and only about the ceiling."""
+    """A set without faults has one finding, the note about the ceiling."""
     folder = write(clean(), tmp_path / "clean")
 
     assert [f.check for f in check(read_leniently(folder))] == ["ceiling/ranking"]
@@ -217,7 +217,7 @@ def test_every_planted_fault_is_found_and_nothing_else(name: str, tmp_path: Path
 
 
 def test_all_faults_at_once_are_found(tmp_path: Path) -> None:
-    """Faults do not hide each other: a set with all that can stand together tells all."""
+    """Faults do not hide each other: a set with all compatible faults has all findings."""
     rows = clean()
     apart = {"answer elsewhere", "imbalance", "unjudged", "judged"}
     expected = set()
@@ -252,7 +252,7 @@ def test_a_fixed_copy_is_read_by_the_strict_reader(tmp_path: Path) -> None:
     assert {"action", "kind", "row_id", "why", "before", "after"} == set(json.loads(log[0]))
 
 
-def test_what_is_dropped_stands_in_the_log(tmp_path: Path) -> None:
+def test_dropped_rows_are_in_the_log(tmp_path: Path) -> None:
     """A repeated id's line, an absent passage's judgement, and the texts of copies are kept."""
     rows = clean()
     for plant in (_plant_repeated_id, _plant_absent_passage, _plant_duplicate_passage):
@@ -290,19 +290,19 @@ def test_fixing_in_place_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_near_miss_of_ids_is_explained(tmp_path: Path) -> None:
-    """Judgements of chunks whose passages have shorter ids: how they would match is said."""
+    """Chunks whose passages have shorter ids: the finding names the change that fits."""
     rows = clean()
     for row in rows["qrels"]:
         row["passage"] += "-0-512"
 
     found = check(read_leniently(write(rows, tmp_path / "set")))
 
-    told = next(f.what for f in found if f.check == "judgements/absent-passages")
-    assert "24 of 24" in told
-    assert "24 of them would exist without the last two fields" in told
+    message = next(f.what for f in found if f.check == "judgements/absent-passages")
+    assert "24 of 24" in message
+    assert "24 of them would exist without the last two fields" in message
 
 
-def test_bytes_that_are_no_text_and_lines_that_are_no_json_are_faults(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf8_and_lines_that_are_not_json_are_faults(tmp_path: Path) -> None:
     """Reading goes on after them."""
     folder = write(clean(), tmp_path / "set")
     with (folder / "corpus.jsonl").open("ab") as file:

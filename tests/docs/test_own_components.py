@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
+from ragstone import testing
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.registry import create
 from ragstone.experiment.experiment import Experiment, load_experiment
-from ragstone.testing.contracts import CHECKS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "own-components.md").read_text("utf-8")
 FAQ = """\
@@ -79,7 +79,8 @@ def test_every_example_keeps_its_contract(name: str, mine: Experiment) -> None:
     if name == "Lines":
         written = {"name": written, "path": "faq.txt"}
 
-    CHECKS[KINDS[name]](create(KINDS[name], written, where="test", folder=mine.folder or Path()))
+    check = getattr(testing, f"check_{KINDS[name].removesuffix('s')}")
+    check(create(KINDS[name], written, where="test", folder=mine.folder or Path()))
 
 
 def test_editing_one_class_leaves_the_steps_of_the_others(mine: Experiment) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from tests.fakes.made_results import made_results
 
 import ragstone
-from ragstone.testing.fake_results import made_results
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "python-api.md").read_text("utf-8")

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from click.testing import CliRunner
+from tests.fakes.scripted_verdicts import ScriptedVerdicts, chance
 
 from ragstone.calls.types import Failure
 from ragstone.cli.judge import command
@@ -21,8 +22,7 @@ from ragstone.evaluation.judge_check import JudgeCheck, check_judge
 from ragstone.evaluation.judge_check_text import check_document, check_text
 from ragstone.statistics.judge_quality import Columns, quality, uses
 from ragstone.statistics.prediction_powered import calibrated_mean
-from ragstone.testing.fake_judge import ScriptedCalls, ScriptedVerdicts, chance
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Query
 
 SharedData: TypeAlias = Callable[[str], Path]
@@ -205,7 +205,7 @@ def test_the_command_checks_a_judge_of_a_file(shared_data: SharedData, tmp_path:
         file = tmp_path / "judge.yaml"
         model = f"{{name: chat, model: fake, base_url: '{server.url}'}}"
         file.write_text(f"name: equivalence\nmodel: {model}\n")
-        given = [str(file), "--on", str(shared_data("truthfulqa")), "--limit", "20"]
+        given = [str(file), "--data", str(shared_data("truthfulqa")), "--limit", "20"]
         store = ["--store", str(tmp_path / "store")]
 
         shown = CliRunner().invoke(command, ["check", *given, "--form", "both", *store])

@@ -9,7 +9,7 @@ from ragstone.components.judges.verdict import Item
 from ragstone.core.registry import create
 from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.evaluation.prompt_injection import ATTACKS, steering
-from ragstone.testing.fake_judge import ScriptedCalls
+from ragstone.testing import ScriptedCalls
 from ragstone.types import Query
 
 MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}

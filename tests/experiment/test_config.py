@@ -62,7 +62,7 @@ def test_overrides_reach_every_place(small: Path, override: str, read: Any) -> N
         ("settings.7=none", "'7' is not a position in a list of 2"),
         ("limit", "expected key=value"),
         ("data.path.x=1", None),
-        ("data=[", "the value is not YAML"),
+        ("data=[", "cannot read the value: it is not YAML"),
         ("systems=3", "must be a list or a mapping, found 3"),
         ("name=a/b", "'name'.*found 'a/b'"),
     ],

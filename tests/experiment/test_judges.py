@@ -10,7 +10,7 @@ import yaml
 
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import Experiment, load_experiment
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 
 @pytest.fixture

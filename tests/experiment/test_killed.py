@@ -19,7 +19,7 @@ import yaml
 from ragstone.core.store import Store
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.results import Results
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 KILLS = 4
 

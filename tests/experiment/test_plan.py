@@ -11,7 +11,7 @@ import yaml
 from ragstone.errors import CallError, ConfigError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.models.bundled import MODELS
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 
 
 @pytest.fixture

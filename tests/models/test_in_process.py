@@ -88,7 +88,7 @@ def test_alone_means_alone(tmp_path: Path) -> None:
 
 
 def test_the_rendered_prompt_is_kept_with_its_hash(tmp_path: Path) -> None:
-    """A reply read from the log says what the model was sent."""
+    """A reply read from the log contains the prompt that the model received."""
     ask(Echo(), ["a"], tmp_path, 1, None)
 
     [kept] = ask(Echo(), ["a"], tmp_path, 1, None)
@@ -141,13 +141,13 @@ def test_a_model_that_breaks_gives_failures_with_the_way_out(tmp_path: Path) -> 
     assert isinstance(whole, Reply)
 
 
-def test_what_a_model_cannot_be_asked_ends_the_run(tmp_path: Path) -> None:
+def test_an_unsupported_parameter_ends_the_run(tmp_path: Path) -> None:
     """An error of the configuration is raised, not kept as a failure of each call."""
     with pytest.raises(ConfigError, match="takes no grammar"):
         ask(Echo(), ["misuse"], tmp_path, 1, None)
 
 
-def test_a_model_that_cannot_be_loaded_is_told_at_once(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_loaded_is_an_error_at_once(tmp_path: Path) -> None:
     """What loading raises reaches whoever asks, before any call is made."""
 
     def load() -> Echo:

@@ -1,4 +1,4 @@
-"""Models for transformers and vLLM: where they are, and what they are known by."""
+"""Models for transformers and vLLM: their files, and the digest that identifies them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_folder_is_known_by_all_that_decides_its_output(folder: Path) -> None:
 
 
 def test_a_file_is_known_by_its_bytes(tmp_path: Path) -> None:
-    """A GGUF file has the same digest wherever it lies."""
+    """A GGUF file has the same digest in every folder."""
     for name in ("a.gguf", "b.gguf"):
         (tmp_path / name).write_bytes(b"GGUF")
 
@@ -46,7 +46,7 @@ def test_a_file_is_known_by_its_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("removed", "said"), [("config.json", "no config.json"), ("model.safetensors", "pickled")]
 )
-def test_a_folder_that_is_not_whole_is_told(folder: Path, removed: str, said: str) -> None:
+def test_an_incomplete_folder_is_an_error(folder: Path, removed: str, said: str) -> None:
     """What is missing is named; pickled weights do not count."""
     (folder / "pytorch_model.bin").write_bytes(b"pickle")
     (folder / removed).unlink()
@@ -55,7 +55,7 @@ def test_a_folder_that_is_not_whole_is_told(folder: Path, removed: str, said: st
         find_model(str(folder))
 
 
-def test_a_missing_part_of_the_weights_is_told(folder: Path) -> None:
+def test_a_missing_part_of_the_weights_is_an_error(folder: Path) -> None:
     """Where an index names parts, all of them must be there."""
     index = '{"weight_map": {"a": "model-1.safetensors", "b": "model.safetensors"}}'
     (folder / "model.safetensors.index.json").write_text(index)
@@ -72,7 +72,7 @@ def test_a_missing_part_of_the_weights_is_told(folder: Path) -> None:
         ("smollm2-135m-instruckt", ConfigError, "did you mean"),
     ],
 )
-def test_a_wrong_name_is_told(name: str, kind: type[Exception], said: str) -> None:
+def test_a_wrong_name_is_an_error(name: str, kind: type[Exception], said: str) -> None:
     """A path that is not there and a name that nobody knows are different mistakes."""
     with pytest.raises(kind, match=said):
         find_model(name)
@@ -105,7 +105,7 @@ def test_a_single_file_is_a_model_only_of_kinds_that_read_gguf(tmp_path: Path) -
         find_model(str(path), kind=SENTENCE_TRANSFORMERS)
 
 
-def test_what_cannot_be_run_is_not_downloaded(
+def test_a_model_that_cannot_run_is_not_downloaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without vLLM a hub's model that is not in the cache is not looked for on the hub."""

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.errors import DatasetError, UnknownMetric
 from ragstone.results.calibrate import calibrate, read_labels
-from ragstone.testing.fake_results import made_results
 
 
 def line(query_id: str, value: object) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.errors import StoreError
 from ragstone.results.html import write_report
-from ragstone.testing.fake_results import HOSTILE, made_results
 
 LOADING = {"src", "href", "action", "data", "poster", "srcset", "formaction", "background"}
 

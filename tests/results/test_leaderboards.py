@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.results.leaderboards import (
     bar_parts,
@@ -20,7 +21,6 @@ from ragstone.results.leaderboards import (
     usage_rows,
 )
 from ragstone.results.reader import StoredResults, TrialResults
-from ragstone.testing.fake_results import made_results
 from ragstone.types import Prediction
 
 

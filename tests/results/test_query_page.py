@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import yaml
+from tests.fakes.made_results import made_results
 
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.query_page import query_document, query_pages
-from ragstone.testing.fake_results import made_results
 
 
 def test_every_text_is_contained_once(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tests.fakes.made_results import HOSTILE, RANKING_METRICS, made_results
 
 import ragstone
 from ragstone.core.schemas import SCORES
 from ragstone.results.results import Results
-from ragstone.testing.fake_results import HOSTILE, RANKING_METRICS, made_results
 
 NAMES = ["system", "setting", "query_id", "metric", "value", "status", "reason"]
 MEANS = ["mean", "low", "high", "n", "failed", "not_applicable", "missing"]

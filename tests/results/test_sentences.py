@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.fakes.made_results import made_results
+
 from ragstone.core import limits
 from ragstone.results.leaderboards import Lead, gain_sentences
 from ragstone.statistics.summary import Summary
-from ragstone.testing.fake_results import made_results
 
 
 def _lead(gap: Summary | None) -> Lead:

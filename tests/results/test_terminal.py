@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.errors import ConfigError
 from ragstone.results.leaderboards import leaderboard
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts, query_text
-from ragstone.testing.fake_results import made_results
 
 
 def leaderboard_text(results: StoredResults) -> str:

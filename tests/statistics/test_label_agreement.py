@@ -25,8 +25,7 @@ from ragstone.statistics.label_agreement import (
     kappa_of,
     majority,
 )
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls
 
 PEOPLE = {
     "ann": {"1": "fact", "2": "fact", "3": "sum", "4": "sum", "5": "fact"},
@@ -172,7 +171,7 @@ def test_the_commands_show_composition_and_agreement(tmp_path: Path) -> None:
     people = [str(tmp_path / f"{name}.jsonl") for name in PEOPLE]
     out = tmp_path / "majority.jsonl"
 
-    side = CliRunner().invoke(command, ["labels", "sample", people[0]])
+    side = CliRunner().invoke(command, ["label-stats", "sample", people[0]])
     agreed = CliRunner().invoke(
         command, ["agreement", *people, "--model", str(tmp_path / "llm.jsonl"), "-o", str(out)]
     )
@@ -191,8 +190,8 @@ def test_the_composition_is_drawn(option: str, tmp_path: Path) -> None:
     """The option's former name still works, and is not listed."""
     file = tmp_path / "composition.svg"
 
-    done = CliRunner().invoke(command, ["labels", "sample", option, str(file)])
-    listed = CliRunner().invoke(command, ["labels", "--help"])
+    done = CliRunner().invoke(command, ["label-stats", "sample", option, str(file)])
+    listed = CliRunner().invoke(command, ["label-stats", "--help"])
 
     assert done.exit_code == 0, done.output
     assert {"reasoning", "sample"} <= set(re.findall(r">([^<]+)</text>", file.read_text()))
@@ -202,7 +201,9 @@ def test_the_composition_is_drawn(option: str, tmp_path: Path) -> None:
 
 def test_a_picture_is_checked_before_the_data(tmp_path: Path) -> None:
     """An unknown suffix is refused although the data set does not exist."""
-    done = CliRunner().invoke(command, ["labels", "absent", "--chart", str(tmp_path / "a.gif")])
+    done = CliRunner().invoke(
+        command, ["label-stats", "absent", "--chart", str(tmp_path / "a.gif")]
+    )
 
     assert isinstance(done.exception, ConfigError)
 
@@ -227,7 +228,9 @@ def test_a_query_may_have_several_labels_of_several_taxonomies(tmp_path: Path) -
         "factoid",
         "keyword",
     )
-    shown = CliRunner().invoke(command, ["labels", str(out), "--label", "mtrag-question-types"])
+    shown = CliRunner().invoke(
+        command, ["label-stats", str(out), "--label", "mtrag-question-types"]
+    )
     assert re.search(r"keyword +1\.000", shown.output)
     assert "a query may have several labels" in shown.output
 

@@ -1,4 +1,4 @@
-"""Which words count and in what form: stop words, stemmers, and what is said of unknown ones."""
+"""Stop words, stemmers, and the errors for unknown ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ragstone.text.stop_words import STOP_WORDS
 from ragstone.text.words import words
 
 
-def test_every_word_counts_unless_it_is_said_otherwise() -> None:
-    """The default leaves words as they are."""
+def test_every_word_counts_by_default() -> None:
+    """The default removes and stems no words."""
     assert Analysis().of("The Kings") == ["the", "kings"]
 
 
@@ -27,12 +27,12 @@ def test_every_word_counts_unless_it_is_said_otherwise() -> None:
     ],
 )
 def test_stemmers_of_many_languages(stemmer: str, expected: list[str]) -> None:
-    """Porter's stemmer and Snowball's for English differ, as they should."""
+    """Porter's stemmer and Snowball's for English return different stems."""
     pytest.importorskip("Stemmer")
     assert Analysis(stemmer=stemmer).of("generally running") == expected
 
 
-def test_an_unknown_stemmer_is_named_before_anything_is_read() -> None:
+def test_an_unknown_stemmer_is_an_error() -> None:
     """The error offers the nearest name."""
     pytest.importorskip("Stemmer")
     with pytest.raises(ConfigError, match="unknown stemmer 'englsh'; did you mean 'english'"):
@@ -40,19 +40,19 @@ def test_an_unknown_stemmer_is_named_before_anything_is_read() -> None:
 
 
 def test_unknown_stop_words_are_refused() -> None:
-    """The lists that there are stand in the error."""
+    """The error contains the known lists."""
     with pytest.raises(ConfigError, match=r"unknown stop_words 'klingon'.*english.*french"):
         BM25(stop_words="klingon")
 
 
 def test_a_stemmer_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what to install."""
+    """The error contains the command that installs it."""
     monkeypatch.setitem(sys.modules, "Stemmer", None)
     with pytest.raises(MissingDependency, match=r"pip install 'ragstone\[stem\]'"):
         Analysis(stemmer="porter").check()
 
 
 @pytest.mark.parametrize("language", sorted(STOP_WORDS))
-def test_stop_words_are_words_as_they_are_split(language: str) -> None:
-    """A stop word that the splitting never gives would stop nothing."""
+def test_stop_words_are_words_of_the_splitter(language: str) -> None:
+    """A stop word that the splitter never returns would have no effect."""
     assert all(words(word) == [word] for word in STOP_WORDS[language])

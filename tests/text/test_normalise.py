@@ -1,4 +1,4 @@
-"""Words and pieces: every case of the normaliser's traps, and the released forms beside them."""
+"""Words and pieces in difficult cases, compared with the released forms."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from ragstone.text.normalise import pieces, words
     ],
 )
 def test_words(text: str, expected: list[str]) -> None:
-    """Articles go from English only, signs of every script, characters of some stand apart."""
+    """Only English loses its articles; signs are removed; characters of some scripts are words."""
     assert words(text) == expected
 
 
-def test_a_stated_language_settles_the_articles() -> None:
-    """What a guess from function words would drop stays where the language is not English."""
+def test_a_given_language_decides_about_articles() -> None:
+    """Articles are not removed if the language is given and not English."""
     assert words("a casa", "pt") == ["a", "casa"]
     assert words("a casa", "en-GB") == ["casa"]
 
 
 def test_a_text_of_signs_keeps_them() -> None:
-    """A dollar is not a per cent, though SQuAD's script makes both empty."""
+    """A dollar sign is not a per cent sign, although both are empty in SQuAD's script."""
     assert answer_value("EM", "$", ["$"]) == 1.0
     assert answer_value("EM", "$", ["%"]) == 0.0
     assert squad_normal("$") == squad_normal("%") == ""
@@ -68,7 +68,7 @@ def test_a_text_of_signs_keeps_them() -> None:
     ],
 )
 def test_match_keeps_to_whole_words(answer: str, gold: str, expected: float) -> None:
-    """Borders of words, of signs, and none in scripts without spaces."""
+    """A match begins and ends at a word border; scripts without spaces have none."""
     assert answer_value("Match", answer, [gold]) == expected
 
 
@@ -76,7 +76,7 @@ def test_match_keeps_to_whole_words(answer: str, gold: str, expected: float) -> 
     ("answer", "gold"), [("He is famous.", "U.S."), ("Martha", "Art"), ("anything", "The The")]
 )
 def test_the_bergen_variant_of_match_finds_characters_anywhere(answer: str, gold: str) -> None:
-    """The traps of the released form stay in the variant that reproduces its figures."""
+    """The variant reproduces the figures of the released form, and its errors too."""
     assert answer_value("Match(variant=bergen)", answer, [gold]) == 1.0
 
 
@@ -89,5 +89,5 @@ def test_characters_of_scripts_without_spaces_are_found() -> None:
 
 
 def test_pieces_are_split_at_signs() -> None:
-    """Letters and digits of any script, articles included."""
+    """A piece is a run of letters and digits of any script; articles are pieces."""
     assert pieces("The café's 3.5 m²") == ["the", "café", "s", "3", "5", "m2"]

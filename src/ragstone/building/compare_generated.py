@@ -17,15 +17,7 @@ from ragstone.data.readers.rows import json_document
 from ragstone.errors import DatasetError
 from ragstone.results.charts.bars import bars_chart
 from ragstone.results.charts.heat_map import heat_map
-from ragstone.results.charts.parts import (
-    BAR_ROW,
-    SERIES,
-    Spec,
-    column,
-    row_axis,
-    row_names,
-    whole,
-)
+from ragstone.results.charts.parts import BAR_ROW, SERIES, Spec, column, row_axis, row_names, whole
 
 
 @dataclass(frozen=True)
@@ -37,16 +29,16 @@ class GeneratedSet:
 
 
 def read_generated(folder: Path) -> GeneratedSet:
-    """Return the summary of a generated test set; raise `DatasetError` where there is none."""
+    """Return the summary of a generated test set; raise `DatasetError` if there is none."""
     path = folder / SUMMARY
     if not path.is_file():
         raise DatasetError(
-            f"{folder} holds no {SUMMARY}; make a test set there: ragstone data generate"
+            f"{folder} has no {SUMMARY}; make a test set there: ragstone data generate"
         )
-    held = json_document(path)
-    if not isinstance(held, dict) or "asked_against_obtained" not in held:
-        raise DatasetError(f"{path} is no summary of a generated test set")
-    return GeneratedSet(folder.resolve().name, held)
+    summary = json_document(path)
+    if not isinstance(summary, dict) or "asked_against_obtained" not in summary:
+        raise DatasetError(f"{path} is not the summary of a generated test set")
+    return GeneratedSet(folder.resolve().name, summary)
 
 
 def fates(summary: Mapping[str, Any]) -> dict[str, int]:
@@ -58,8 +50,7 @@ def fates(summary: Mapping[str, Any]) -> dict[str, int]:
     found = Counter({"kept": sum(summary["kept"].values())})
     for reason, count in summary["rejected"].items():
         step = reason.partition(":")[0]
-        found["repeated"] += count * ("repeats the question" in step)
-        found[step] += count * ("repeats the question" not in step)
+        found["repeated" if "repeats the question" in step else step] += count
     return {name: count for name, count in found.items() if count}
 
 
@@ -85,7 +76,7 @@ def comparison_chart(sets: Sequence[GeneratedSet]) -> Spec:
 
 def _shares(what: str, rows: Mapping[str, Mapping[str, int]]) -> Spec | None:
     """Return stacked bars of the rows that count something, or None."""
-    rows = {f"{name} (n={n:,})": held for name, held in rows.items() if (n := sum(held.values()))}
+    rows = {f"{name} (n={n:,})": row for name, row in rows.items() if (n := sum(row.values()))}
     return bars_chart(what, rows, shown="count") if rows else None
 
 
@@ -99,15 +90,15 @@ def _ratings(sets: Sequence[GeneratedSet]) -> Spec | None:
             "note": f"({count})" if (count := read.get(name)) is not None else "",
         }
         for one in sets
-        for label, held in one.summary["ratings"].items()
+        for label, ratings in one.summary["ratings"].items()
         for read in [one.summary.get("ratings_read", {}).get(label, {})]
-        for name, rating in held.items()
+        for name, rating in ratings.items()
     ]
     return heat_map("Mean critique ratings", cells, low=1, high=5) if cells else None
 
 
 def _costs(sets: Sequence[GeneratedSet]) -> Spec:
-    """Return one bar per set: tokens per kept item; a set without one names its whole cost."""
+    """Return one bar per set: tokens per kept item, or its total cost as text without one."""
     values = [
         {"row": f"{one.name}: {_cost(one.summary)}", "tokens": one.summary["tokens_per_kept"] or 0}
         for one in sets

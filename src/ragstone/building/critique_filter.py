@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.components.judges.critiques import CRITIQUES, Critiques
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.schemas import queries_to_table
-from ragstone.data.table_builder import qrels
+from ragstone.data.table_builder import judgements
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Services
 
@@ -40,7 +40,7 @@ class Rated:
             "query_id": self.query_id,
             "kept": not self.reason,
             "reason": self.reason,
-            "ratings": dict(self.ratings),
+            "ratings": self.ratings,
             "notes": self.notes,
         }
 
@@ -81,7 +81,7 @@ def rate(
     services: Services,
     *,
     thresholds: Mapping[str, float],
-    label: str = "taxonomy",
+    label: str,
 ) -> list[Rated]:
     """Return each query with its ratings, in order.
 
@@ -91,11 +91,7 @@ def rate(
         services: with the way to models.
         thresholds: critique -> minimum rating of a query that is kept.
         label: name of the queries' label that groups the means.
-
-    Raises:
-        ConfigError: a threshold is for an unknown critique.
     """
-    check_thresholds(thresholds)
     found = []
     for item, verdict in zip(items, critics.verdicts(items, services), strict=True):
         ratings = ratings_of(verdict)
@@ -109,12 +105,9 @@ def kept_dataset(dataset: Dataset, rated: Sequence[Rated]) -> Dataset:
     """Return the data set of the queries that are kept, with their judgements."""
     ids = {one.query_id for one in rated if not one.reason}
     queries = [query for query in dataset.queries if query.query_id in ids]
-    builder = qrels()
-    for query_id, grades in dataset.qrels.items():
-        for passage_id, grade in grades.items():
-            if query_id in ids:
-                builder.add((query_id, passage_id, grade))
-    return replace(dataset, query_table=queries_to_table(queries), qrel_table=builder.finish())
+    judged = {(q, p): n for q, held in dataset.qrels.items() if q in ids for p, n in held.items()}
+    table = queries_to_table(queries)
+    return replace(dataset, query_table=table, qrel_table=judgements(judged))
 
 
 def profile(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from ragstone.building.few_shot import KINDS
 from ragstone.building.prompts import Prompts
 from ragstone.building.reply_parsing import Rejected, check_whole
 from ragstone.calls.types import Failure, Outcome, Request
@@ -42,7 +43,7 @@ class Draft:
     """One query about one passage or several."""
 
     strategy: str
-    asked: str
+    asked_label: str
     """The label that the query should have."""
     passages: tuple[Passage, ...]
     theme: str = ""
@@ -51,15 +52,15 @@ class Draft:
     """The source of the question; for statement extraction also its answer."""
     question: str = ""
     answer: str = ""
-    obtained: str = ""
-    """The labeller's label; `asked` if there is no labeller."""
+    obtained_label: str = ""
+    """The labeller's label; `asked_label` if there is no labeller."""
     ratings: dict[str, float] = field(default_factory=dict)
     """Critique -> rating from 1 to 5; unreadable ratings are left out."""
     reason: str = ""
     """Why the draft is rejected; empty if it is not."""
     notes: list[str] = field(default_factory=list)
     """Remarks for a reader of the file of items."""
-    made: tuple[Passage, ...] = ()
+    made_passages: tuple[Passage, ...] = ()
     """Passages that were written for the query and belong in the corpus."""
     labels: dict[str, str] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
@@ -69,27 +70,35 @@ class Draft:
     @property
     def item_id(self) -> str:
         """A digest of strategy, label, passages, question and answer."""
-        parts = [self.strategy, self.asked, *(p.passage_id for p in self.passages)]
+        parts = [self.strategy, self.asked_label, *(p.passage_id for p in self.passages)]
         text = "\n".join([*parts, self.question, self.answer])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
-    def relevant(self) -> tuple[Passage, ...]:
-        """The passages that answer the query: those made for it, or else its sources."""
-        return () if self.asked == "unanswerable" else self.made or self.passages
+    def values(self) -> dict[str, str]:
+        """The variables of prompts."""
+        first, *others = [passage.full_text for passage in self.passages]
+        return {
+            **{name: getattr(self, name) for name in ("theme", "statement", "question", "answer")},
+            "passage": first,
+            "first": first,
+            "second": "".join(others[:1]),
+            "facts": "\n".join(f"- {fact}" for fact in self.facts),
+            "link": self.labels.get("link", ""),
+        }
 
     @property
-    def tokens(self) -> int:
-        """Prompt and completion tokens of all steps."""
-        return sum(step.tokens_in + step.tokens_out for step in self.steps)
+    def relevant(self) -> tuple[Passage, ...]:
+        """The passages that answer the query: those made for it, or else its sources."""
+        return () if self.asked_label == "unanswerable" else self.made_passages or self.passages
 
     def query(self) -> Query:
         """Return the query of the data set."""
         labels: Mapping[str, Any] = {
-            "taxonomy": self.obtained or self.asked,
-            "asked_label": self.asked,
+            "taxonomy": self.obtained_label or self.asked_label,
+            "asked_label": self.asked_label,
             "strategy": self.strategy,
-            "answerability": "unanswerable" if self.asked == "unanswerable" else "answerable",
+            "answerability": "unanswerable" if self.asked_label == "unanswerable" else "answerable",
             **self.labels,
         }
         return Query(
@@ -101,27 +110,15 @@ class Draft:
         return {
             "item_id": self.item_id,
             "kept": not self.reason,
-            "reason": self.reason,
-            "notes": self.notes,
-            "strategy": self.strategy,
             "model": model,
-            "asked_label": self.asked,
-            "obtained_label": self.obtained,
-            "question": self.question,
-            "answer": self.answer,
-            "theme": self.theme,
-            "facts": self.facts,
-            "statement": self.statement,
-            "ratings": self.ratings,
-            "labels": self.labels,
+            **{one.name: getattr(self, one.name) for one in fields(self)},
             "passages": [{"passage_id": p.passage_id, "text": p.full_text} for p in self.passages],
-            "made_passages": [{"passage_id": p.passage_id, "text": p.text} for p in self.made],
-            "steps": self.steps,
-            "judging": self.judging,
+            "made_passages": [
+                {"passage_id": p.passage_id, "text": p.text} for p in self.made_passages
+            ],
         }
 
 
-Ask = Callable[[Draft], str]
 Read = Callable[[Draft, str, str], None]
 """Reads a reply into a draft, given the instruction's own words; may raise `Rejected`."""
 
@@ -137,20 +134,27 @@ class Writer:
     """Maximum length of a reply; some steps need one line and have a lower limit."""
 
     def step(
-        self, name: str, drafts: Sequence[Draft], ask: Ask, read: Read, example: Ask | None = None
+        self,
+        name: str,
+        drafts: Sequence[Draft],
+        read: Read,
+        kind: Callable[[Draft], str] = lambda _: "",
     ) -> None:
         """Ask the model about each draft that is not rejected, and read its reply.
 
         Args:
             name: name of the prompt.
             drafts: rejected ones are skipped.
-            ask: returns the prompt of a draft.
             read: reads the reply into the draft.
-            example: returns the key of the example to show, if it is not the name.
+            kind: returns the label that the prompt asks for, if the prompt has the variable `kind`.
         """
         live = [draft for draft in drafts if not draft.reason]
-        keys = [example(draft) if example else name for draft in live]
-        prompts = [ask(draft) for draft in live]
+        kinds = [kind(draft) for draft in live]
+        keys = [f"{name}/{label}" if label else name for label in kinds]
+        prompts = [
+            self.prompts.render(name, **draft.values, kind=KINDS.get(label, ""))
+            for draft, label in zip(live, kinds, strict=True)
+        ]
         limit = min(self.max_tokens, _ONE_LINE.get(name, self.max_tokens))
         backend = self.model.with_sampling(max_tokens=limit, stop=())
         requests = [

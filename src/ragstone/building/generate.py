@@ -10,14 +10,15 @@ after an interruption the same command resumes, and a repetition has the same re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from ragstone.building.critique_filter import below, profile, ratings_of
+from ragstone.building.critique_filter import below, check_thresholds, profile, ratings_of
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.passages import Usable, usable
-from ragstone.building.strategies import STRATEGIES, Strategy, Unit
+from ragstone.building.strategies import STRATEGIES, Unit
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
@@ -25,13 +26,14 @@ from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Services
 from ragstone.text.normalise import pieces
-from ragstone.types import Query
 
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
 _SAME_QUESTION: Final = 0.9
 _UNANSWERABLE: Final = "unanswerable"
+_HOW_MADE: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
+"""Labels of how a query was made, which a labeller can only confirm or contradict."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,6 @@ class Plan:
         seed: seed of the order in which passages are used.
         rounds: maximum number of rounds; each asks for the missing queries, with unused passages.
         per_passage: maximum number of queries per passage.
-        least_words: minimum length of a passage, in words.
-        most_characters: maximum length of a passage, in characters.
         thresholds: critique -> minimum rating (1 to 5) of a query that is kept.
     """
 
@@ -56,12 +56,10 @@ class Plan:
     seed: int = 0
     rounds: int = limits.GENERATION_ROUNDS
     per_passage: int = 1
-    least_words: int = limits.MIN_PASSAGE_WORDS
-    most_characters: int = limits.MAX_PASSAGE_CHARACTERS
     thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a plan that no strategy can meet."""
+        """Raise `ConfigError` if no strategy can meet the plan."""
         if self.strategy not in STRATEGIES:
             raise ConfigError(
                 f"unknown strategy {self.strategy!r}{did_you_mean(self.strategy, STRATEGIES)}"
@@ -77,6 +75,7 @@ class Plan:
             raise ConfigError("count, rounds and per_passage start at 1")
         if self.mix and (min(self.mix.values()) < 0 or not sum(self.mix.values())):
             raise ConfigError(f"the shares of a mix are positive, found {dict(self.mix)}")
+        check_thresholds(self.thresholds)
 
     @property
     def wanted(self) -> dict[str, int]:
@@ -113,28 +112,28 @@ class Generated:
     def shortfall(self) -> dict[str, str]:
         """Label -> why it has too few queries; without the labels that have enough."""
         found = {}
-        kept = Counter(draft.obtained for draft in self.kept)
+        kept = Counter(draft.obtained_label for draft in self.kept)
         for label, wanted in self.plan.wanted.items():
             if kept[label] >= wanted:
                 continue
-            tried = [draft for draft in self.drafts if draft.asked == label]
-            why = Counter(filter(None, map(rejection, tried)))
+            tried = [draft for draft in self.drafts if draft.asked_label == label]
+            why = Counter(filter(None, map(_rejection, tried)))
             shown = why.most_common(limits.MAX_SHORTFALL_REASONS)
-            most = ", ".join(f"{reason} ({n})" for reason, n in shown)
-            left = "" if self.passages.passages else "no passage is usable; "
-            found[label] = (
-                f"{kept[label]} of {wanted}: {left}{len(tried)} were tried"
-                + (f"; {most}" if most else "")
-                + self._used_up(tried)
-            )
+            facts = [
+                *([] if self.passages.passages else ["no passage is usable"]),
+                f"{len(tried)} were tried",
+                *([", ".join(f"{reason} ({n})" for reason, n in shown)] if shown else []),
+                self._used_up(tried),
+            ]
+            found[label] = f"{kept[label]} of {wanted}: {'; '.join(facts)}"
         return found
 
     def _used_up(self, tried: Sequence[Draft]) -> str:
         used = len({p.passage_id for draft in self.drafts for p in draft.passages})
         room = len(self.passages.passages) * self.plan.per_passage
         if len(self.drafts) >= room or (used and used == len(self.passages.passages)):
-            return f"; all {len(self.passages.passages)} usable passages were used"
-        return f"; {self.plan.rounds} rounds were made" if tried else "; no unit was left for it"
+            return f"all {len(self.passages.passages)} usable passages were used"
+        return f"{self.plan.rounds} rounds were made" if tried else "no unit was left for it"
 
     def summary(self) -> dict[str, Any]:
         """Return counts, reasons, cost, and ratings per label."""
@@ -142,42 +141,42 @@ class Generated:
         steps = [step for draft in self.drafts for step in draft.steps]
         tokens = sum(step.tokens_in + step.tokens_out for step in steps)
         judging = sum((draft.judging for draft in self.drafts), Cost())
-        means, read = profile([(d.obtained or d.asked, d.ratings) for d in self.drafts])
-        in_all = tokens + judging.tokens_in + judging.tokens_out
+        judged = judging.tokens_in + judging.tokens_out
+        means, read = profile([(d.obtained_label or d.asked_label, d.ratings) for d in self.drafts])
         return {
             "strategy": self.plan.strategy,
             "model": self.model,
             "wanted": self.plan.wanted,
-            "kept": dict(Counter(draft.obtained for draft in kept)),
+            "kept": dict(Counter(draft.obtained_label for draft in kept)),
             "shortfall": self.shortfall,
             "tried": len(self.drafts),
             "rejected": dict(Counter(d.reason for d in self.drafts if d.reason).most_common()),
-            "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained]),
+            "asked_against_obtained": _crossed([d for d in self.drafts if d.obtained_label]),
             "ratings": means,
             "ratings_read": read,
-            "passages_refused": dict(self.passages.reasons.most_common()),
+            "passages_refused": dict(Counter(self.passages.refused.values()).most_common()),
             "passages_usable": len(self.passages.passages),
             "calls": len(steps),
             "tokens": tokens,
             "calls_judging": judging.calls,
-            "tokens_judging": judging.tokens_in + judging.tokens_out,
+            "tokens_judging": judged,
             "calls_per_kept": len(steps) / len(kept) if kept else None,
             "tokens_per_kept": tokens / len(kept) if kept else None,
-            "tokens_per_kept_in_all": in_all / len(kept) if kept else None,
+            "tokens_per_kept_in_all": (tokens + judged) / len(kept) if kept else None,
         }
 
 
-def rejection(draft: Draft) -> str:
+def _rejection(draft: Draft) -> str:
     """Return why a draft does not count for its label, or ""."""
-    if draft.reason or draft.obtained == draft.asked:
+    if draft.reason or draft.obtained_label == draft.asked_label:
         return draft.reason
-    return f"labelled {draft.obtained}"
+    return f"labelled {draft.obtained_label}"
 
 
 def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for draft in drafts:
-        found.setdefault(draft.asked, Counter())[draft.obtained] += 1
+        found.setdefault(draft.asked_label, Counter())[draft.obtained_label] += 1
     return {asked: dict(counts) for asked, counts in found.items()}
 
 
@@ -200,14 +199,10 @@ def generate(
         critics: rates each query; see `Plan.thresholds`.
     """
     strategy = STRATEGIES[plan.strategy]
-    passages = usable(
-        corpus,
-        in_language=writer.prompts.language,
-        least_words=plan.least_words,
-        most_characters=plan.most_characters,
-    )
+    passages = usable(corpus, in_language=writer.prompts.language)
     made = Generated(plan, writer.model.endpoint.model, [], passages)
-    queue = _queue(strategy, passages, plan)
+    units = strategy.units(passages.passages, plan.seed)
+    queue = iter([unit for _ in range(plan.per_passage) for unit in units])
     for _ in range(plan.rounds):
         batch = _next(made, queue)
         if not batch:
@@ -220,22 +215,14 @@ def generate(
     return made
 
 
-def _queue(strategy: Strategy, passages: Usable, plan: Plan) -> list[Unit]:
-    """Return the units in reverse order of use: all of them once, `per_passage` times."""
-    units = strategy.units(passages.passages, plan.seed)
-    return [unit for _ in range(plan.per_passage) for unit in units][::-1]
-
-
-def _next(made: Generated, queue: list[Unit]) -> list[Draft]:
-    """Return a draft per missing query, as long as units are left."""
-    kept = Counter(draft.obtained for draft in made.kept)
-    batch: list[Draft] = []
-    for label, wanted in made.plan.wanted.items():
-        for _ in range(wanted - kept[label]):
-            if not queue:
-                return batch
-            batch.append(Draft(made.plan.strategy, label, queue.pop()))
-    return batch
+def _next(made: Generated, queue: Iterator[Unit]) -> list[Draft]:
+    """Return a draft per missing query, as long as there are units."""
+    kept = Counter(draft.obtained_label for draft in made.kept)
+    return [
+        Draft(made.plan.strategy, label, unit)
+        for label, wanted in made.plan.wanted.items()
+        for unit in islice(queue, max(wanted - kept[label], 0))
+    ]
 
 
 def _reject_repeats(drafts: Sequence[Draft]) -> None:
@@ -255,39 +242,27 @@ def _reject_repeats(drafts: Sequence[Draft]) -> None:
 
 
 def _item(draft: Draft) -> Item:
-    answers = (draft.answer,) if draft.answer else ()
-    texts = tuple(passage.full_text for passage in draft.made or draft.passages)
-    return Item(Query(draft.item_id, draft.question, answers), draft.answer, texts)
+    texts = tuple(passage.full_text for passage in draft.made_passages or draft.passages)
+    return Item(draft.query(), draft.answer, texts)
 
 
 def _label(drafts: Sequence[Draft], labeller: VerdictJudge | None, services: Services) -> None:
+    for draft in drafts:
+        draft.obtained_label = draft.asked_label
     if labeller is None:
-        for draft in drafts:
-            draft.obtained = draft.asked
         return
     verdicts = labeller.verdicts([_item(draft) for draft in drafts], services)
     for draft, verdict in zip(drafts, verdicts, strict=True):
         draft.judging += verdict.cost
         if not verdict.label:
-            draft.obtained = draft.asked
             draft.notes.append(f"not labelled: {verdict.reason}")
-        elif draft.asked in _OF_THEIR_OWN:
-            _confirm(draft, verdict.label)
+            continue
+        if draft.asked_label in _HOW_MADE:
+            draft.labels["labeller"] = verdict.label
         else:
-            draft.obtained = verdict.label
-            if verdict.label == _UNANSWERABLE:
-                draft.reason = "label: the labeller calls it unanswerable"
-
-
-_OF_THEIR_OWN: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
-"""Labels of how a query was made, which a labeller can only confirm or contradict."""
-
-
-def _confirm(draft: Draft, label: str) -> None:
-    draft.obtained = draft.asked
-    draft.labels["labeller"] = label
-    if (label == _UNANSWERABLE) != (draft.asked == _UNANSWERABLE):
-        draft.reason = f"label: the labeller calls it {label}"
+            draft.obtained_label = verdict.label
+        if (verdict.label == _UNANSWERABLE) != (draft.asked_label == _UNANSWERABLE):
+            draft.reason = f"label: the labeller calls it {verdict.label}"
 
 
 def _rate(

@@ -13,16 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragstone.building.label_files import SEPARATOR
+from ragstone.building.own_files import read_model
 from ragstone.components.judges.judge_calls import JudgeCall
 from ragstone.components.judges.list_schemas import Numbered
 from ragstone.components.judges.llm_base import ModelJudge, user_template
 from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.components.judges.verdict_schemas import Choice, VerdictSchema
 from ragstone.core import limits
-from ragstone.core.parsing import read_yaml
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -68,12 +68,7 @@ def load_taxonomy(written: str) -> TaxonomyFile:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.yaml")))
         raise ConfigError(f"no taxonomy {written!r}: name a YAML file, or one of: {known}")
-    try:
-        return TaxonomyFile.model_validate(read_yaml(path, "taxonomy"))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{path}: {key}: {first['msg'].lower()}") from error
+    return read_model(path, "taxonomy", TaxonomyFile)
 
 
 @dataclass(frozen=True)

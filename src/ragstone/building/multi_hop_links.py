@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
@@ -15,20 +14,11 @@ _NAME: Final = re.compile(
     r"\b[^\W\d_a-z][\w'\u2019-]+(?:\s+(?:of|de|van)?\s*[^\W\d_a-z][\w'\u2019-]+)*"
 )
 _RARE: Final = 4
-"""Passages that contain a rare name, at most; a frequent name does not link two passages."""
+"""Maximum number of passages with a name that links two of them."""
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n]\s*[\"'“(]*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Two passages, and the longest rare name that both contain."""
-
-    first: Passage
-    second: Passage
-    name: str
-
-
-def linked(passages: Sequence[Passage]) -> list[Link]:
+def linked(passages: Sequence[Passage]) -> list[tuple[Passage, Passage, str]]:
     """Return the pairs with a common name that occurs in at most four of the passages.
 
     The passages of a pair are from different documents, if the documents are known. Each pair
@@ -37,7 +27,7 @@ def linked(passages: Sequence[Passage]) -> list[Link]:
 
     >>> a = Passage("1", "In May the Ardent Bell sank.", document_id="x")
     >>> b = Passage("2", "Nobody saw the Ardent Bell again.", document_id="y")
-    >>> [(link.first.passage_id, link.name) for link in linked([a, b])]
+    >>> [(one.passage_id, name) for one, _, name in linked([a, b])]
     [('1', 'Ardent Bell')]
     """
     holders: dict[str, list[int]] = {}
@@ -48,9 +38,10 @@ def linked(passages: Sequence[Passage]) -> list[Link]:
     for name, places in holders.items():
         if 1 < len(places) <= _RARE:
             for pair in combinations(places, 2):
-                if _apart(passages[pair[0]], passages[pair[1]]):
+                one, other = (passages[place].document_id for place in pair)
+                if not one or one != other:
                     found[pair] = max(found.get(pair, ""), name, key=len)
-    return [Link(passages[a], passages[b], name) for (a, b), name in sorted(found.items())]
+    return [(passages[a], passages[b], name) for (a, b), name in sorted(found.items())]
 
 
 def _names(text: str) -> Iterable[str]:
@@ -62,7 +53,3 @@ def _names(text: str) -> Iterable[str]:
         # One capitalised word that begins a sentence may be any word.
         if (len(words) > 1 or (words and not starts)) and words[0][0].isupper():
             yield " ".join(words)
-
-
-def _apart(one: Passage, other: Passage) -> bool:
-    return not one.document_id or one.document_id != other.document_id

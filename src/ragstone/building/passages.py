@@ -1,9 +1,8 @@
-"""The passages of a corpus that are usable for a test set, and why the others are not."""
+"""The passages of a corpus that are usable for a test set, and the reasons against the others."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -27,54 +26,39 @@ _ANY: Final = "any"
 
 @dataclass(frozen=True)
 class Usable:
-    """Usable passages, and the ids of the others with the reason."""
+    """Usable passages, and the refused ones."""
 
     passages: list[Passage]
     refused: dict[str, str]
-
-    @property
-    def reasons(self) -> Counter[str]:
-        """Reason -> passages refused for it."""
-        return Counter(self.refused.values())
+    """Passage id -> reason."""
 
 
-def usable(
-    corpus: Corpus,
-    *,
-    in_language: str,
-    least_words: int = limits.MIN_PASSAGE_WORDS,
-    most_characters: int = limits.MAX_PASSAGE_CHARACTERS,
-) -> Usable:
-    """Divide the passages of a corpus into usable and refused ones.
+def usable(corpus: Corpus, *, in_language: str) -> Usable:
+    """Divide the passages of a corpus into usable and refused ones, each with the reason.
 
-    Args:
-        corpus: the passages; each refused one has a reason.
-        in_language: language of the prompts ("English"); "any" accepts every passage.
-        least_words: minimum length of a passage, in words.
-        most_characters: maximum length of a passage; the default is Know Your RAG's.
+    `in_language` is the language of the prompts ("English"); "any" accepts every passage. The
+    maximum length of a passage is Know Your RAG's.
     """
     kept: list[Passage] = []
     refused: dict[str, str] = {}
     seen: set[str] = set()
     for passage in corpus:
-        reasons = _reasons(passage, in_language, least_words, most_characters)
-        reason = next(reasons, "") or (
-            "its text is a duplicate" if squeezed(passage.text) in seen else ""
-        )
-        if reason:
-            refused[passage.passage_id] = reason
+        text = squeezed(passage.text)
+        reason = next(_reasons(passage, in_language), "")
+        if reason or text in seen:
+            refused[passage.passage_id] = reason or "its text is a duplicate"
         else:
-            seen.add(squeezed(passage.text))
+            seen.add(text)
             kept.append(passage)
     return Usable(kept, refused)
 
 
-def _reasons(passage: Passage, wanted: str, least_words: int, most: int) -> Iterator[str]:
-    text = passage.text
+def _reasons(passage: Passage, wanted: str) -> Iterator[str]:
+    text, least, most = passage.text, limits.MIN_PASSAGE_WORDS, limits.MAX_PASSAGE_CHARACTERS
     if not text.strip():
         yield "it is empty"
-    if len(pieces(text)) < least_words:
-        yield f"it has fewer than {least_words} words"
+    if len(pieces(text)) < least:
+        yield f"it has fewer than {least} words"
     if len(text) > most:
         yield f"it has more than {most:,} characters"
     if is_table_or_code(text):

@@ -7,14 +7,16 @@ Each is a template with named variables (`ragstone.core.prompts`). The tasks are
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import ClassVar, Final
 
-from ragstone.building.few_shot import REPLY, Example, examples
-from ragstone.core.parsing import read_yaml
+from pydantic import ConfigDict
+
+from ragstone.building.few_shot import EXAMPLES, REPLY, Example
+from ragstone.building.own_files import read_model
 from ragstone.core.prompts import Template
-from ragstone.errors import ConfigError, did_you_mean
+from ragstone.errors import ConfigError
 from ragstone.types import ChatMessage
 
 _PAIR: Final = 'Reply with one JSON object and nothing else: {{"question": "...", "answer": "..."}}'
@@ -24,20 +26,16 @@ _ASKED: Final = (
 )
 _LIST: Final = 'Put each on a line of its own that begins with "- ", and write nothing else.'
 
-KINDS: Final = {
-    "fact_single": "a single fact that the passage states, in a few words",
-    "summary": "made of several things that the passage states in different places",
-    "reasoning": "something that the passage does not state but that follows from it",
-}
-"""Label -> its description in the single prompt."""
-_ENGLISH: Final = "English"
+ENGLISH: Final = "English"
 
 
 @dataclass(frozen=True)
 class Prompts:
     """The templates, and their language, which must be that of the passages."""
 
-    language: str = _ENGLISH
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    language: str = ENGLISH
     single: str = (
         "Passage:\n{passage}\n\nWrite one question that this passage answers, and the answer. "
         f"The answer must be {{kind}}. {_ASKED} {_PAIR}"
@@ -90,8 +88,7 @@ class Prompts:
         "Write one question that can only be answered by reading both, and its short answer. "
         f"{_ASKED} {_PAIR}"
     )
-
-    examples: Mapping[str, Example] = field(default_factory=lambda: examples(KINDS))
+    examples: Mapping[str, Example] = field(default_factory=lambda: EXAMPLES)
     """Name of a prompt, or name/label -> an example that precedes the prompt as an earlier turn."""
 
     def __post_init__(self) -> None:
@@ -105,13 +102,12 @@ class Prompts:
                     f"prompt {name!r}: the variable {{{wrong}}} {problem}; it has exactly "
                     f"{', '.join(f'{{{v}}}' for v in sorted(needed))}"
                 )
-
         for key, values in self.examples.items():
-            wanted = _VARIABLES.get(key.partition("/")[0], set()) | {REPLY}
-            if wanted != values.keys():
+            needed = _VARIABLES.get(key.partition("/")[0], frozenset()) | {REPLY}
+            if needed != values.keys():
                 raise ConfigError(
-                    f"prompts: the example {key!r} has {', '.join(sorted(values))}; one of a "
-                    f"prompt has its variables and a reply: {', '.join(sorted(wanted))}"
+                    f"prompts: the example {key!r} has {', '.join(sorted(values))}; an example "
+                    f"has the prompt's variables and a reply: {', '.join(sorted(needed))}"
                 )
 
     def render(self, name: str, **values: str) -> str:
@@ -128,50 +124,24 @@ class Prompts:
         return ("user", prompt), ("assistant", values[REPLY])
 
 
-_VARIABLES: Final = {
-    "single": {"passage", "kind"},
-    "theme": {"passage"},
-    "facts": {"theme", "passage"},
-    "summaries": {"theme", "facts"},
-    "conclusions": {"theme", "facts"},
-    "question": {"theme", "statement"},
-    "reasoning": {"passage", "question", "answer"},
-    "constraint": {"passage", "question", "answer"},
-    "near_miss": {"passage"},
-    "counterfactual": {"question", "answer"},
-    "multi_hop": {"first", "second", "link"},
+_VARIABLES: Final[Mapping[str, frozenset[str]]] = {
+    one.name: Template(str(one.default)).variables
+    for one in fields(Prompts)
+    if one.name not in {"language", "examples"}
 }
+"""Prompt -> the variables of the built-in one, which every other one has too."""
 
 
 def load_prompts(path: Path | None) -> Prompts:
-    """Return the prompts of a YAML file, with the built-in ones for those that it leaves out.
+    """Return the prompts of a YAML file; a prompt that is not in the file is the built-in one.
 
-    Prompts in another language than English have only the examples of the file.
+    If the language is not English, there are only the examples of the file.
 
     Raises:
         ConfigError: the file cannot be read, or a key or a variable is unknown or missing.
     """
     if path is None:
         return Prompts()
-    document = read_yaml(path, "prompts")
-    known = [f.name for f in fields(Prompts)]
-    if not isinstance(document, dict):
-        raise ConfigError(f"{path}: expected names of prompts with their texts: {', '.join(known)}")
-    for key in sorted(set(map(str, document)) - set(known)):
-        raise ConfigError(f"{path}: unknown prompt {key!r}{did_you_mean(key, known)}")
-    if document.get("language", _ENGLISH) != _ENGLISH:
-        document.setdefault("examples", {})
-    _check_texts(path, document)
-    return Prompts(**document)
-
-
-def _check_texts(path: Path, document: Mapping[str, Any]) -> None:
-    texts = {name: value for name, value in document.items() if name != "examples"}
-    shown = document.get("examples", {})
-    if not isinstance(shown, dict) or not all(isinstance(v, dict) for v in shown.values()):
-        raise ConfigError(f"{path}: examples: expected names of prompts with variables and a reply")
-    for key, values in shown.items():
-        texts |= {f"examples: {key}: {name}": value for name, value in values.items()}
-    for name, value in texts.items():
-        if not isinstance(value, str):
-            raise ConfigError(f"{path}: {name}: expected a text, found {value!r}")
+    made = read_model(path, "prompts", Prompts)
+    is_foreign = made.language != ENGLISH and made.examples is EXAMPLES
+    return replace(made, examples={}) if is_foreign else made

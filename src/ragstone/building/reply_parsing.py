@@ -1,4 +1,4 @@
-"""Parsing a writer's replies: lists, questions, pairs; and why a reply is rejected."""
+"""Parsing a writer's replies: lists, questions, pairs; and the reasons to reject a reply."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ _OF_THE_PASSAGE: Final = re.compile(
 )
 _OBJECT: Final = re.compile(r"\{[^{}]*\}", re.DOTALL)
 _PAIR_LINES: Final = re.compile(
-    r"question\W*:\s*(?P<question>.+?)\s*\n+\W*answer\W*:\s*(?P<answer>.+)",
-    re.IGNORECASE | re.DOTALL,
+    r"question\W*:\s*(.+?)\s*\n+\W*answer\W*:\s*(.+)", re.IGNORECASE | re.DOTALL
 )
 _TEXT: Final = r'"((?:[^"\\]|\\.)*)"'
 _LOOSE_PAIR: Final = re.compile(rf'"question"\s*:\s*{_TEXT}\s*,\s*"answer"\s*:\s*{_TEXT}')
@@ -45,12 +44,14 @@ _THOUGHT: Final = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _WORDS: Final = re.compile(r"\w+")
 _ECHO_WORDS: Final = 8
 _LOOP_WORDS: Final = 4
+"""Length of a repeated run of words."""
+_LOOPS_IN_QUESTION: Final = 2
 _LOOPS_IN_ANSWER: Final = 3
 _LEAST_STATEMENT: Final = 3
 
 
 class Rejected(ValueError):
-    """A reply is not used; the message has the reason."""
+    """A reply is rejected; the message is the reason."""
 
 
 def plain(reply: str) -> str:
@@ -119,20 +120,14 @@ def read_question(reply: str, prompt: str) -> str:
 
 def checked_question(question: str, prompt: str) -> str:
     """Return a question that a stranger could ask; raise `Rejected` for any other text."""
-    if not _WORDS.search(question):
-        raise Rejected("the question is empty")
-    if _echoes(question, prompt) or contains(pieces(prompt), pieces(question)):
+    _check_text("question", question, prompt)
+    if contains(pieces(prompt), pieces(question)):
         raise Rejected("the model repeated the prompt")
-    if refusal(question):
-        raise Rejected("the model refused")
     if not (_QUESTION_END.search(question) or _QUESTION_WORD.match(question)):
         raise Rejected("it is not a question")
     if len(question.split()) > limits.MAX_QUESTION_WORDS:
         raise Rejected(f"the question has more than {limits.MAX_QUESTION_WORDS} words")
-    if _OF_THE_PASSAGE.search(question):
-        raise Rejected("the question mentions the passage")
-    if _loops(question, 2):
-        raise Rejected("the question repeats its own words")
+    _check_wording("question", question, _LOOPS_IN_QUESTION)
     return question
 
 
@@ -150,15 +145,12 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
         raise Rejected("the reply is empty")
     if any(_echoes(line, prompt) for line in text.splitlines()):
         raise Rejected("the model repeated the prompt")
-    pair = _last_object(text)
-    match = _PAIR_LINES.search(text)
-    loose = _LOOSE_PAIR.search(text)
-    if pair is not None:
+    if pair := _last_object(text):
         question, answer = str(pair["question"]), str(pair["answer"])
-    elif loose:
+    elif loose := _LOOSE_PAIR.search(text):
         question, answer = loose[1], loose[2]
-    elif match:
-        question, answer = match["question"], match["answer"].splitlines()[0]
+    elif lines := _PAIR_LINES.search(text):
+        question, answer = lines[1], lines[2].splitlines()[0]
     elif refusal(text):
         raise Rejected("the model refused")
     else:
@@ -168,17 +160,27 @@ def read_pair(reply: str, prompt: str) -> tuple[str, str]:
 
 def checked_answer(answer: str, prompt: str) -> str:
     """Return an answer; raise `Rejected` if it is empty, a refusal or a repetition."""
-    if not _WORDS.search(answer):
-        raise Rejected("the answer is empty")
-    if refusal(answer):
-        raise Rejected("the model refused")
-    if _echoes(answer, prompt):
-        raise Rejected("the model repeated the prompt")
-    if _OF_THE_PASSAGE.search(answer):
-        raise Rejected("the answer mentions the passage")
-    if _loops(answer, _LOOPS_IN_ANSWER):
-        raise Rejected("the answer repeats its own words")
+    _check_text("answer", answer, prompt)
+    _check_wording("answer", answer, _LOOPS_IN_ANSWER)
     return answer
+
+
+def _check_text(name: str, text: str, prompt: str) -> None:
+    if not _WORDS.search(text):
+        raise Rejected(f"the {name} is empty")
+    if _echoes(text, prompt):
+        raise Rejected("the model repeated the prompt")
+    if refusal(text):
+        raise Rejected("the model refused")
+
+
+def _check_wording(name: str, text: str, loops: int) -> None:
+    if _OF_THE_PASSAGE.search(text):
+        raise Rejected(f"the {name} mentions the passage")
+    words = pieces(text)
+    runs = Counter(zip(*(words[i:] for i in range(_LOOP_WORDS)), strict=False))
+    if max(runs.values(), default=0) >= loops:
+        raise Rejected(f"the {name} repeats its own words")
 
 
 def check_whole(question: str) -> None:
@@ -219,13 +221,6 @@ def _bare(line: str) -> str:
     text = _MARKER.sub("", line.strip()).strip()
     text = _LEAD.sub("", text).strip()
     return text.strip('*_`"“”[]').strip()
-
-
-def _loops(text: str, least: int) -> bool:
-    """Return whether any four words in a row occur at least `least` times in a text."""
-    words = pieces(text)
-    runs = Counter(zip(*(words[i:] for i in range(_LOOP_WORDS)), strict=False))
-    return max(runs.values(), default=0) >= least
 
 
 def _echoes(text: str, prompt: str) -> bool:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import Final
 
 from ragstone.building.draft import Draft, Writer
 from ragstone.building.multi_hop_links import linked
-from ragstone.building.prompts import KINDS
 from ragstone.building.reply_parsing import (
     Rejected,
     check_grounded,
@@ -29,80 +28,54 @@ from ragstone.text.normalise import pieces
 from ragstone.types import Passage
 
 Unit = tuple[Passage, ...]
+"""The passages of one query."""
 _GROUNDED: Final = 0.5
 _SPAN_WORDS: Final = 8
 
 
+def _single_passages(passages: Sequence[Passage]) -> list[Unit]:
+    return [(passage,) for passage in passages]
+
+
+@dataclass(frozen=True)
 class Strategy:
     """A way of writing queries."""
 
-    labels: ClassVar[tuple[str, ...]]
+    labels: tuple[str, ...]
     """The labels of its queries, the usual one first."""
+    write: Callable[[Sequence[Draft], Writer], None]
+    """Writes the drafts' questions and answers, or the reasons why there are none."""
+    all_units: Callable[[Sequence[Passage]], list[Unit]] = _single_passages
 
     def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return the passages of each query, in order of use: by default one, in random order."""
-        order = random.Random(seed).sample(list(passages), len(passages))  # noqa: S311 - not a secret
-        return [(passage,) for passage in order]
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write the drafts' questions and answers, or the reasons why there are none."""
-        raise NotImplementedError
+        """Return the passages of each query, in random order."""
+        units = self.all_units(passages)
+        return random.Random(seed).sample(units, len(units))  # noqa: S311 - not a secret
 
 
-def _text(draft: Draft) -> str:
-    return draft.passages[0].full_text
+def _asked_for(drafts: Sequence[Draft], label: str) -> list[Draft]:
+    return [draft for draft in drafts if draft.asked_label == label]
 
 
 def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
     draft.question, draft.answer = read_pair(reply, prompt)
     check_not_given(draft.question, draft.answer)
-    if draft.asked != "reasoning":
+    if draft.asked_label != "reasoning":
         check_grounded(draft.answer, [p.full_text for p in draft.passages], _GROUNDED)
 
 
-@dataclass(frozen=True)
-class SinglePrompt(Strategy):
-    """One prompt for question and answer, as in cookbooks."""
-
-    labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write question and answer in one call."""
-        writer.step(
-            "single",
-            drafts,
-            lambda d: writer.prompts.render("single", passage=_text(d), kind=KINDS[d.asked]),
-            _take_pair,
-            lambda d: f"single/{d.asked}",
-        )
+def _write_pairs(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write question and answer by one prompt, as in cookbooks."""
+    writer.step("single", drafts, _take_pair, lambda draft: draft.asked_label)
 
 
-@dataclass(frozen=True)
-class Statements(Strategy):
-    """Theme, facts, summaries or conclusions; then the question to one of them."""
-
-    labels: ClassVar[tuple[str, ...]] = ("fact_single", "summary", "reasoning")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write in three calls, four for summaries and conclusions."""
-        show = writer.prompts.render
-        writer.step("theme", drafts, lambda d: show("theme", passage=_text(d)), _take_theme)
-        writer.step(
-            "facts", drafts, lambda d: show("facts", theme=d.theme, passage=_text(d)), _take_facts
-        )
-        for label, name in (("summary", "summaries"), ("reasoning", "conclusions")):
-            writer.step(
-                name,
-                [draft for draft in drafts if draft.asked == label],
-                lambda d, name=name: show(name, theme=d.theme, facts=_bullets(d.facts)),  # type: ignore[misc]
-                _take_combined,
-            )
-        writer.step(
-            "question",
-            drafts,
-            lambda d: show("question", theme=d.theme, statement=d.statement),
-            _take_question,
-        )
+def _write_statements(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write theme, facts, summaries or conclusions; then the question to one of them."""
+    writer.step("theme", drafts, _take_theme)
+    writer.step("facts", drafts, _take_facts)
+    writer.step("summaries", _asked_for(drafts, "summary"), _take_combined)
+    writer.step("conclusions", _asked_for(drafts, "reasoning"), _take_combined)
+    writer.step("question", drafts, _take_question)
 
 
 def _take_theme(draft: Draft, reply: str, prompt: str) -> None:
@@ -116,7 +89,7 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
         if pieces(statement) == title:
             continue
         try:
-            check_grounded(statement, [_text(draft), draft.theme], _GROUNDED)
+            check_grounded(statement, [draft.passages[0].full_text, draft.theme], _GROUNDED)
         except Rejected as error:
             problem = str(error)
         else:
@@ -124,10 +97,10 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
     if not found:
         raise Rejected(f"no statement of the passage: {problem}")
     draft.facts = tuple(found)
-    if draft.asked == "fact_single":
+    if draft.asked_label == "fact_single":
         draft.statement = _chosen(draft, draft.facts)
     elif len(found) < 2:  # noqa: PLR2004 - a combination needs two
-        raise Rejected(f"one fact is not enough for a {draft.asked}")
+        raise Rejected(f"one fact is not enough for a {draft.asked_label}")
 
 
 def _take_combined(draft: Draft, reply: str, prompt: str) -> None:
@@ -144,46 +117,22 @@ def _take_question(draft: Draft, reply: str, prompt: str) -> None:
 
 def _chosen(draft: Draft, statements: Sequence[str]) -> str:
     """Choose one at random, always the same one for a passage and a label."""
-    seed = f"{draft.passages[0].passage_id}\n{draft.asked}"
+    seed = f"{draft.passages[0].passage_id}\n{draft.asked_label}"
     return statements[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(statements)]
 
 
-def _bullets(statements: Sequence[str]) -> str:
-    return "\n".join(f"- {statement}" for statement in statements)
-
-
-@dataclass(frozen=True)
-class Evolution(Strategy):
-    """A simple question, then a harder one from it: with reasoning, or with one more condition.
+def _write_evolution(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write a simple question, then a harder one from it: with reasoning, or one more condition.
 
     After Evol-Instruct (Xu and others, 2023), for questions that one passage answers.
     """
-
-    labels: ClassVar[tuple[str, ...]] = ("reasoning", "fact_single")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write in two calls."""
-        _write_simple(drafts, writer)
-        for label, name in (("reasoning", "reasoning"), ("fact_single", "constraint")):
-            writer.step(
-                name,
-                [draft for draft in drafts if draft.asked == label],
-                lambda d, name=name: writer.prompts.render(  # type: ignore[misc]
-                    name, passage=_text(d), question=d.question, answer=d.answer
-                ),
-                _take_evolved,
-            )
+    _write_simple(drafts, writer)
+    writer.step("reasoning", _asked_for(drafts, "reasoning"), _take_evolved)
+    writer.step("constraint", _asked_for(drafts, "fact_single"), _take_evolved)
 
 
 def _write_simple(drafts: Sequence[Draft], writer: Writer) -> None:
-    kind = KINDS["fact_single"]
-    writer.step(
-        "single",
-        drafts,
-        lambda d: writer.prompts.render("single", passage=_text(d), kind=kind),
-        _take_pair,
-        lambda _: "single/fact_single",
-    )
+    writer.step("single", drafts, _take_pair, lambda _: "fact_single")
 
 
 def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
@@ -194,35 +143,18 @@ def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
         raise Rejected("the question is still the simple one")
 
 
-@dataclass(frozen=True)
-class Adversarial(Strategy):
-    """Questions that the passage only seems to answer, and passages with a changed fact.
+def _write_adversarial(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write questions that the passage only seems to answer, and passages with a changed fact.
 
     A counterfactual passage is the passage with the answer replaced by another one of its kind. The
     query's gold answer is the new one; its label `true_answer` is the old one.
     """
-
-    labels: ClassVar[tuple[str, ...]] = ("unanswerable", "counterfactual")
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write near misses in one call, counterfactuals in two."""
-        near = [draft for draft in drafts if draft.asked == "unanswerable"]
-        writer.step(
-            "near_miss",
-            near,
-            lambda d: writer.prompts.render("near_miss", passage=_text(d)),
-            _take_near_miss,
-        )
-        other = [draft for draft in drafts if draft.asked == "counterfactual"]
-        _write_simple(other, writer)
-        for draft in other:
-            _keep_spans(draft)
-        writer.step(
-            "counterfactual",
-            other,
-            lambda d: writer.prompts.render("counterfactual", question=d.question, answer=d.answer),
-            _take_counterfactual,
-        )
+    writer.step("near_miss", _asked_for(drafts, "unanswerable"), _take_near_miss)
+    other = _asked_for(drafts, "counterfactual")
+    _write_simple(other, writer)
+    for draft in other:
+        _keep_spans(draft)
+    writer.step("counterfactual", other, _take_counterfactual)
 
 
 def _take_near_miss(draft: Draft, reply: str, prompt: str) -> None:
@@ -247,37 +179,22 @@ def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
     if len(new.split()) > 2 * _SPAN_WORDS:
         raise Rejected(f"the other answer has more than {2 * _SPAN_WORDS} words")
     text = passage.text.replace(old, new)
-    draft.made = (replace(passage, passage_id=f"{passage.passage_id}~{draft.item_id}", text=text),)
+    draft.made_passages = (
+        replace(passage, passage_id=f"{passage.passage_id}~{draft.item_id}", text=text),
+    )
     draft.labels |= {"true_answer": old, "counterfactual_of": passage.passage_id}
     draft.statement, draft.answer = text, new
 
 
-@dataclass(frozen=True)
-class MultiHop(Strategy):
-    """One question that needs two passages with a rare name in common."""
+def _linked_pairs(passages: Sequence[Passage]) -> list[Unit]:
+    return [(one, other) for one, other, _ in linked(passages)]
 
-    labels: ClassVar[tuple[str, ...]] = ("multi_hop",)
 
-    def units(self, passages: Sequence[Passage], seed: int) -> list[Unit]:
-        """Return pairs of linked passages of different documents, in random order."""
-        pairs = [(link.first, link.second) for link in linked(passages)]
-        return random.Random(seed).sample(pairs, len(pairs))  # noqa: S311 - not a secret
-
-    def write(self, drafts: Sequence[Draft], writer: Writer) -> None:
-        """Write in one call."""
-        for draft in drafts:
-            draft.labels["link"] = linked(draft.passages)[0].name
-        writer.step(
-            "multi_hop",
-            drafts,
-            lambda d: writer.prompts.render(
-                "multi_hop",
-                first=d.passages[0].full_text,
-                second=d.passages[1].full_text,
-                link=d.labels["link"],
-            ),
-            _take_multi_hop,
-        )
+def _write_multi_hop(drafts: Sequence[Draft], writer: Writer) -> None:
+    """Write one question that needs two passages with a rare name in common."""
+    for draft in drafts:
+        draft.labels["link"] = linked(draft.passages)[0][2]
+    writer.step("multi_hop", drafts, _take_multi_hop)
 
 
 def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
@@ -291,10 +208,11 @@ def _take_multi_hop(draft: Draft, reply: str, prompt: str) -> None:
             )
 
 
+_STATED: Final = ("fact_single", "summary", "reasoning")
 STRATEGIES: Final[Mapping[str, Strategy]] = {
-    "statements": Statements(),
-    "single": SinglePrompt(),
-    "evolution": Evolution(),
-    "adversarial": Adversarial(),
-    "multi-hop": MultiHop(),
+    "statements": Strategy(_STATED, _write_statements),
+    "single": Strategy(_STATED, _write_pairs),
+    "evolution": Strategy(("reasoning", "fact_single"), _write_evolution),
+    "adversarial": Strategy(("unanswerable", "counterfactual"), _write_adversarial),
+    "multi-hop": Strategy(("multi_hop",), _write_multi_hop, _linked_pairs),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import orjson
 
@@ -12,14 +12,9 @@ from ragstone.core.atomic_files import atomic_files
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import qrels
+from ragstone.data.table_builder import judgements
 from ragstone.data.writers.folder import write_dataset
 from ragstone.errors import DatasetError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ragstone.types import Passage
 
 ITEMS: Final = "items.jsonl"
 SUMMARY: Final = "summary.json"
@@ -28,18 +23,15 @@ CALLS: Final = "calls.sqlite"
 
 def generated_dataset(made: Generated, corpus: Corpus, name: str) -> Dataset:
     """Return the data set of the kept queries, with the corpus and the passages made for them."""
-    builder = qrels()
-    for draft in made.kept:
-        for passage in draft.relevant:
-            builder.add((draft.item_id, passage.passage_id, 1))
-    extra: Sequence[Passage] = [passage for draft in made.kept for passage in draft.made]
+    judged = {(draft.item_id, p.passage_id): 1 for draft in made.kept for p in draft.relevant}
+    extra = [passage for draft in made.kept for passage in draft.made_passages]
     whole = Corpus.from_passages([*corpus, *extra]) if extra else corpus
     queries = queries_to_table([draft.query() for draft in made.kept])
-    return Dataset(name, queries, whole, builder.finish())
+    return Dataset(name, queries, whole, judgements(judged))
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `DatasetError` if a folder has files that are not of a generated test set."""
+    """Raise `DatasetError` if a folder has files but is not a generated test set."""
     foreign = sorted(p.name for p in folder.iterdir()) if folder.is_dir() else []
     if foreign and not {ITEMS, CALLS} & set(foreign):
         raise DatasetError(

@@ -18,7 +18,7 @@ import random
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -37,6 +37,7 @@ from ragstone.calls.types import (
     Request,
     ServerAddresses,
     ServerPool,
+    Totals,
     shown_url,
 )
 from ragstone.core import limits
@@ -48,7 +49,7 @@ from ragstone.types import brief
 
 
 @dataclass(frozen=True)
-class Usage:
+class Usage(Totals):
     """Totals over calls. The difference of two readings covers the calls between them."""
 
     asked: int = 0
@@ -63,16 +64,8 @@ class Usage:
     cost: float = 0.0
     """Cost of the replies with a known price, in the currency of the price table."""
 
-    def __sub__(self, earlier: Usage) -> Usage:
-        """Return the usage since an earlier reading."""
-        return Usage(*(getattr(self, f.name) - getattr(earlier, f.name) for f in fields(self)))
 
-    def __add__(self, other: Usage) -> Usage:
-        """Return the sum of both."""
-        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
-
-
-class Calls:
+class Calls(contextlib.AbstractContextManager["Calls"]):
     """Makes model calls for generators, judges, rewriters and labellers.
 
     Args:
@@ -122,10 +115,6 @@ class Calls:
         used = self.usage
         return brief(self, repr(str(self.log.path)), f"{used.asked} asked", f"{used.kept} kept")
 
-    def __enter__(self) -> Self:
-        """Return the calls."""
-        return self
-
     def __exit__(self, *_: object) -> None:
         """Close the connections and the log."""
         self.close()
@@ -143,11 +132,6 @@ class Calls:
         """Totals over the calls so far."""
         with self._lock:
             return self._usage
-
-    def count_kept(self, endpoint: Endpoint, requests: Sequence[Request]) -> int:
-        """Return the number of requests with a reply in the log."""
-        keys = {request.key(endpoint.identity) for request in requests}
-        return len(self.log.replies(sorted(keys)))
 
     def cost(self, endpoint: Endpoint, outcome: Outcome) -> float | None:
         """Return the cost of a reply; None if it is unknown."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragstone.calls.prices import PromptSize, TokenEstimator
-from ragstone.calls.types import Endpoint, Reply, Request
+from ragstone.calls.types import Endpoint, Reply, Request, Totals
 
 if TYPE_CHECKING:
     from ragstone.calls.log import CallLog
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """Expected tokens, cost and time of some requests; estimates can be added."""
+class Estimate(Totals):
+    """Expected tokens, cost and time of some requests."""
 
     calls: int = 0
     """Distinct requests without a reply in the log."""
@@ -30,18 +30,6 @@ class Estimate:
     """None if the price is unknown."""
     seconds: float | None = 0.0
     """Total time of the calls; None if no reply gives a latency."""
-
-    def __add__(self, other: Estimate) -> Estimate:
-        """Return the sum; a value unknown in one is unknown in the sum."""
-        return Estimate(
-            calls=self.calls + other.calls,
-            kept=self.kept + other.kept,
-            sampled=self.sampled + other.sampled,
-            tokens_in=self.tokens_in + other.tokens_in,
-            tokens_out=self.tokens_out + other.tokens_out,
-            cost=_sum(self.cost, other.cost),
-            seconds=_sum(self.seconds, other.seconds),
-        )
 
 
 def estimate(
@@ -73,7 +61,3 @@ def estimate(
         cost=None if price is None else price.cost(tokens_in, tokens_out),
         seconds=estimator.seconds / replies * rounds if replies else None,
     )
-
-
-def _sum(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else first + second

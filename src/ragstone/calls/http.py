@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-import orjson
-
 from ragstone.calls.rate_control import ConcurrencyLimiter, requested_pause
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerAddresses, shown_url
 from ragstone.calls.wire_formats import format_for
 from ragstone.core import limits
 from ragstone.core.offline import is_loopback
+from ragstone.core.parsing import LimitError, parse_json
 from ragstone.errors import CallError
 
 if TYPE_CHECKING:
@@ -126,8 +125,6 @@ class ChatClient:
 
     def _least_busy(self) -> _Server:
         """Return the server with the fewest calls; avoid servers that just failed."""
-        if len(self._pool) == 1:
-            return self._pool[0]
         now = asyncio.get_running_loop().time()
         return min(self._pool, key=lambda server: (server.avoid_until > now, server.active))
 
@@ -139,6 +136,8 @@ class ChatClient:
             raise self._refusal(server, response, raw)
         try:
             payload = self._format.decode(raw)
+        except LimitError as error:
+            raise AttemptError(f"the reply of {server.address}: {error}", status=200) from error
         except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
             raise AttemptError(
@@ -246,12 +245,10 @@ def _error_text(raw: bytes) -> tuple[str, str]:
     ('no such model', 'model_not_found')
     """
     try:
-        payload = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return _excerpt(raw), ""
-    if not isinstance(payload, dict):
-        return _excerpt(raw), ""
-    error = payload.get("error", payload)
+        payload = parse_json(raw)
+    except ValueError:
+        payload = None
+    error = payload.get("error", payload) if isinstance(payload, dict) else _excerpt(raw)
     if isinstance(error, dict):
         text = error.get("message") or error.get("detail") or _excerpt(raw)
         return _one_line(text), str(error.get("code") or error.get("type") or "")

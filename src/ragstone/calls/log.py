@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
 import orjson
 
@@ -71,14 +71,12 @@ class CommitListener(Protocol):
 
     def committed(self, outcomes: Sequence[Outcome]) -> None:
         """Handle committed outcomes."""
-        ...
 
     def fail(self, error: StoreError) -> None:
         """Handle the error that prevents further commits."""
-        ...
 
 
-class CallLog:
+class CallLog(contextlib.AbstractContextManager["CallLog"]):
     """A call log in the SQLite file `path`, created with the first call.
 
     Use it as a context manager, or call `close`.
@@ -90,10 +88,6 @@ class CallLog:
         self._reader: sqlite3.Connection | None = None
         self._queue: SimpleQueue[tuple[Entry, CommitListener] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
-
-    def __enter__(self) -> Self:
-        """Return the log."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """Close the log."""
@@ -200,11 +194,10 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=limits.LOG_LOCK_SECONDS, isolation_level=None, check_same_thread=False
     )
-    try:
+    with contextlib.ExitStack() as closing:
+        closing.callback(connection.close)
         _prepare(connection, path)
-    except BaseException:
-        connection.close()
-        raise
+        closing.pop_all()
     return connection
 
 
@@ -312,49 +305,31 @@ def _insert_statement(size: int) -> str:
 
 def _row(entry: Entry, now: float) -> tuple[Any, ...]:
     request, outcome = entry.request, entry.outcome
-    call = (
-        entry.key,
-        entry.identity,
-        entry.model,
-        request.prompt_hash,
-        request.rendered.decode(),
-        request.sampling.canonical.decode(),
-        request.sample,
-    )
+    prompt = request.prompt_hash, request.rendered.decode(), request.sampling.canonical.decode()
     if isinstance(outcome, Failure):
-        reason = _encodable(outcome.reason)
-        result: tuple[Any, ...] = (0, "", reason, outcome.status, "", None, None)
-        return (*call, *result, outcome.seconds, outcome.attempts, "", now)
-    result = (
-        1,
-        outcome.text,
-        "",
-        None,
-        outcome.finish_reason,
-        outcome.tokens_in,
-        outcome.tokens_out,
-    )
-    return (*call, *result, outcome.seconds, outcome.attempts, _details(outcome), now)
+        reason = outcome.reason.encode("utf-8", "replace").decode()
+        result: tuple[Any, ...] = (0, "", reason, outcome.status)
+        reply = Reply("")
+    else:
+        result, reply = (1, outcome.text, "", None), outcome
+    usage = reply.finish_reason, reply.tokens_in, reply.tokens_out
+    call = entry.key, entry.identity, entry.model, *prompt, request.sample
+    return (*call, *result, *usage, outcome.seconds, outcome.attempts, _details(reply), now)
 
 
 def _details(reply: Reply) -> str:
     """Return the optional fields of a reply as JSON; empty text if none is set."""
-    more: dict[str, Any] = {}
-    if reply.logprobs:
-        more["logprobs"] = [(t.token, t.logprob, t.top) for t in reply.logprobs]
-    if reply.reasoning:
-        more["reasoning"] = reply.reasoning
-    if reply.passage_ids is not None:
-        more["passage_ids"] = reply.passage_ids
-    if reply.served_by:
-        more["served_by"] = reply.served_by
-    if reply.rendered:
-        more |= {"rendered": reply.rendered, "rendered_hash": reply.rendered_hash}
+    fields = {
+        "logprobs": [(t.token, t.logprob, t.top) for t in reply.logprobs],
+        "reasoning": reply.reasoning,
+        "passage_ids": reply.passage_ids,
+        "served_by": reply.served_by,
+        "rendered": reply.rendered,
+        "rendered_hash": reply.rendered_hash,
+    }
+    # An empty tuple of passages is a fact: the system retrieved none.
+    more = {name: value for name, value in fields.items() if value not in ("", [], None)}
     return orjson.dumps(more).decode() if more else ""
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 @contextlib.contextmanager

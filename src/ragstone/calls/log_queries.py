@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -36,17 +36,14 @@ class Filter:
     @property
     def condition(self) -> tuple[str, list[Any]]:
         """The SQL condition and its values."""
-        parts: list[str] = []
-        values: list[Any] = []
+        parts: dict[str, list[Any]] = {"TRUE": []}
         if self.model:
-            parts.append("(model = ? OR identity = ?)")
-            values += [self.model, self.model]
+            parts["? IN (model, identity)"] = [self.model]
         if self.failures:
-            parts.append("NOT replied")
+            parts["NOT replied"] = []
         if self.before is not None:
-            parts.append("made_at < ?")
-            values.append(self.before.timestamp())
-        return (" AND ".join(parts) or "TRUE", values)
+            parts["made_at < ?"] = [self.before.timestamp()]
+        return " AND ".join(parts), [value for values in parts.values() for value in values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +70,9 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise ConfigError(
             f"no call log {path}; name the folder of the store or the file: ragstone calls store/"
         )
-    with sqlite_errors(path):
-        connection = connect(path)
-        try:
-            yield connection
-        finally:
-            connection.close()
+    with sqlite_errors(path), closing(connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        yield connection
 
 
 def summary(path: Path) -> list[ModelCalls]:
@@ -92,27 +86,19 @@ def export(path: Path, selection: Filter) -> Iterator[dict[str, Any]]:
     """Yield the selected calls as plain data, oldest first."""
     condition, values = selection.condition
     with _opened(path) as connection:
-        cursor = connection.execute(
-            f"SELECT * FROM calls WHERE {condition} ORDER BY rowid",  # noqa: S608 - our own text
-            values,
-        )
-        names = [column[0] for column in cursor.description]
-        for row in cursor:
-            yield _plain(dict(zip(names, row, strict=True)))
+        query = f"SELECT * FROM calls WHERE {condition} ORDER BY rowid"  # noqa: S608 - our own text
+        yield from map(_plain, connection.execute(query, values))
 
 
 def find(path: Path, key: str) -> dict[str, Any]:
     """Return the call whose key starts with `key`; raise `ConfigError` if none or several do."""
     with _opened(path) as connection:
-        cursor = connection.execute(
-            "SELECT * FROM calls WHERE key >= ? AND key < ? LIMIT 2", (key, key + "g")
-        )
-        names = [column[0] for column in cursor.description]
-        rows = cursor.fetchall()
+        query = "SELECT * FROM calls WHERE key >= ? AND key < ? LIMIT 2"
+        rows = connection.execute(query, (key, key + "g")).fetchall()
     if len(rows) != 1:
         matches = "no call" if not rows else "more than one call"
         raise ConfigError(f"{path}: {matches} with a key that starts with {key!r}")
-    return _plain(dict(zip(names, rows[0], strict=True)))
+    return _plain(rows[0])
 
 
 def count(path: Path, selection: Filter) -> int:
@@ -137,13 +123,13 @@ def prune(path: Path, selection: Filter) -> int:
 
 def size(path: Path) -> int:
     """Return the size of the log on disk in bytes, including its write-ahead log."""
-    files: Sequence[Path] = (path, path.with_name(f"{path.name}-wal"))
+    files = (path, path.with_name(f"{path.name}-wal"))
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(row: sqlite3.Row) -> dict[str, Any]:
     """Return a row with parsed JSON columns and without empty ones."""
-    call = {name: row[name] for name in row if row[name] not in (None, "")}
+    call = {name: row[name] for name in row.keys() if row[name] not in (None, "")}  # noqa: SIM118 - not a dictionary
     for name in ("messages", "sampling", "details"):
         if name in call:
             call[name] = orjson.loads(call[name])

@@ -17,11 +17,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import ClassVar, Final
 
-from ragstone.calls.types import Endpoint, Outcome, Reply, Request
+from ragstone.calls.types import Endpoint, Outcome, Reply, Request, Totals
 from ragstone.core.parsing import read_yaml
-from ragstone.errors import CallError, ConfigError, did_you_mean
+from ragstone.core.registry import build
+from ragstone.errors import CallError, ConfigError
 
 _MILLION: Final = 1_000_000
 _DEFAULT_BYTES_PER_TOKEN: Final = 4.0
@@ -42,6 +43,12 @@ class Price:
 
     input: float
     output: float
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    def __post_init__(self) -> None:
+        """Raise `ConfigError` for a negative price."""
+        if not min(self.input, self.output) >= 0:
+            raise ConfigError(f"a price must be a number of 0 or more, found {self}")
 
     def cost(self, tokens_in: float, tokens_out: float) -> float:
         """Return the cost of tokens read and written.
@@ -63,14 +70,10 @@ class Prices:
     def read(cls, path: Path) -> Prices:
         """Read a table from a YAML file; raise `ConfigError` if it is malformed."""
         document = read_yaml(path, "price table")
-        if not isinstance(document, dict) or not isinstance(document.get("models"), dict):
+        if not isinstance(document, dict) or "models" not in document:
             raise ConfigError(f"{path}: expected the keys 'models' and, if not USD, 'currency'")
-        for key in document.keys() - {"models", "currency"}:
-            raise ConfigError(
-                f"{path}: unknown key {key!r}{did_you_mean(str(key), ('models', 'currency'))}"
-            )
-        models = {str(m): _price(p, f"{path}, {m}") for m, p in document["models"].items()}
-        return cls(models, str(document.get("currency", "USD")))
+        table: Prices = build(cls, document, where=str(path))
+        return table
 
     def find(self, endpoint: Endpoint) -> Price | None:
         """Return an endpoint's price by name, identity or the first matching pattern, or None."""
@@ -101,19 +104,8 @@ class Prices:
         return price.cost(reply.tokens_in, reply.tokens_out)
 
 
-def _price(entry: Any, place: str) -> Price:
-    if not isinstance(entry, dict) or set(entry) != {"input", "output"}:
-        raise ConfigError(
-            f"{place}: expected {{input: ..., output: ...}} per million tokens, found {entry!r}"
-        )
-    for name, value in entry.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            raise ConfigError(f"{place}: {name!r} must be a number of 0 or more, found {value!r}")
-    return Price(float(entry["input"]), float(entry["output"]))
-
-
 @dataclass(frozen=True, slots=True)
-class PromptSize:
+class PromptSize(Totals):
     """The size of some calls before their replies are known."""
 
     calls: int = 0
@@ -126,18 +118,6 @@ class PromptSize:
         maximum = request.sampling.max_tokens
         tokens = _DEFAULT_TOKENS_OUT if maximum is None else maximum
         return cls(1, len(request.rendered), tokens)
-
-    def __add__(self, other: PromptSize) -> PromptSize:
-        """Return the size of both."""
-        return PromptSize(
-            self.calls + other.calls,
-            self.prompt_bytes + other.prompt_bytes,
-            self.max_tokens_out + other.max_tokens_out,
-        )
-
-    def __sub__(self, other: PromptSize) -> PromptSize:
-        """Return the size without the other calls."""
-        return self + PromptSize(-other.calls, -other.prompt_bytes, -other.max_tokens_out)
 
 
 @dataclass
@@ -224,15 +204,17 @@ class Budget:
         """Reserve the cost of a call, or return the reason for refusing it."""
         size = PromptSize.of(request)
         with self._lock:
-            account = self._accounts.get(endpoint.identity)
-            if account is None:
-                price = self.prices.require(endpoint)
-                account = self._accounts[endpoint.identity] = _Account(price)
-            others = sum(
-                a.cost_with(PromptSize()) for a in self._accounts.values() if a is not account
-            )
+            if endpoint.identity not in self._accounts:
+                self._accounts[endpoint.identity] = _Account(self.prices.require(endpoint))
+            account, accounts = self._accounts[endpoint.identity], self._accounts.values()
+            others = sum(a.cost_with(PromptSize()) for a in accounts if a is not account)
             if others + account.cost_with(size) > self.amount:
-                return self._budget_reached()
+                spent = sum(account.spent for account in accounts)
+                return BudgetReached(
+                    f"the budget of {self.amount:.2f} {self.prices.currency} is reached: "
+                    f"{spent:.4f} spent. Every reply is kept: run the same command with a higher "
+                    "budget to resume"
+                )
             account.reserved[key] = size
             account.in_flight += size
         return None
@@ -249,10 +231,3 @@ class Budget:
             cost = self.prices.cost(endpoint, outcome)
             estimated = account.price.cost(*account.estimator.tokens(size))
             account.spent += estimated if cost is None else cost
-
-    def _budget_reached(self) -> BudgetReached:
-        spent = sum(account.spent for account in self._accounts.values())
-        return BudgetReached(
-            f"the budget of {self.amount:.2f} {self.prices.currency} is reached: {spent:.4f} spent."
-            " Every reply is kept: run the same command with a higher budget to resume"
-        )

@@ -98,19 +98,18 @@ def requested_pause(headers: Mapping[str, str], now: dt.datetime) -> float | Non
     >>> requested_pause(exhausted, dt.datetime.now(dt.UTC))
     62.0
     """
-    milliseconds = headers.get("retry-after-ms") or headers.get("Retry-After-Ms")
-    if milliseconds is not None:
-        pause = _seconds(f"{milliseconds}ms", now)
-        if pause is not None:
-            return pause
-    after = headers.get("Retry-After") or headers.get("retry-after")
-    if after is not None:
-        return _seconds(after, now)
+    given = {name.lower(): value for name, value in headers.items()}
+    pause = _seconds(f"{given.get('retry-after-ms')}ms", now)
+    if pause is not None or "retry-after" in given:
+        return _seconds(given["retry-after"], now) if pause is None else pause
     resets = [
-        _seconds(headers.get(f"{stem}-reset-{unit}", headers.get(f"{stem}-{unit}-reset", "")), now)
-        for stem in ("x-ratelimit", "anthropic-ratelimit")
+        _seconds(given.get(reset, ""), now)
         for unit in ("requests", "tokens")
-        if "0" in (headers.get(f"{stem}-remaining-{unit}"), headers.get(f"{stem}-{unit}-remaining"))
+        for remaining, reset in (
+            (f"x-ratelimit-remaining-{unit}", f"x-ratelimit-reset-{unit}"),
+            (f"anthropic-ratelimit-{unit}-remaining", f"anthropic-ratelimit-{unit}-reset"),
+        )
+        if given.get(remaining) == "0"
     ]
     return max((seconds for seconds in resets if seconds is not None), default=None)
 

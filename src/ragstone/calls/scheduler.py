@@ -198,12 +198,15 @@ class Engine:
                     Entry(key, endpoint.identity, endpoint.model, request, outcome), batch
                 )
                 if batch.abort_error is not None:
-                    batch.stop(batch.abort_error, abandon=True)
+                    batch.fail(batch.abort_error)
                 while batch.log.pending > limits.MAX_UNCOMMITTED_REPLIES:  # noqa: ASYNC110 - another thread empties the queue
                     await asyncio.sleep(_POLL_SECONDS)
                 self._add_workers(batch)
+        except RagstoneError as error:
+            batch.fail(error)
         except Exception as error:  # noqa: BLE001 - the waiting thread must receive every error
-            batch.fail(error if isinstance(error, RagstoneError) else _unexpected(error))
+            kind = type(error).__name__
+            batch.fail(CallError(f"a call ended in an unexpected {kind}: {error}"))
         finally:
             batch.remove_worker(cast("asyncio.Task[None]", asyncio.current_task()))
 
@@ -216,7 +219,7 @@ class Engine:
         is_local = batch.client.endpoint.serve is not None
         timeout = policy.deadline if is_local else policy.timeout
         while True:
-            await _sleep_until(pace.not_before, clock)
+            await asyncio.sleep(max(0.0, pace.not_before - clock()))
             attempts, began = attempts + 1, clock()
             try:
                 async with asyncio.timeout_at(min(began + timeout, deadline)):
@@ -242,15 +245,15 @@ class Engine:
             wait = policy.wait(max(failures, 1), self._jitter.random())
             next_attempt = max(clock() + wait, pace.not_before)
             if not error.retryable or failures >= policy.attempts or next_attempt >= deadline:
-                return self._failed(
-                    batch,
-                    error,
-                    Failure(error.reason, error.status, clock() - started, attempts, key),
-                )
+                self._count_failure(batch, error)
+                seconds, reason = clock() - started, error.reason
+                if attempts > 1:
+                    reason = f"{reason} ({attempts} attempts in {seconds:.0f} s)"
+                return Failure(reason, error.status, seconds, attempts, key)
             await asyncio.sleep(wait)
 
-    def _failed(self, batch: Batch, error: AttemptError, failure: Failure) -> Failure:
-        """Return a call's failure, and abort the batch if other calls would fail the same way."""
+    def _count_failure(self, batch: Batch, error: AttemptError) -> None:
+        """Count a failed call, and abort the batch if other calls would fail the same way."""
         batch.consecutive_failures += 1
         if error.fatal:
             batch.abort_error = CallError(error.reason)
@@ -260,17 +263,6 @@ class Engine:
                 f"{error.reason}. The run was stopped, and every reply so far is kept: run the "
                 "same command again to resume"
             )
-        if failure.attempts == 1:
-            return failure
-        return replace(
-            failure,
-            reason=f"{error.reason} ({failure.attempts} attempts in {failure.seconds:.0f} s)",
-        )
-
-
-async def _sleep_until(time: float, clock: Callable[[], float]) -> None:
-    if time > clock():
-        await asyncio.sleep(time - clock())
 
 
 async def _close(clients: Sequence[CallClient]) -> None:
@@ -285,7 +277,3 @@ async def _close(clients: Sequence[CallClient]) -> None:
 def _cancel(batch: Batch) -> None:
     for worker in list(batch.workers):
         worker.cancel()
-
-
-def _unexpected(error: Exception) -> CallError:
-    return CallError(f"a call ended in an unexpected {type(error).__name__}: {error}")

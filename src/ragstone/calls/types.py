@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import orjson
 
 from ragstone.core import limits
+from ragstone.core.environment import secret
+from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
 from ragstone.types import ChatMessage, brief
 
@@ -23,6 +25,25 @@ if TYPE_CHECKING:
 
 
 _KEY_VERSION: Final = 1
+
+
+class Totals:
+    """The base of dataclasses that are added and subtracted by field; None is an unknown value."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Self) -> Self:
+        """Return the sum; a value unknown in one is unknown in the sum."""
+        return self._joined(other, operator.add)
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the difference, such as the calls between two readings."""
+        return self._joined(other, operator.sub)
+
+    def _joined(self, other: Self, join: Callable[[Any, Any], Any]) -> Self:
+        names = (f.name for f in fields(cast("Any", self)))
+        pairs = ((getattr(self, name), getattr(other, name)) for name in names)
+        return type(self)(*(None if None in pair else join(*pair) for pair in pairs))
 
 
 @dataclass(frozen=True)
@@ -158,16 +179,13 @@ class ServerPool(Protocol):
     @property
     def urls(self) -> Sequence[str]:
         """Base URLs, one per server."""
-        ...
 
     @property
     def api_key(self) -> str:
         """The API key that the servers require."""
-        ...
 
     def close(self) -> None:
         """Stop the servers."""
-        ...
 
 
 class WireFormat(Protocol):
@@ -175,23 +193,20 @@ class WireFormat(Protocol):
 
     def url(self, base_url: str) -> str:
         """Return the URL for POST requests."""
-        ...
 
     def headers(self, api_key: str) -> Mapping[str, str]:
         """Return the headers with the API key."""
-        ...
+        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def body(self, model: str, request: Request) -> bytes:
         """Return the request body."""
-        ...
 
     def decode(self, raw: bytes) -> Any:
         """Parse a response body; raise `ValueError` if it is malformed."""
-        ...
+        return parse_json(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a parsed body; raise `ValueError` naming a missing field."""
-        ...
 
 
 class CallClient(Protocol):
@@ -200,20 +215,16 @@ class CallClient(Protocol):
     @property
     def endpoint(self) -> Endpoint:
         """The endpoint that the client calls."""
-        ...
 
     @property
     def pace(self) -> ConcurrencyLimiter:
         """Limit on concurrent calls."""
-        ...
 
     async def attempt(self, request: Request) -> Reply:
         """Return the reply to one request, or raise `AttemptError`; may be cancelled."""
-        ...
 
     async def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 class AttemptError(Exception):
@@ -292,15 +303,7 @@ class Endpoint:
 
     def api_key(self) -> str:
         """Return the API key from the environment; raise `ConfigError` if it is not set."""
-        if not self.api_key_env:
-            return ""
-        key = os.environ.get(self.api_key_env, "").strip()
-        if not key:
-            raise ConfigError(
-                f"the API key of {self.name} is read from the environment variable "
-                f"{self.api_key_env!r}, which is not set; run: export {self.api_key_env}=..."
-            )
-        return key
+        return secret(self.api_key_env, f"the API key of {self.name}")
 
 
 def shown_url(url: str) -> str:

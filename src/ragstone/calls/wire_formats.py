@@ -8,22 +8,18 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.types import Endpoint, Reply, Request, TokenLogprob, WireFormat
+from ragstone.calls.types import Endpoint, Reply, Request, Sampling, TokenLogprob, WireFormat
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 
 
 @dataclass(frozen=True)
-class OpenAIFormat:
+class OpenAIFormat(WireFormat):
     """Chat completions of OpenAI, vLLM, llama.cpp, Ollama and many hosted services."""
 
     def url(self, base_url: str) -> str:
         """Return the URL for POST requests; the base URL may end in `/v1` or not."""
         return join_url(base_url, "chat/completions")
-
-    def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers with the API key."""
-        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
 
     def body(self, model: str, request: Request) -> bytes:
         """Return the request body."""
@@ -32,10 +28,7 @@ class OpenAIFormat:
             "model": model,
             "messages": [{"role": role, "content": text} for role, text in request.messages],
         }
-        for name in ("temperature", "max_tokens", "top_p", "seed"):
-            value = getattr(sampling, name)
-            if value is not None:
-                body[name] = value
+        body |= _given(sampling, "temperature", "max_tokens", "top_p", "seed")
         if sampling.stop:
             body["stop"] = sampling.stop
         if sampling.logprobs is not None:
@@ -49,19 +42,13 @@ class OpenAIFormat:
             body["grammar"] = sampling.grammar
         return orjson.dumps(body | dict(sampling.extra))
 
-    def decode(self, raw: bytes) -> Any:
-        """Parse a response body."""
-        return orjson.loads(raw)
-
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a chat completion; raise `ValueError` naming a missing field."""
         choices = _get(payload, "choices", list)
         if not choices:
             raise ValueError("the list of choices is empty")
         message = _get(choices[0], "message", dict)
-        text = message.get("content")
-        if text is None:
-            text = ""
+        text = "" if message.get("content") is None else message["content"]
         if not isinstance(text, str):
             raise ValueError(f"the content is of type {type(text).__name__}")  # noqa: TRY004 - see _get
         usage = payload.get("usage") or {}
@@ -77,7 +64,7 @@ class OpenAIFormat:
 
 
 @dataclass(frozen=True)
-class AnthropicFormat:
+class AnthropicFormat(WireFormat):
     """Anthropic's messages: a separate system text, and replies as content blocks."""
 
     api_version: str = "2023-06-01"
@@ -110,16 +97,10 @@ class AnthropicFormat:
         system = "\n\n".join(text for role, text in request.messages if role == "system")
         if system:
             body["system"] = system
-        for name in ("temperature", "top_p"):
-            if getattr(sampling, name) is not None:
-                body[name] = getattr(sampling, name)
+        body |= _given(sampling, "temperature", "top_p")
         if sampling.stop:
             body["stop_sequences"] = sampling.stop
         return orjson.dumps(body | dict(sampling.extra))
-
-    def decode(self, raw: bytes) -> Any:
-        """Parse a response body."""
-        return orjson.loads(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a message; raise `ValueError` naming a missing field."""
@@ -162,6 +143,10 @@ def join_url(base_url: str, path: str) -> str:
     """
     address, mark, query = base_url.partition("?")
     return f"{address.rstrip('/')}/{path}{mark}{query}"
+
+
+def _given(sampling: Sampling, *names: str) -> dict[str, Any]:
+    return {name: getattr(sampling, name) for name in names if getattr(sampling, name) is not None}
 
 
 def _get(payload: Any, name: str, kind: type) -> Any:

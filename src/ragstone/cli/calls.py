@@ -1,153 +1,144 @@
-"""`ragstone calls`: what the call log holds, and how to take from it."""
+"""`ragstone calls`: list, show, export and prune the calls of a call log."""
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
-import json
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any
 
 import click
 import orjson
 
 from ragstone.calls import log_queries
 from ragstone.calls.log_queries import Filter
+from ragstone.cli.options import FILE, json_option, print_result, together
+from ragstone.core.tables import TextTable
 from ragstone.errors import ConfigError
 
-_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
-_MODEL = click.option("--model", default="", help="Only calls to this model (name or identity).")
-_STORE = click.argument("store", type=click.Path(path_type=Path), default=Path("store"))
-_LOG_NAME: Final = "calls.sqlite"
+
+def _log_file(_context: click.Context, _argument: click.Parameter, store: Path) -> Path:
+    return store / "calls.sqlite" if store.is_dir() else store
+
+
+_STORE = click.argument(
+    "log", metavar="[STORE]", type=FILE, default=Path("store"), callback=_log_file
+)
+_FILTER = together(
+    click.option("--model", help="Only calls to this model (name or identity)."),
+    click.option("--failures", is_flag=True, help="Only calls that failed."),
+)
 
 
 @click.group()
 def command() -> None:
-    """List, show, export and prune the model calls that are kept.
+    """List, show, export and prune kept model calls.
 
-    STORE is the folder of a store ("store" by default), or a call log's file.
+    STORE is the folder of a store ("store" by default), or the file of a call log.
 
     \b
     Examples:
       ragstone calls list                        models, replies, failures, tokens, size
-      ragstone calls show store 3f9a             one call, its prompt and its reply
-      ragstone calls export store > calls.jsonl  all of them as JSON lines
-      ragstone calls prune store --failures      forget the calls that failed
+      ragstone calls show store 3f9a             one call with its prompt and its reply
+      ragstone calls export store > calls.jsonl  all calls as JSON lines
+      ragstone calls prune store --failures      remove the calls that failed
     """
 
 
 @command.command("list")
 @_STORE
-@_AS_JSON
-def list_command(store: Path, *, as_json: bool) -> None:
-    """List the models that were asked, with replies, failures, tokens and size.
+@json_option
+def list_command(log: Path) -> None:
+    """List models with replies, failures and tokens.
 
     \b
     Example:
       ragstone calls list store
     """
-    path = _log(store)
-    models = log_queries.summary(path)
-    if as_json:
-        document = {
-            "path": str(path),
-            "bytes": log_queries.size(path),
-            "models": [dataclasses.asdict(model) for model in models],
-        }
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-        return
-    from tabulate import tabulate
-
+    models, size = log_queries.summary(log), log_queries.size(log)
     columns = ("model", "replies", "failures", "tokens in", "tokens out", "seconds", "last call")
     rows = [
         (m.model, m.replies, m.failures, m.tokens_in, m.tokens_out, m.seconds, m.last)
         for m in models
     ]
-    click.echo(tabulate(rows, headers=columns))
-    click.echo(f"\n{path}: {log_queries.size(path) / 1e6:.1f} MB")
+    print_result(
+        lambda: {"path": log, "bytes": size, "models": models},
+        lambda: TextTable(columns, rows, below=[f"\n{log}: {size / 1e6:.1f} MB"]),
+    )
 
 
 @command.command("show")
 @_STORE
 @click.argument("key")
-@_AS_JSON
-def show_command(store: Path, key: str, *, as_json: bool) -> None:
-    """Show one call: its prompt, its parameters, and how it ended.
+@json_option
+def show_command(log: Path, key: str) -> None:
+    """Show a call with its prompt and its reply.
 
-    KEY is a prediction's call_key, or the first digits of one.
+    KEY is a prediction's call_key, or the beginning of it.
 
     \b
     Example:
       ragstone calls show store 3f9a
     """
-    call = log_queries.find(_log(store), key)
-    if as_json:
-        click.echo(json.dumps(call, indent=1, ensure_ascii=False))
-        return
-    for name, value in call.items():
-        if name not in {"messages", "text", "replied"}:
-            click.echo(f"{name}: {value}")
-    for role, text in call["messages"]:
-        click.echo(f"\n--- {role}\n{text}")
-    if call["replied"]:
-        click.echo(f"\n--- reply\n{call.get('text', '')}")
+    call = log_queries.find(log, key)
+    print_result(lambda: call, lambda: _call_text(call))
+
+
+def _call_text(call: dict[str, Any]) -> str:
+    hidden = {"messages", "text", "replied"}
+    lines = [f"{name}: {value}" for name, value in call.items() if name not in hidden]
+    lines += [f"\n--- {role}\n{text}" for role, text in call["messages"]]
+    return "\n".join([*lines, *([f"\n--- reply\n{call.get('text', '')}"] * call["replied"])])
 
 
 @command.command("export")
 @_STORE
-@_MODEL
-@click.option("--failures", is_flag=True, help="Only calls that failed.")
-def export_command(store: Path, model: str, *, failures: bool) -> None:
-    """Write the calls as JSON lines, oldest first, to standard output.
+@_FILTER
+def export_command(log: Path, model: str | None, *, failures: bool) -> None:
+    """Write calls to standard output as JSON lines, oldest first.
 
     \b
     Example:
       ragstone calls export store --model smollm2-135m-instruct > calls.jsonl
     """
-    for call in log_queries.export(_log(store), Filter(model=model, failures=failures)):
+    for call in log_queries.export(log, Filter(model=model or "", failures=failures)):
         sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
 
 
 @command.command("prune")
 @_STORE
-@_MODEL
-@click.option("--failures", is_flag=True, help="Only calls that failed.")
-@click.option("--older-than", type=int, metavar="DAYS", help="Only calls made longer ago.")
+@_FILTER
+@click.option("--older-than", type=int, metavar="DAYS", help="Only calls older than this.")
 @click.option("--all", "everything", is_flag=True, help="Every call.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@_AS_JSON
-def prune_command(  # noqa: PLR0917 - one parameter an option
-    store: Path,
-    model: str,
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@json_option
+def prune_command(
+    *,
+    log: Path,
+    model: str | None,
     failures: bool,
     older_than: int | None,
     everything: bool,
     yes: bool,
-    as_json: bool,
 ) -> None:
-    """Remove calls from the log. A reply that is removed must be paid for again.
+    """Remove calls from the log. To get a removed reply again, its call must be repeated.
 
     \b
     Example:
       ragstone calls prune store --failures
     """
     before = None if older_than is None else dt.datetime.now(dt.UTC) - dt.timedelta(days=older_than)
-    chosen = Filter(model=model, failures=failures, before=before)
+    chosen = Filter(model=model or "", failures=failures, before=before)
     if chosen == Filter() and not everything:
         raise ConfigError(
-            "prune: say which calls: --failures, --model NAME, --older-than DAYS, or --all"
+            "prune: choose the calls: --failures, --model NAME, --older-than DAYS, or --all"
         )
-    path = _log(store)
-    found = log_queries.count(path, chosen)
+    found = log_queries.count(log, chosen)
     if found and not yes and not failures:
-        click.confirm(f"Remove {found} calls, which cost calls to get again?", abort=True)
-    removed = log_queries.prune(path, chosen) if found else 0
-    if as_json:
-        click.echo(json.dumps({"removed": removed, "bytes": log_queries.size(path)}))
-    else:
-        click.echo(f"removed {removed} calls; {log_queries.size(path) / 1e6:.1f} MB are left")
-
-
-def _log(store: Path) -> Path:
-    return store / _LOG_NAME if store.is_dir() else store
+        click.confirm(f"Remove {found} calls, which must be paid for again?", abort=True)
+    removed = log_queries.prune(log, chosen) if found else 0
+    size = log_queries.size(log)
+    print_result(
+        lambda: {"removed": removed, "bytes": size},
+        lambda: f"removed {removed} calls; {size / 1e6:.1f} MB are left",
+    )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import json_option, print_result
 from ragstone.core.builtins import BUILT_IN, FORMER_KINDS
 
 
@@ -17,32 +22,30 @@ class _Kind(click.Choice[str]):
         return super().convert(FORMER_KINDS.get(plain, plain), param, ctx)
 
 
-@click.command(
-    "components",
-    epilog="""\b
-Examples:
-  ragstone components
-  ragstone components retrievers
-  ragstone components metrics --json
-""",
-)
+@click.command("components")
 @click.argument("kind", required=False, type=_Kind(list(BUILT_IN)))
 @json_option
-def command(kind: str | None, as_json: bool) -> None:
-    """List the components of every KIND, or of one, with their parameters and defaults."""
+def command(kind: str | None) -> None:
+    """List the components of every KIND, or of one, with their parameters and defaults.
+
+    \b
+    Examples:
+      ragstone components
+      ragstone components retrievers
+      ragstone components metrics --json
+    """
     from ragstone.core.describe import describe_kind
 
     found = [entry for name in ([kind] if kind else BUILT_IN) for entry in describe_kind(name)]
-    if as_json:
-        print_json(found)
-        return
-    shown = ""
-    for entry in found:
-        if entry["kind"] != shown:
-            shown = entry["kind"]
-            click.secho(f"\n{shown.replace('_', ' ')}", bold=True)
-        needs = "" if entry["installed"] else f" (not installed: {', '.join(entry['requires'])})"
-        click.echo(f"  {entry['name']:<16} {entry['summary']}{needs}")
-        for parameter in entry["parameters"]:
-            default = "(required)" if parameter["default"] is None else parameter["default"]
-            click.echo(f"      {parameter['name']} = {default}")
+    print_result(lambda: found, lambda: "\n".join(_lines(found)))
+
+
+def _lines(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for kind, entries in groupby(found, key=itemgetter("kind")):
+        yield click.style(f"\n{kind.replace('_', ' ')}", bold=True)
+        for entry in entries:
+            needs = f" (not installed: {', '.join(entry['requires'])})"
+            yield f"  {entry['name']:<16} {entry['summary']}{'' if entry['installed'] else needs}"
+            for parameter in entry["parameters"]:
+                default = "(required)" if parameter["default"] is None else parameter["default"]
+                yield f"      {parameter['name']} = {default}"

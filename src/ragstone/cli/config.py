@@ -9,18 +9,17 @@ from ragstone.cli.options import print_json
 
 @click.group("config")
 def command() -> None:
-    """What may stand in an experiment file."""
+    """Describe experiment files for editors and other programs."""
 
 
-@command.command(
-    "schema",
-    epilog="""\b
-Example:
-  ragstone config schema > experiment.schema.json
-""",
-)
+@command.command("schema")
 def schema() -> None:
-    """Print the JSON Schema of an experiment file."""
+    """Print the JSON Schema of an experiment file.
+
+    \b
+    Example:
+      ragstone config schema > experiment.schema.json
+    """
     from ragstone.experiment.config import ExperimentFile
 
     print_json(ExperimentFile.model_json_schema())

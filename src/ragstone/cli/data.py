@@ -1,4 +1,4 @@
-"""`ragstone data`: look at data sets, check them, convert them."""
+"""`ragstone data`: show, check and convert data sets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import click
 from ragstone.cli.data_agreement import agreement_command
 from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_critique import critique_command
-from ragstone.cli.data_generate import generate_command, generated_command
-from ragstone.cli.data_labels import label_command, labels_command, worth_command
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.data_generate import compare_generated_command, generate_command
+from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
+from ragstone.cli.options import FILE, Group, json_option, print_files, print_result
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -25,43 +25,46 @@ if TYPE_CHECKING:
 SEVERITY: Final = ("error", "warning", "note")
 
 
-@click.group()
+@click.group(
+    cls=Group,
+    former={"labels": "label-stats", "generated": "compare-generated", "worth": "suitability"},
+    commands=[
+        chunk_command,
+        label_command,
+        label_stats_command,
+        agreement_command,
+        suitability_command,
+        critique_command,
+        generate_command,
+        compare_generated_command,
+    ],
+)
 def command() -> None:
-    """Look at data sets, check and convert them.
+    """Show, check, convert, label and generate data sets.
 
-    SOURCE is `sample` (the set that comes with Ragstone), a path, or a reader with its parameters.
+    SOURCE is `sample` (the data set that comes with Ragstone), a path, or a reader with its
+    parameters.
 
     \b
     Examples:
-      ragstone data show sample                     what is in it
-      ragstone data show ../scifact                 a folder: its files say which layout it has
+      ragstone data show sample                     counts, labels, lengths
+      ragstone data show ../scifact                 a folder; its layout is recognised
       ragstone data show "ragstone(../nfcorpus, split=dev)"
-      ragstone data check my-set --fix my-clean-set what is wrong with it, and a cleaned copy
-      ragstone data labels sample my-set            which kinds of queries they hold
-      ragstone data generate my-set my-test-set     queries written by a model, with reasons
-      ragstone data convert dev-v2.0.json.gz squad  SQuAD's form into Ragstone's own layout
-      ragstone data chunk my-set cut --chunker "words(100)"   other passages, qrels carried over
+      ragstone data check my-set --fix my-clean-set errors, and a cleaned copy
+      ragstone data label-stats sample my-set       shares of the kinds of queries
+      ragstone data generate my-set my-test-set     queries written by a model
+      ragstone data convert dev-v2.0.json.gz squad  SQuAD's format into Ragstone's own layout
+      ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels
     """
-
-
-for _more in (
-    chunk_command,
-    labels_command,
-    label_command,
-    agreement_command,
-    worth_command,
-    critique_command,
-    generate_command,
-    generated_command,
-):
-    command.add_command(_more)
 
 
 @command.command("show")
 @click.argument("source")
 @json_option
-def show_command(source: str, *, as_json: bool) -> None:
-    """Say what is in a data set: counts, labels, lengths, what is lacking, and a few rows.
+def show_command(source: str) -> None:
+    """Show the contents of the data set SOURCE.
+
+    Prints counts, labels, lengths of texts, the number of missing parts, and a few rows.
 
     \b
     Examples:
@@ -72,38 +75,33 @@ def show_command(source: str, *, as_json: bool) -> None:
     from ragstone.data.load import load_dataset
 
     found = describe(load_dataset(source))
-    if as_json:
-        print_json(found)
-    else:
-        click.echo("\n".join(_lines(found)))
+    print_result(lambda: found, lambda: "\n".join(_lines(found)))
 
 
 @command.command("convert")
 @click.argument("source")
-@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
+@click.argument("target", type=FILE, metavar="TARGET_FOLDER")
 @click.option(
     "--to",
     "form",
     type=click.Choice(["ragstone", "mtrag", "mtrageval"]),
     default="ragstone",
-    show_default=True,
-    help="The layout to write.",
+    help="Layout of the files to write.",
 )
 @click.option(
     "--labels",
     "files",
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
-    help="Labels to add to the queries: a file of `ragstone data label`; may be repeated.",
+    help="Add the labels of this file by `ragstone data label` to the queries; may be repeated.",
 )
 @json_option
-def convert_command(
-    source: str, target: Path, form: str, files: tuple[Path, ...], *, as_json: bool
-) -> None:
-    """Write a data set into a folder in another layout; nothing there is overwritten.
+def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...]) -> None:
+    """Write the data set SOURCE in another layout.
 
-    `ragstone` is Ragstone's own. `mtrag` holds conversations, retrieval tasks in three query forms
-    with qrels, and corpora. `mtrageval` holds the inputs of its tasks A, B and C.
+    Existing files are not overwritten. The layout `ragstone` is Ragstone's own. `mtrag` has
+    conversations, retrieval tasks in three query forms with qrels, and corpora. `mtrageval` has the
+    inputs of its tasks A, B and C.
 
     \b
     Examples:
@@ -116,32 +114,27 @@ def convert_command(
     from ragstone.data.writers.layouts import WRITERS
 
     dataset = load_dataset(source)
-    made = WRITERS[form](labelled(dataset, files) if files else dataset, target)
-    if as_json:
-        print_json({"name": dataset.name, "files": [str(path) for path in made]})
-    else:
-        click.echo("\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in made))
+    written = WRITERS[form](labelled(dataset, files) if files else dataset, target)
+    print_files(written, {"name": dataset.name})
 
 
 @command.command("check")
 @click.argument("source")
-@click.option(
-    "--against", metavar="SOURCE", help="Another set, none of whose queries should be in this one."
-)
+@click.option("--against", metavar="SOURCE", help="Data set that must share no query with SOURCE.")
 @click.option(
     "--fix",
     "target",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="TARGET_FOLDER",
-    help="Write a cleaned copy there, and changes.jsonl; the original is left as it is.",
+    help="Write a cleaned copy and changes.jsonl into this folder; the original does not change.",
 )
 @json_option
-def check_command(source: str, against: str | None, target: Path | None, *, as_json: bool) -> None:
-    """Say what is wrong with a data set: the data doctor.
+def check_command(source: str, against: str | None, target: Path | None) -> None:
+    """Check the data set SOURCE for errors.
 
-    Its findings are errors (scores are wrong because of it), warnings (they may be) and notes
-    (know it when you read them). The exit code is 1 where there is an error, so that a build stops;
-    with --fix too, where it is about the original: check the copy to know about the copy.
+    The findings are errors (scores are wrong because of them), warnings (scores may be wrong) and
+    notes (to be known when scores are read). The exit code is 1 if the original has an error, with
+    --fix too; check the copy to get its exit code.
 
     \b
     Examples:
@@ -154,24 +147,23 @@ def check_command(source: str, against: str | None, target: Path | None, *, as_j
     from ragstone.data_quality.repair import LOG, fix
 
     subject = read_leniently(source, against)
-    findings = check(subject)
+    name, findings = subject.dataset.name, check(subject)
     done = fix(subject, target, source) if target else None
-    if as_json:
-        print_json({"name": subject.dataset.name, "findings": findings, "fixed": done})
-    else:
-        click.echo("\n".join(_findings(subject.dataset.name, findings)))
-    if done is not None and target is not None and not as_json:
-        told = ", ".join(f"{what} {count:,}" for what, count in sorted(done.items())) or "nothing"
-        click.echo(
-            f"\nA cleaned copy is in {target}; changed: {told}\nEvery change: {target / LOG}"
-        )
+    lines = list(_findings(name, findings))
+    if done is not None and target is not None:
+        changes = ", ".join(f"{what} {count:,}" for what, count in sorted(done.items()))
+        lines.append(f"\nA cleaned copy is in {target}; changed: {changes or 'nothing'}")
+        lines.append(f"Every change: {target / LOG}")
+    print_result(
+        lambda: {"name": name, "findings": findings, "fixed": done}, lambda: "\n".join(lines)
+    )
     sys.exit(1 if any(finding.severity == "error" for finding in findings) else 0)
 
 
 def _findings(name: str, findings: Sequence[Finding]) -> Iterator[str]:
     counts = Counter(finding.severity for finding in findings)
-    told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITY if counts[s])
-    yield f"{name}: {told or 'nothing found'}"
+    listed = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITY if counts[s])
+    yield f"{name}: {listed or 'nothing found'}"
     for finding in findings:
         yield f"\n{finding.severity.upper():<8} {finding.check}: {finding.what}"
         yield from (f"           {example}" for example in finding.examples)
@@ -207,8 +199,8 @@ def _notes(found: Description) -> str:
         "with history": found.with_history,
         "with a rewrite": found.with_rewrite,
     }
-    said = ", ".join(f"{count:,} {what}" for what, count in notes.items() if count)
-    return f"   {said}" if said else ""
+    listed = ", ".join(f"{count:,} {note}" for note, count in notes.items() if count)
+    return f"   {listed}" if listed else ""
 
 
 def _counts(counts: Mapping[str, int], values: int = 0) -> str:

@@ -1,172 +1,137 @@
-"""`ragstone data agreement`: how far annotators, and models in their place, label alike."""
+"""`ragstone data agreement`: agreement of annotators, and of models with annotators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragstone.cli.options import json_option, print_json, text_table
+from ragstone.cli.options import FILE, json_option, print_result, write_json_lines
+from ragstone.core.tables import TextTable
 from ragstone.results.wording import interval_text, number
 
 if TYPE_CHECKING:
-    from ragstone.statistics.label_agreement import AgainstOthers, Confusion, Majority
+    from ragstone.statistics.label_agreement import AgainstOthers, Confusion, Labels, Majority
     from ragstone.statistics.resampling import Coefficient
 
 Sets = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Annotator -> item id -> labels."""
+Report = tuple[Mapping[str, Any], list[str], dict[str, Any]]
+"""Item id -> the majority's label or labels; the lines to print; the same as plain data."""
 
 
 @click.command("agreement")
 @click.argument("sources", nargs=-1, required=True)
-@click.option(
-    "--model",
-    "models",
-    multiple=True,
-    help="A file of labels given by a model; may be repeated.",
-)
-@click.option("--field", default="label", show_default=True, help="The field that holds the label.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write the majority's labels there."
-)
+@click.option("--model", "models", multiple=True, help="File of a model's labels; may be repeated.")
+@click.option("--field", default="label", help="Field with the label.")
+@click.option("-o", "--output", type=FILE, help="Write the majority's labels to this file.")
 @json_option
 def agreement_command(
-    sources: tuple[str, ...],
-    models: tuple[str, ...],
-    field: str,
-    output: Path | None,
-    *,
-    as_json: bool,
+    sources: tuple[str, ...], models: tuple[str, ...], field: str, output: Path | None
 ) -> None:
-    """Say how far annotators agree: SOURCES are files with one annotator's labels each.
+    """Measure the agreement between annotators.
 
-    Each annotator, and each model, is compared with the majority of the other annotators by
-    Fleiss' kappa (Know Your RAG, section 4); items without a majority are set aside. Where an item
-    has several labels, each label is a yes or no of its own. A single source is the truth for the
-    models; it may be a data set, whose label --field names.
+    Each SOURCE is a file of one annotator's labels. Each annotator and each model is compared with
+    the majority of the other annotators by Fleiss' kappa (Know Your RAG, section 4). Items without
+    a majority are set aside. If an item has several labels, each label is a yes or no of its own. A
+    single source is the truth for the models; it may be a data set with the label that --field
+    names.
 
     \b
     Examples:
       ragstone data agreement ann.csv ben.csv eve.csv --model labels.jsonl -o majority.jsonl
       ragstone data agreement sample --field taxonomy --model labels.jsonl
     """
-    import orjson
-
     from ragstone.building.label_files import label_sets
 
     people = {Path(source).stem: label_sets(source, field) for source in sources}
     machines = {Path(source).stem: label_sets(source, field) for source in models}
     every = [labels for held in (people | machines).values() for labels in held.values()]
-    if any(len(labels) > 1 for labels in every):
-        names = sorted({name for labels in every for name in labels})
-        agreed, told, plain = _decided(people, machines, names)
-    else:
-        agreed, told, plain = _chosen(people, machines)
+    several = any(len(labels) > 1 for labels in every)
+    agreed, lines, plain = (_several if several else _single)(people, machines)
     if output:
-        lines = ({"query_id": item, "label": label} for item, label in agreed.items())
-        output.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    if as_json:
-        print_json(plain)
-    else:
-        click.echo("\n".join(told))
+        write_json_lines(output, ({"query_id": i, "label": label} for i, label in agreed.items()))
+    print_result(lambda: plain, lambda: "\n".join(lines))
 
 
-def _chosen(people: Sets, machines: Sets) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
-    """Return the majority's labels, the lines to print and the same for machines."""
-    from ragstone.statistics.label_agreement import confusion, majority
+def _single(people: Sets, machines: Sets) -> Report:
+    """Return the agreement on items with one label each."""
+    from ragstone.statistics.label_agreement import confusion
 
-    one, others = _single(people), _single(machines)
-    agreed = majority(one, least=min(2, len(one)))
-    rows = _rows(one, others)
+    one, others = (
+        {name: {item: labels[0] for item, labels in held.items()} for name, held in sets.items()}
+        for sets in (people, machines)
+    )
+    agreed, plain, table = _compare(one, others)
     matrices = {name: confusion(agreed.labels, held) for name, held in others.items()}
-    told = [
-        f"{len(agreed.labels):,} items have a majority, {len(agreed.set_aside):,} have none\n",
-        _against("annotator", rows, list(others)),
-    ]
-    for name, matrix in matrices.items():
-        told += ["", *_matrix(name, matrix)]
-    return agreed.labels, told, _plain(agreed, rows) | {"confusion": matrices}
+    head = f"{len(agreed.labels):,} items have a majority, {len(agreed.set_aside):,} have none\n"
+    lines = [_matrix(name, matrix) for name, matrix in matrices.items()]
+    return agreed.labels, [head, table, *lines], plain | {"confusion": matrices}
 
 
-def _rows(
-    people: Mapping[str, Mapping[str, str]], machines: Mapping[str, Mapping[str, str]]
-) -> list[AgainstOthers]:
-    """Compare each annotator with the others; one alone is the truth for the models."""
-    from ragstone.statistics.label_agreement import AgainstOthers, against_others, kappa_of
+def _several(people: Sets, machines: Sets) -> Report:
+    """Return the agreement on items that may have several labels: label by label."""
+    from ragstone.statistics.label_agreement import decisions
 
-    if len(people) > 1:
-        return against_others(people, machines)
-    ((name, truth),) = people.items()
-    kappas = {machine: kappa_of(held, truth) for machine, held in machines.items()}
-    return [AgainstOthers(name, kappa_of(truth, {}), kappas)]
-
-
-def _single(sets: Sets) -> dict[str, dict[str, str]]:
-    return {n: {item: labels[0] for item, labels in held.items()} for n, held in sets.items()}
-
-
-def _plain(agreed: Majority, rows: Sequence[AgainstOthers]) -> dict[str, Any]:
-    return {
-        "majority": len(agreed.labels),
-        "set_aside": list(agreed.set_aside),
-        "against_others": rows,
-    }
-
-
-def _decided(
-    people: Sets, machines: Sets, names: Sequence[str]
-) -> tuple[Mapping[str, Any], list[str], Mapping[str, Any]]:
-    """Do as `_chosen` does for labels of which an item may have several: label by label."""
-    from ragstone.statistics.label_agreement import decisions, majority
-
+    sets = [*people.values(), *machines.values()]
+    names = sorted({name for held in sets for labels in held.values() for name in labels})
     human = {person: decisions(held, names) for person, held in people.items()}
     model = {name: decisions(held, names) for name, held in machines.items()}
-    labels: dict[str, list[str]] = {}
-    told, plain = ["Several labels an item: each label is a yes or no of its own."], {}
+    found: dict[str, list[str]] = {}
+    lines, plain = ["Several labels an item: each label is a yes or no of its own."], {}
     for name in names:
-        ours = {person: held[name] for person, held in human.items()}
-        theirs = {machine: held[name] for machine, held in model.items()}
-        agreed = majority(ours, least=min(2, len(ours)))
-        rows = _rows(ours, theirs)
-        said = [item for item, word in agreed.labels.items() if word == "yes"]
-        for item in agreed.labels:
-            labels.setdefault(item, [])
-        for item in said:
-            labels[item].append(name)
-        told += [
-            f"\n{name}: {len(said):,} items have it by majority, {len(agreed.set_aside):,} open",
-            _against("annotator", rows, list(theirs)),
-        ]
-        plain[name] = _plain(agreed, rows) | {"yes": len(said)}
-    return {item: held for item, held in labels.items() if held}, told, plain
+        agreed, data, table = _compare(
+            {person: held[name] for person, held in human.items()},
+            {machine: held[name] for machine, held in model.items()},
+        )
+        for item, word in agreed.labels.items():
+            found.setdefault(item, []).extend([name] * (word == "yes"))
+        yes = sum(word == "yes" for word in agreed.labels.values())
+        lines.append(f"\n{name}: {yes:,} items have it by majority, {len(agreed.set_aside):,} open")
+        lines.append(table)
+        plain[name] = data | {"yes": yes}
+    return {item: labels for item, labels in found.items() if labels}, lines, plain
 
 
-def _against(title: str, rows: Sequence[AgainstOthers], machines: Sequence[str]) -> str:
-    head = [title, "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
-    return text_table(
-        head,
-        [
-            [row.annotator, str(row.kappa.n), _kappa(row.kappa)]
-            + [_kappa(row.models[m]) + _lower(row.shortfall(m)) for m in machines]
-            for row in rows
-        ],
+def _compare(
+    people: Mapping[str, Labels], machines: Mapping[str, Labels]
+) -> tuple[Majority, dict[str, Any], str]:
+    """Return the majority, and each annotator against the others as plain data and as a table."""
+    from ragstone.statistics.label_agreement import (
+        AgainstOthers,
+        against_others,
+        kappa_of,
+        majority,
     )
 
+    agreed = majority(people, least=min(2, len(people)))
+    if len(people) > 1:
+        rows = against_others(people, machines)
+    else:
+        ((name, truth),) = people.items()
+        kappas = {machine: kappa_of(held, truth) for machine, held in machines.items()}
+        rows = [AgainstOthers(name, kappa_of(truth, {}), kappas)]
+    head = ["annotator", "n", "kappa with the others", *(f"{m} in their place" for m in machines)]
+    plain = {"majority": len(agreed.labels), "set_aside": agreed.set_aside, "against_others": rows}
+    return agreed, plain, str(TextTable(head, [_row(row, machines) for row in rows]))
 
-def _matrix(name: str, matrix: Confusion) -> Iterator[str]:
-    accuracy = number(matrix.accuracy)
-    yield f"{name}: rows are the majority's labels, columns the model's; accuracy {accuracy}"
-    yield text_table(
-        ["", *matrix.columns],
-        [[row, *map(str, c)] for row, c in zip(matrix.rows, matrix.counts, strict=True)],
-    )
+
+def _row(row: AgainstOthers, machines: Mapping[str, object]) -> list[str]:
+    cells = [row.annotator, str(row.kappa.n), _kappa(row.kappa)]
+    for machine in machines:
+        share = row.shortfall(machine)
+        lower = "" if share is None else f" ({share:.0%} lower)"
+        cells.append(_kappa(row.models[machine]) + lower)
+    return cells
+
+
+def _matrix(name: str, matrix: Confusion) -> str:
+    title = f"\n{name}: rows are the majority's labels, columns the model's; accuracy "
+    rows = [[row, *counts] for row, counts in zip(matrix.rows, matrix.counts, strict=True)]
+    return str(TextTable(["", *matrix.columns], rows, title + number(matrix.accuracy)))
 
 
 def _kappa(agreement: Coefficient) -> str:
     return number(agreement.value) + interval_text(agreement.interval)
-
-
-def _lower(share: float | None) -> str:
-    return "" if share is None else f" ({share:.0%} lower)"

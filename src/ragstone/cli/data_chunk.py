@@ -8,49 +8,42 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import FILE, json_option, print_result
 from ragstone.core import limits
 
 if TYPE_CHECKING:
-    from ragstone.building.rechunk.rechunk import Recut
+    from ragstone.building.rechunk.rechunk import Rechunked
 
 
 @click.command("chunk")
 @click.argument("source")
-@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
+@click.argument("target", type=FILE, metavar="TARGET_FOLDER")
 @click.option(
     "--chunker",
     default="sentences",
-    show_default=True,
-    help="What cuts, with its parameters: ragstone components chunkers.",
+    help="Chunker with its parameters; `ragstone components chunkers` lists all of them.",
 )
 @click.option(
     "--documents",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="CORPUS.jsonl",
-    help="The whole documents, one a line; otherwise they are put together from the passages.",
+    help="File of the whole documents (default: the passages of SOURCE are joined).",
 )
 @click.option(
     "--threshold",
     default=0.5,
-    show_default=True,
-    help="A new passage takes a judgement where it shares so much of the shorter of the two.",
+    help="Minimum overlap, as a share of the shorter passage, to transfer a judgement.",
 )
 @json_option
 def chunk_command(
-    source: str,
-    target: Path,
-    *,
-    chunker: str,
-    documents: Path | None,
-    threshold: float,
-    as_json: bool,
+    source: str, target: Path, *, chunker: str, documents: Path | None, threshold: float
 ) -> None:
-    """Cut the documents of SOURCE into other passages; queries stay, qrels are carried over.
+    """Cut the documents of SOURCE into other passages.
 
-    A passage's document and place are told by its document, its labels `start` and `end`, or its
-    id of the form DOCUMENT-START-END. What could not be carried over is in `cutting.json`.
-    A folder that holds corpus.jsonl alone is cut as well.
+    The qrels are transferred to the new passages. The document and the place of a passage are read
+    from its document id and its labels `start` and `end`, or from an id of the form
+    DOCUMENT-START-END. `cutting.json` lists the judgements that could not be transferred. SOURCE
+    may be a folder with corpus.jsonl alone.
 
     \b
     Examples:
@@ -59,8 +52,8 @@ def chunk_command(
       ragstone data chunk my-set cut --chunker tokens --documents documents.jsonl
       ragstone data chunk my-set documents --chunker whole
     """
-    from ragstone.building.rechunk.rechunk import recut
-    from ragstone.building.rechunk.write import check_target, write_recut
+    from ragstone.building.rechunk.rechunk import rechunk
+    from ragstone.building.rechunk.write import check_target, write_rechunked
     from ragstone.cli.progress_bars import open_bar
     from ragstone.core import registry
     from ragstone.core.progress import shown_by
@@ -72,17 +65,17 @@ def chunk_command(
     whole = None if documents is None else read_corpus(documents)
     with shown_by(open_bar):
         dataset = read_corpus_alone(Path(source)) or load_dataset(source)
-        made = recut(dataset, cutter, documents=whole, threshold=threshold)
+        made = rechunk(dataset, cutter, documents=whole, threshold=threshold)
     made_by = {"source": source, "chunker": repr(cutter), "threshold": threshold}
-    files = write_recut(made, target, made_by)
-    if as_json:
-        print_json(made_by | made.summary() | {"files": [str(path) for path in files]})
-    else:
-        click.echo("\n".join(_told(made)))
-        click.echo(f"{', '.join(path.name for path in files)} in {target}")
+    files = write_rechunked(made, target, made_by)
+    names = ", ".join(path.name for path in files)
+    print_result(
+        lambda: made_by | made.summary() | {"files": files},
+        lambda: "\n".join([*_lines(made), f"{names} in {target}"]),
+    )
 
 
-def _told(made: Recut) -> Iterator[str]:
+def _lines(made: Rechunked) -> Iterator[str]:
     passages = f"{len(made.dataset.corpus):,} passages, the longest of {made.longest:,} characters"
     yield f"{made.documents:,} documents, {passages}"
     if made.without_text:

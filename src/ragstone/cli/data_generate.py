@@ -1,19 +1,25 @@
-"""`ragstone data generate` and `generated`: making test sets from a corpus, comparing test sets."""
+"""`ragstone data generate` and `compare-generated`: make test sets from a corpus, compare them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.options import chart_option, json_option, print_json, text_table
+from ragstone.cli import options as cli
 from ragstone.core import limits
+from ragstone.core.tables import TextTable
+
+if TYPE_CHECKING:
+    from ragstone.building.compare_generated import GeneratedSet
+    from ragstone.building.generate import Generated
+    from ragstone.data.corpus import Corpus
 
 
-def pairs(
-    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+def _pairs(
+    _context: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
     """Return name -> number from `name=number` parts, comma-separated or in several options."""
     found = {}
@@ -28,48 +34,53 @@ def pairs(
 
 threshold_option: Final = click.option(
     "--threshold",
+    "thresholds",
     multiple=True,
-    callback=pairs,
-    help="Minimum ratings (1 to 5), as stand_alone=3,findable=4.",
+    callback=_pairs,
+    help="Minimum ratings (1 to 5) of a kept query: stand_alone=3,findable=4.",
 )
 
 
-@click.command("generate")
+@click.command("generate", cls=cli.Command, former={"--mix": "--label-mix"})
 @click.argument("source")
-@click.argument("target", type=click.Path(path_type=Path), metavar="TARGET_FOLDER")
-@click.option("--strategy", default="statements", show_default=True, help="Name of a strategy.")
-@click.option("--count", default=30, show_default=True, help="Number of queries to keep.")
-@click.option("--mix", multiple=True, callback=pairs, help="Label shares: fact_single=2,summary=1.")
-@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
-@click.option("--label/--no-label", "labels", default=True, help="Label each query.")
-@click.option("--critique/--no-critique", "critiques", default=False, help="Rate by 8 critiques.")
-@threshold_option
-@click.option("--judge", default="", help="Model that labels and rates (default: --model).")
-@click.option("--prompts", type=click.Path(path_type=Path), help="YAML file with your own prompts.")
+@click.argument("target", type=cli.FILE, metavar="TARGET_FOLDER")
+@click.option("--strategy", default="statements", help="Name of a strategy.")
+@click.option("--count", default=30, help="Number of queries to keep.")
 @click.option(
-    "--examples/--no-examples", default=True, help="Show the model an example of each step."
+    "--label-mix",
+    "mix",
+    multiple=True,
+    callback=_pairs,
+    help="Shares of the labels: fact_single=2,summary=1 (default: equal shares).",
 )
+@cli.model_option
+@click.option("--label/--no-label", "labels", default=True, help="Let a model label each query.")
+@click.option(
+    "--critique/--no-critique",
+    "critiques",
+    default=False,
+    help="Let a model rate each query by eight critiques; --threshold implies it.",
+)
+@threshold_option
+@click.option("--judge", help="Model that labels and rates (default: --model).")
+@click.option("--prompts", type=cli.FILE, help="YAML file with your own prompts.")
+@click.option("--examples/--no-examples", default=True, help="Show the model an example per step.")
 @click.option("--sample", type=int, help="Use a random sample of this many passages.")
-@click.option("--seed", default=0, show_default=True, help="Seed of samples and orders.")
-@click.option("--per-passage", default=1, show_default=True, help="Maximum queries per passage.")
+@cli.seed_option
+@click.option("--per-passage", default=1, help="Maximum queries per passage.")
 @click.option(
     "--rounds",
     default=limits.GENERATION_ROUNDS,
-    show_default=True,
-    help="Rounds that replace rejected queries.",
+    help="Maximum rounds; each replaces the rejected queries of the one before.",
 )
-@click.option(
-    "--max-tokens",
-    default=limits.WRITER_TOKENS,
-    show_default=True,
-    help="Maximum tokens per reply.",
-)
-@json_option
-def generate_command(source: str, target: Path, *, as_json: bool, **options: Any) -> None:
-    """Make a test set from the passages of SOURCE: queries, answers, relevant passages.
+@click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply.")
+@cli.json_option
+def generate_command(source: str, target: Path, **options: Any) -> None:
+    """Make a test set from the passages of SOURCE.
 
-    `items.jsonl` in the folder has every item, kept or rejected, with its passage, statement,
-    prompts, replies and reason. If interrupted, run the same command again to resume.
+    It has queries, answers and relevant passages. `items.jsonl` in the folder has every item, kept
+    or rejected, with its passage, statement, prompts, replies and reason. If interrupted, run the
+    same command again to resume.
 
     \b
     Strategies:
@@ -82,7 +93,7 @@ def generate_command(source: str, target: Path, *, as_json: bool, **options: Any
     \b
     Examples:
       ragstone data generate sample my-test-set --count 20 --sample 30
-      ragstone data generate my-set out --mix fact_single=2,summary=1,reasoning=1 --critique \\
+      ragstone data generate my-set out --label-mix fact_single=2,summary=1 --critique \\
           --threshold stand_alone=3 --model "chat(model=my-model)"
     """
     from ragstone.building.write import check_folder, write_generated
@@ -90,21 +101,19 @@ def generate_command(source: str, target: Path, *, as_json: bool, **options: Any
     check_folder(target)
     made, corpus = _generated(source, target, options)
     files = write_generated(made, corpus, target)
-    summary, size = made.summary(), options["sample"] or 0
-    short = size > len(corpus)
-    note = f"the corpus has {len(corpus):,} passages, fewer than {size:,}: all are used"
-    if as_json:
-        more = {"files": [str(path) for path in files], "notes": [note] if short else []}
-        print_json(summary | more)
-    else:
-        click.echo("\n".join([*([note] if short else []), *_lines(summary)]))
-        click.echo(f"\n{', '.join(path.name for path in files)} in {target}")
+    summary, size, found = made.summary(), options["sample"] or 0, len(corpus)
+    note = f"the corpus has {found:,} passages, fewer than {size:,}: all are used"
+    notes = [note] if size > found else []
+    names = ", ".join(path.name for path in files)
+    cli.print_result(
+        lambda: {**summary, "files": files, "notes": notes},
+        lambda: "\n".join([*notes, *_lines(summary), f"\n{names} in {target}"]),
+    )
 
 
-def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[Any, Any]:
-    from dataclasses import replace
+def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[Generated, Corpus]:
+    from dataclasses import fields, replace
 
-    from ragstone.building.critique_filter import check_thresholds
     from ragstone.building.draft import Writer
     from ragstone.building.generate import Plan, generate
     from ragstone.building.labels import Labeller
@@ -116,16 +125,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
     from ragstone.data.load import load_dataset
     from ragstone.protocols import Services
 
-    plan = Plan(
-        strategy=options["strategy"],
-        count=options["count"],
-        mix=options["mix"],
-        seed=options["seed"],
-        rounds=options["rounds"],
-        per_passage=options["per_passage"],
-        thresholds=options["threshold"],
-    )
-    check_thresholds(plan.thresholds)
+    plan = Plan(**{f.name: options[f.name] for f in fields(Plan) if f.name in options})
     prompts = load_prompts(options["prompts"])
     if not options["examples"]:
         prompts = replace(prompts, examples={})
@@ -144,33 +144,28 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[A
         return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
 
 
-def _sampled(corpus: Any, size: int | None, seed: int) -> Any:
+def _sampled(corpus: Corpus, size: int | None, seed: int) -> Corpus:
     import random
-
-    from ragstone.data.corpus import Corpus
 
     if size is None or size >= len(corpus):
         return corpus
     places = sorted(random.Random(seed).sample(range(len(corpus)), size))  # noqa: S311 - no secret
-    return Corpus.from_passages([corpus.at(place) for place in places])
+    return type(corpus).from_passages([corpus.at(place) for place in places])
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    kept = sum(summary["kept"].values())
+    kept, wanted = summary["kept"], summary["wanted"]
     yield (
-        f"{kept:,} queries kept of {summary['tried']:,} tried, {sum(summary['wanted'].values()):,} "
-        f"wanted; {summary['calls']:,} calls to write them, {summary['tokens']:,} tokens"
+        f"{sum(kept.values()):,} queries kept of {summary['tried']:,} tried, "
+        f"{sum(wanted.values()):,} wanted; {summary['calls']:,} calls to write them, "
+        f"{summary['tokens']:,} tokens"
     )
     refused = ", ".join(f"{why} ({n:,})" for why, n in summary["passages_refused"].items())
-    yield f"{summary['passages_usable']:,} usable passages" + (
-        f"; not usable: {refused}" if refused else ""
-    )
-    rows = [
-        [label, str(wanted), str(summary["kept"].get(label, 0))]
-        for label, wanted in summary["wanted"].items()
-    ]
-    rows += [[n, "0", str(k)] for n, k in summary["kept"].items() if n not in summary["wanted"]]
-    yield "\n" + text_table(["label", "wanted", "kept"], rows)
+    usable = f"{summary['passages_usable']:,} usable passages"
+    yield f"{usable}; not usable: {refused}" if refused else usable
+    names = dict.fromkeys([*wanted, *kept])
+    rows = [[name, wanted.get(name, 0), kept.get(name, 0)] for name in names]
+    yield f"\n{TextTable(['label', 'wanted', 'kept'], rows)}"
     yield from (f"short of {label}: {why}" for label, why in summary["shortfall"].items())
     if summary["rejected"]:
         yield "\nRejected"
@@ -192,25 +187,25 @@ def rating_table(summary: Mapping[str, Any]) -> str:
         [label, *(_rating(means.get(n), read.get(label, {}).get(n)) for n in names)]
         for label, means in ratings.items()
     ]
-    return text_table(["label", *names], rows)
+    return str(TextTable(["label", *names], rows))
 
 
 def _rating(mean: float | None, count: int | None) -> str:
-    if mean is None:
-        return "-"
-    return f"{mean:.2f}" if count is None else f"{mean:.2f} ({count})"
+    return "-" if mean is None else f"{mean:.2f}" + ("" if count is None else f" ({count})")
 
 
-@click.command("generated")
+@click.command("compare-generated", cls=cli.Command, former=cli.FORMER_CHART)
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@chart_option("Draw the comparison into this file")
-@json_option
-def generated_command(folders: tuple[Path, ...], chart: Path | None, *, as_json: bool) -> None:
-    """Compare generated test sets: kept items, labels, ratings, cost per kept item.
+@cli.chart_option
+@cli.json_option
+def compare_generated_command(folders: tuple[Path, ...], chart: Path | None) -> None:
+    """Compare generated test sets.
+
+    Prints kept items, labels, ratings, and the cost per kept item of each FOLDER.
 
     \b
     Example:
-      ragstone data generated by-statements by-single-prompt --chart compared.svg
+      ragstone data compare-generated by-statements by-single-prompt --chart compared.svg
     """
     from ragstone.building.compare_generated import comparison_chart, read_generated
     from ragstone.results.charts.render import write_chart
@@ -218,31 +213,28 @@ def generated_command(folders: tuple[Path, ...], chart: Path | None, *, as_json:
     found = [read_generated(folder) for folder in folders]
     if chart:
         write_chart(comparison_chart(found), chart)
-    if as_json:
-        print_json([{"name": one.name, **one.summary} for one in found])
-        return
     head = ["test set", "strategy", "model", "tried", "kept", "calls per kept", "tokens per kept"]
     head.append("with labels and ratings")
-    click.echo(text_table(head, [_cost_line(one.name, one.summary) for one in found]))
-    for one in found:
-        crossed = one.summary["asked_against_obtained"]
-        names = sorted({name for counts in crossed.values() for name in counts})
-        rows = [
-            [asked, *(str(counts.get(n, 0)) for n in names)] for asked, counts in crossed.items()
-        ]
-        click.echo(f"\n{one.name}: requested (rows) and obtained (columns) labels")
-        click.echo(text_table(["requested", *names], rows))
-        if one.summary["ratings"]:
-            click.echo(f"\n{one.name}: mean ratings\n{rating_table(one.summary)}")
+    costs = TextTable(head, [_cost_line(one.name, one.summary) for one in found])
+    cli.print_result(
+        lambda: [{"name": one.name, **one.summary} for one in found],
+        lambda: "\n".join([str(costs), *(text for one in found for text in _tables(one))]),
+    )
+
+
+def _tables(one: GeneratedSet) -> Iterator[str]:
+    crossed = one.summary["asked_against_obtained"]
+    names = sorted({name for counts in crossed.values() for name in counts})
+    title = f"\n{one.name}: requested (rows) and obtained (columns) labels"
+    rows = [[asked, *(counts.get(n, 0) for n in names)] for asked, counts in crossed.items()]
+    yield str(TextTable(["requested", *names], rows, title))
+    if one.summary["ratings"]:
+        yield f"\n{one.name}: mean ratings\n{rating_table(one.summary)}"
 
 
 def _cost_line(name: str, summary: Mapping[str, Any]) -> list[str]:
-    kept = sum(summary["kept"].values())
-    costs = [
-        summary["calls_per_kept"],
-        summary["tokens_per_kept"],
-        summary.get("tokens_per_kept_in_all"),
-    ]
+    names = ("calls_per_kept", "tokens_per_kept", "tokens_per_kept_in_all")
+    costs = [summary.get(name) for name in names]
+    counts = [f"{summary['tried']:,}", f"{sum(summary['kept'].values()):,}"]
     shown = ["-" if cost is None else f"{cost:,.1f}" for cost in costs]
-    counts = [f"{summary['tried']:,}", f"{kept:,}"]
     return [name, summary["strategy"], summary["model"], *counts, *shown]

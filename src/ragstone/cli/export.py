@@ -6,41 +6,30 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
+from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_files
 
 
-@click.command(
-    "export",
-    epilog="""\b
-Examples:
-  ragstone export examples/demo.yaml -o demo.inspector.json
-  ragstone export talk.yaml --to mtrageval -o talk-tasks
-  ragstone export examples/demo.yaml --to trec -o demo-runs
-""",
-)
+@click.command("export")
 @experiment_arguments
 @click.option(
     "--to",
     "form",
     default="inspector",
-    show_default=True,
     metavar="EXPORTER",
-    help="inspector (one JSON file), mtrageval or trec (folders), or your own class.",
+    help="Format: inspector (one JSON file), mtrageval or trec (folders), or your own exporter.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="File or folder to write.",
-)
+@click.option("-o", "--output", type=FILE, required=True, help="File or folder to write.")
 @json_option
-def command(
-    experiment: Path, overrides: tuple[str, ...], form: str, output: Path, as_json: bool
-) -> None:
-    """Export the results of EXPERIMENT to another tool's format; nothing is run or overwritten."""
-    files = load_results(experiment, overrides).export(output, form)
-    if as_json:
-        print_json({"files": [str(path) for path in files]})
-    else:
-        click.echo("\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in files))
+def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Path) -> None:
+    """Export the results of an experiment to another tool's format.
+
+    Nothing is run or overwritten. KEY=VALUE replaces a value of the experiment file; only `name`
+    and `store` matter.
+
+    \b
+    Examples:
+      ragstone export examples/demo.yaml -o demo.inspector.json
+      ragstone export talk.yaml --to mtrageval -o talk-tasks
+      ragstone export examples/demo.yaml --to trec -o demo-runs
+    """
+    print_files(load_results(experiment, overrides).export(output, form), {})

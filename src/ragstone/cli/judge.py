@@ -1,8 +1,8 @@
-"""`ragstone judge`: checking, calibrating and correlating judges."""
+"""`ragstone judge`: check, calibrate and correlate judges."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +10,7 @@ import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_correlate import command as correlate
-from ragstone.cli.options import json_option, print_json
+from ragstone.cli.options import FILE, POSITIVE, Command, json_option, print_result
 
 if TYPE_CHECKING:
     from ragstone.protocols import Judge
@@ -21,79 +21,75 @@ FORMS: Final[dict[str, list[bool | None]]] = {
     "schema": [True],
     "both": [False, True],
 }
+"""Form of the replies -> values of the judge's field `structured`; None leaves it as in CONFIG."""
+TITLES: Final = {None: "", False: "In free text: ", True: "With a JSON schema: "}
 
 
-@click.group("judge")
+@click.group("judge", commands=[correlate, calibrate])
 def command() -> None:
     """Check, calibrate and correlate judges: language models that grade.
 
     \b
     Examples:
-      ragstone judge check equivalence --on ../truthfulqa --limit 100
-      ragstone judge correlate --on ../mtrag --rating win-rate
+      ragstone judge check equivalence --data ../truthfulqa --limit 100
+      ragstone judge correlate --data ../mtrag --rating win-rate
       ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
 
 
-@command.command(
-    "check",
-    epilog="""\b
-Examples:
-  ragstone judge check judge.yaml --on ../truthfulqa
-  ragstone judge check equivalence --on ../truthfulqa --limit 100 --form both
-  ragstone judge check experiment.yaml --judge RB_llm --on mtrag:../mtrag --rating completeness
-""",
-)
+@command.command("check", cls=Command, former={"--on": "--data", "--attack": "--prompt-injection"})
 @click.argument("config", metavar="CONFIG")
 @click.option(
-    "--on",
-    "data",
+    "--data",
     required=True,
-    metavar="DATA",
-    help="Folder of graded answers: truthfulqa, ragchecker, begin, nq_open or mtrag.",
+    help="Folder of answers graded by people: truthfulqa, ragchecker, begin, nq_open or mtrag.",
 )
-@click.option("--judge", "name", default="", help="Name of the judge, if CONFIG has several.")
-@click.option("--limit", type=click.IntRange(min=1), help="Number of randomly sampled items.")
+@click.option("--judge", "name", help="Name of the judge, if CONFIG has several.")
+@click.option("--limit", type=POSITIVE, help="Use a random sample of this many answers.")
+@click.option("--seed", default=0, help="Seed of the random sample and of the intervals.")
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of sample and intervals."
+    "--repeats",
+    type=POSITIVE,
+    help="Number of repeats, to measure self-consistency (default: as in CONFIG).",
 )
-@click.option("--repeats", type=click.IntRange(min=1), help="Number of repeats (self-consistency).")
 @click.option(
     "--form",
     type=click.Choice(sorted(FORMS)),
     default="auto",
-    show_default=True,
-    help="Form of replies: free text, JSON schema, or both in turn (default: as in CONFIG).",
+    help="Form of the replies: free text, JSON schema, both in turn, or auto as in CONFIG.",
 )
-@click.option("--attack", is_flag=True, help="Also measure how often answers steer the model.")
-@click.option("--language", default="", help="Language of truthfulqa: en or es.")
-@click.option("--rating", default="", help="Rating of mtrag: faithfulness, win-rate, ...")
 @click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    default=Path(".ragstone"),
-    show_default=True,
-    help="Folder of kept replies.",
+    "--prompt-injection",
+    is_flag=True,
+    help="Also measure how often instructions in an answer change the verdict.",
 )
+@click.option("--language", help="Language of truthfulqa: en or es.")
+@click.option("--rating", help="Rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--store", type=FILE, default=Path(".ragstone"), help="Folder of kept model replies.")
 @json_option
 def check(
     *,
     config: str,
     data: str,
-    name: str,
+    name: str | None,
     limit: int | None,
     seed: int,
     repeats: int | None,
     form: str,
-    attack: bool,
-    language: str,
-    rating: str,
+    prompt_injection: bool,
     store: Path,
-    as_json: bool,
+    **options: str | None,
 ) -> None:
-    """Check the judge of CONFIG on answers that people have graded, and report its fit uses.
+    """Compare a judge with people's grades.
 
-    CONFIG is a YAML file with a judge, an experiment file with judges, or a judge's name.
+    Reports for which uses the judge of CONFIG is fit. CONFIG is a YAML file with a judge, an
+    experiment file with judges, or a judge's name.
+
+    \b
+    Examples:
+      ragstone judge check judge.yaml --data ../truthfulqa
+      ragstone judge check equivalence --data ../truthfulqa --limit 100 --form both
+      ragstone judge check exp.yaml --judge RB_llm --data mtrag:../mtrag --rating completeness
     """
     from ragstone.calls.client import Calls
     from ragstone.cli.progress_bars import open_bar
@@ -104,67 +100,50 @@ def check(
     from ragstone.evaluation.prompt_injection import steering
     from ragstone.protocols import Services
 
-    options = {"language": language, "rating": rating}
     graded = read_human_set(data, **{key: value for key, value in options.items() if value})
     if limit is not None:
         graded = graded.sample(limit, seed)
     more: dict[str, Any] = {"least_parse_rate": 0.0, **({"repeats": repeats} if repeats else {})}
-    documents = []
+    documents, texts = [], []
     with Calls.at(store / "calls.sqlite") as calls, shown_by(open_bar):
         services = Services(calls=calls)
         for structured in FORMS[form]:
             forced = more if structured is None else {**more, "structured": structured}
             judge = read_judge(config, name, forced)
             found = check_judge(judge, graded, services, seed=seed)
-            title = {None: "", True: "With a JSON schema: ", False: "In free text: "}[structured]
-            attacks = steering(judge, graded, services) if attack else []
+            attacks = steering(judge, graded, services) if prompt_injection else []
             document = {"form": form, "structured": structured, **check_document(found)}
-            documents.append({**document, "steered": [asdict(one) for one in attacks]})
-            if not as_json:
-                click.echo(f"{title}{check_text(found)}\n")
-                click.echo("".join(f"{steering_text(one)}\n" for one in attacks), nl=False)
-    if as_json:
-        print_json(documents)
+            documents.append({**document, "steered": attacks})
+            text = f"{TITLES[structured]}{check_text(found)}\n"
+            texts.append("\n".join([text, *map(steering_text, attacks)]))
+    print_result(lambda: documents, lambda: "\n".join(texts))
 
 
-command.add_command(correlate)
-command.add_command(calibrate)
-
-
-def read_judge(config: str, name: str, forced: dict[str, Any]) -> Judge:
+def read_judge(config: str, name: str | None, forced: dict[str, Any]) -> Judge:
     """Return the judge of a file or by its name, with some fields replaced if it has them."""
+    from ragstone.core.parsing import read_yaml
     from ragstone.core.registry import create, find
     from ragstone.core.spec import parse_spec
     from ragstone.errors import ConfigError, did_you_mean
 
     path = Path(config)
     is_file = path.suffix in {".yaml", ".yml"} or path.is_file()
-    written = _written(path) if is_file else [config]
-    specs = [parse_spec(one, where=config) for one in written]
-    if name:
-        specs = [spec for spec in specs if spec.name == name]
-    if len(specs) != 1:
-        names = [parse_spec(one, where=config).name for one in written]
+    document = read_yaml(path, "judge") if is_file else config
+    written = document.get("judges", document) if isinstance(document, dict) else document
+    listed = written if isinstance(written, list) else [written]
+    specs = [parse_spec(one, where=config) for one in listed]
+    chosen = [spec for spec in specs if not name or name == spec.name]
+    if len(chosen) != 1:
+        names = [spec.name for spec in specs]
         raise ConfigError(
-            f"{config} has {len(names)} judges: name one with --judge"
-            if not name
-            else f"{config} has no judge {name!r}{did_you_mean(name, names)}"
+            f"{config} has no judge {name!r}{did_you_mean(name, names)}"
+            if name
+            else f"{config} has {len(names)} judges: name one with --judge"
         )
-    spec = specs[0]
+    (spec,) = chosen
     folder = path.parent if is_file else None
-    kind = find("judges", spec.name, where=config, folder=folder)
-    legal = {field.name for field in fields(kind)}
+    legal = {field.name for field in fields(find("judges", spec.name, where=config, folder=folder))}
     more = {key: value for key, value in forced.items() if key in legal}
     changed = {"name": spec.name, **spec.parameters, **more}
     judge: Judge = create("judges", changed, where=config, folder=folder)
     return judge
-
-
-def _written(path: Path) -> list[Any]:
-    from ragstone.core.parsing import read_yaml
-
-    document = read_yaml(path, "judge")
-    if isinstance(document, dict) and "judges" in document:
-        listed = document["judges"]
-        return listed if isinstance(listed, list) else [listed]
-    return [document]

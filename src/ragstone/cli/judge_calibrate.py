@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
+from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_result
+from ragstone.core.tables import TextTable
 
 if TYPE_CHECKING:
     from ragstone.results.calibrate import CalibratedTrial
 
 
-@click.command(
-    "calibrate",
-    epilog="""\b
-Example:
-  ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
-""",
-)
+@click.command("calibrate")
 @experiment_arguments
 @click.option("--metric", required=True, help="Judged metric that the labels are about.")
 @click.option(
     "--labels",
     required=True,
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="File of JSON lines with query_id, system, setting and value (0 to 1).",
 )
 @json_option
-def command(
-    *, experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path, as_json: bool
-) -> None:
-    """Show a judge's raw mean, and the mean calibrated by human labels with its interval.
+def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path) -> None:
+    """Calibrate a judge's means by human labels.
 
-    The labelled answers must be a random sample of all answers.
+    Prints each system's raw mean, and the calibrated mean with its interval. The labelled answers
+    must be a random sample of all answers.
+
+    \b
+    Example:
+      ragstone judge calibrate experiment.yaml --metric equivalence --labels labels.jsonl
     """
     from ragstone.results.calibrate import calibrate, read_labels
 
     trials = calibrate(load_results(experiment, overrides), metric, read_labels(labels))
-    if as_json:
-        print_json([asdict(trial) for trial in trials])
-        return
-    from tabulate import tabulate
-
-    headers = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
-    click.echo(tabulate([_row(trial) for trial in trials], headers=headers))
+    head = ["system", "setting", "judge's raw mean", "calibrated [95 % interval]", "labels"]
+    print_result(lambda: trials, lambda: TextTable(head, [_row(trial) for trial in trials]))
 
 
 def _row(trial: CalibratedTrial) -> list[str]:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ragstone.cli.options import chart_option, json_option, print_json
+from ragstone.cli import options as cli
+from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
 if TYPE_CHECKING:
-    from ragstone.results.results import Results
+    from ragstone.statistics.metric_correlations import Kind
 
 Column = list[float | None]
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """The columns to correlate, with one place per answer."""
 
     metrics: Mapping[str, Column]
@@ -28,86 +27,80 @@ class Columns:
     raters: Sequence[Sequence[float]] = ()
 
 
-@click.command(
-    "correlate",
-    epilog="""\b
-Examples:
-  ragstone judge correlate experiment.yaml --against equivalence
-  ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
-  ragstone judge correlate --on ../mtrag --rating win-rate --by system
-  ragstone judge correlate --on ../mtrag --rating win-rate --balance RB_llm
-""",
-)
-@click.argument("experiment", required=False, type=click.Path(path_type=Path))
-@click.option("--on", "data", default="", help="Folder of graded answers with stored metrics.")
-@click.option("--rating", default="", help="Human rating of mtrag.")
-@click.option("--against", default="", help="Judge or metric with which the others are correlated.")
-@click.option("--by", default="", help="One row per value of this label, or of `system`.")
+@click.command("correlate", cls=cli.Command, former={"--on": "--data", **cli.FORMER_CHART})
+@click.argument("experiment", required=False, type=cli.FILE)
+@click.option("--data", help="Folder of answers graded by people, with stored metrics.")
+@click.option("--rating", help="Human rating of mtrag: faithfulness, win-rate, ...")
+@click.option("--against", help="Judge or metric with which the others are correlated.")
+@click.option("--by", help="Add rows per value of this label, or of `system`.")
 @click.option(
     "--kind",
     type=click.Choice(["spearman", "pearson", "kendall"]),
     default="spearman",
-    show_default=True,
     help="Correlation coefficient.",
 )
-@click.option("--balance", default="", help="Metric whose values all get the same total weight.")
-@chart_option("Draw the heat map into this file")
-@json_option
+@click.option("--balance", help="Metric whose values all get the same total weight.")
+@cli.chart_option
+@cli.json_option
 def command(
     *,
     experiment: Path | None,
-    data: str,
-    rating: str,
-    against: str,
-    by: str,
-    kind: str,
-    balance: str,
+    data: str | None,
+    rating: str | None,
+    against: str | None,
+    by: str | None,
+    kind: Kind,
+    balance: str | None,
     chart: Path | None,
-    as_json: bool,
 ) -> None:
-    """Correlate every metric with a judge of EXPERIMENT, or with people's grades."""
-    from ragstone.errors import ConfigError, did_you_mean
+    """Correlate metrics with a judge or with people.
+
+    Give an experiment file with --against, or answers graded by people with --data.
+
+    \b
+    Examples:
+      ragstone judge correlate experiment.yaml --against equivalence
+      ragstone judge correlate experiment.yaml --against RB_llm --by kind --chart heat.svg
+      ragstone judge correlate --data ../mtrag --rating win-rate --by system
+      ragstone judge correlate --data ../mtrag --rating win-rate --balance RB_llm
+    """
     from ragstone.results.charts.heat_map import correlation_chart
     from ragstone.results.charts.render import write_chart
+    from ragstone.statistics import metric_correlations as statistics
     from ragstone.statistics.judge_quality import rater_correlation
-    from ragstone.statistics.metric_correlations import (
-        correlation_table,
-        correlations,
-        inverse_frequency,
-    )
 
-    if (experiment is None) == (not data):
-        raise ConfigError("give an experiment file, or graded answers with --on")
-    columns = _of_people(data, rating, by) if data else _of_run(experiment or Path(), against, by)
+    if experiment and not data:
+        columns = _of_run(experiment, against or "", by)
+    elif data and not experiment:
+        columns = _of_people(data, rating, by)
+    else:
+        raise ConfigError("give an experiment file, or graded answers with --data")
     weights = None
     if balance:
         known = {**columns.metrics, **columns.against}
         if balance not in known:
             raise ConfigError(f"--balance {balance!r}{did_you_mean(balance, known)}")
-        weights = inverse_frequency(
-            [None if value is None else round(value, 2) for value in known[balance]]
-        )
-    rows = correlations(
+        rounded = [None if value is None else round(value, 2) for value in known[balance]]
+        weights = statistics.inverse_frequency(rounded)
+    rows = statistics.correlations(
         columns.metrics,
         columns.against,
         groups=columns.groups if by else None,
-        kind=kind,  # type: ignore[arg-type]  # click has checked it
+        kind=kind,
         weights=weights,
         clusters=columns.clusters,
     )
-    ceiling = rater_correlation(columns.raters) if columns.raters else None
     if chart is not None:
         write_chart(correlation_chart(rows), chart)
-    if as_json:
-        print_json({"rows": [asdict(row) for row in rows], "ceiling": ceiling})
-        return
-    click.echo(correlation_table(rows))
-    if ceiling is not None:
-        click.echo(f"one rater with the others: {ceiling:.2f}")
+    ceiling = rater_correlation(columns.raters) if columns.raters else None
+    note = "" if ceiling is None else f"\none rater with the others: {ceiling:.2f}"
+    cli.print_result(
+        lambda: {"rows": rows, "ceiling": ceiling},
+        lambda: f"{statistics.correlation_table(rows)}{note}",
+    )
 
 
-def _of_people(data: str, rating: str, by: str) -> Columns:
-    from ragstone.errors import DatasetError
+def _of_people(data: str, rating: str | None, by: str | None) -> Columns:
     from ragstone.evaluation.human_grades import read_human_set
 
     graded = read_human_set(data, **({"rating": rating} if rating else {}))
@@ -117,7 +110,7 @@ def _of_people(data: str, rating: str, by: str) -> Columns:
         {name: list(column) for name, column in graded.values.items()},
         {rating or graded.question: [one.value for one in graded.items]},
         [
-            one.system if by == "system" else str(one.item.query.labels.get(by))
+            one.system if by == "system" else str(one.item.query.labels.get(by or ""))
             for one in graded.items
         ],
         [one.cluster for one in graded.items],
@@ -125,29 +118,19 @@ def _of_people(data: str, rating: str, by: str) -> Columns:
     )
 
 
-def _of_run(experiment: Path, against: str, by: str) -> Columns:
-    from ragstone.errors import ConfigError, did_you_mean
-    from ragstone.experiment.experiment import load_experiment
-    from ragstone.results.results import Results
-
-    loaded = load_experiment(experiment)
-    results = Results.load(loaded.store, loaded.file.name)
-    names = list(dict.fromkeys(name for trial in results.trials for name in trial.scores))
+def _of_run(experiment: Path, against: str, by: str | None) -> Columns:
+    results = cli.load_results(experiment, ())
+    names = dict.fromkeys(name for trial in results.trials for name in trial.scores)
     if against not in names:
         raise ConfigError(f"--against {against!r}{did_you_mean(against, names)}")
-    return _columns(results, names, against, by)
-
-
-def _columns(results: Results, names: Sequence[str], against: str, by: str) -> Columns:
-    found: dict[str, Column] = {name: [] for name in names}
+    columns: dict[str, Column] = {name: [] for name in names}
     groups, clusters = [], []
     for trial in results.trials:
         for query_id in trial.predictions:
             labels = results.queries[query_id].labels
-            groups.append(trial.system if by == "system" else str(labels.get(by)))
+            groups.append(trial.system if by == "system" else str(labels.get(by or "")))
             clusters.append(results.clusters[query_id])
-            for name in names:
+            for name, column in columns.items():
                 score = trial.scores.get(name, {}).get(query_id)
-                found[name].append(None if score is None else score.value)
-    others = {name: column for name, column in found.items() if name != against}
-    return Columns(others, {against: found[against]}, groups, clusters)
+                column.append(None if score is None else score.value)
+    return Columns(columns, {against: columns.pop(against)}, groups, clusters)

@@ -1,31 +1,31 @@
-"""What several commands have in common: arguments, and JSON out."""
+"""Parts that several commands share: options, former names, and output as text or JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+
+from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
     from ragstone.results.results import Results
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-calls_option: Final = click.option(
-    "--calls",
-    type=click.Path(path_type=Path),
-    default=Path("ragstone-store/calls.sqlite"),
-    help="File of kept replies.",
-)
+FILE: Final = click.Path(path_type=Path)
+POSITIVE: Final = click.IntRange(min=1)
+_JSON: Final = "ragstone.json"
 
 
-class Command(click.Command):
-    """A command that still accepts the former names of its options, with a notice on stderr.
+class _Renamed:
+    """The base of commands with former names, which are not in the help.
 
     Args:
-        former: former name of an option -> its name today, both with their dashes.
+        former: former name -> its name today.
     """
 
     def __init__(
@@ -34,47 +34,136 @@ class Command(click.Command):
         super().__init__(*arguments, **options)
         self.former = former or {}
 
+    def today(self, name: str) -> str:
+        """Return the name of today, after a notice on stderr if `name` is a former one."""
+        if name in self.former:
+            click.echo(f"note: {name} is now called {self.former[name]}", err=True)
+        return self.former.get(name, name)
+
+
+class Command(_Renamed, click.Command):
+    """A command that accepts the former names of its options, written with their dashes."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments under the names of today."""
-        return super().parse_args(ctx, [self._today(argument) for argument in args])
-
-    def _today(self, argument: str) -> str:
-        name, equals, value = argument.partition("=")
-        if name not in self.former:
-            return argument
-        click.echo(f"note: {name} is now called {self.former[name]}", err=True)
-        return f"{self.former[name]}{equals}{value}"
+        parts = [argument.partition("=") for argument in args]
+        return super().parse_args(ctx, ["".join((self.today(n), *rest)) for n, *rest in parts])
 
 
-def experiment_arguments(function: F) -> F:
-    """Add the arguments EXPERIMENT and OVERRIDES."""
-    overrides = click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
-    experiment = click.argument(
-        "experiment", type=click.Path(path_type=Path), metavar="EXPERIMENT.yaml"
-    )
-    decorated: F = experiment(overrides(function))
-    return decorated
+class Group(_Renamed, click.Group):
+    """A group that accepts the former names of its commands."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name of today or of a former one."""
+        return super().get_command(ctx, self.today(cmd_name))
 
 
-def json_option(function: F) -> F:
-    """Add the option --json, handed over as `as_json`."""
-    option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-    decorated: F = option(function)
-    return decorated
+def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds several options, in the order of the help."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+def _keep_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[_JSON] = value
+
+
+def _check_chart(_context: click.Context, _option: click.Parameter, path: Path | None) -> Any:
+    if path is not None:
+        from ragstone.results.charts.render import check_chart_path
+
+        check_chart_path(path)
+    return path
+
+
+json_option: Final = click.option(
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_json,
+    help="Print JSON, with numbers unrounded, in place of text.",
+)
+model_option: Final = click.option(
+    "--model", default="local", help="Model to ask, as a generator spec such as chat(model=NAME)."
+)
+seed_option: Final = click.option("--seed", default=0, help="Seed of the random sample.")
+experiment_arguments: Final = together(
+    click.argument("experiment", type=FILE, metavar="EXPERIMENT.yaml"),
+    click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]..."),
+)
+query_options: Final = together(
+    click.argument("source"),
+    click.option(
+        "-o",
+        "--output",
+        type=FILE,
+        required=True,
+        metavar="FILE",
+        help="File to write, with one JSON line per query.",
+    ),
+    model_option,
+    click.option("--limit", type=int, help="Use a random sample of this many queries."),
+    seed_option,
+    click.option(
+        "--calls",
+        type=FILE,
+        default=Path("ragstone-store/calls.sqlite"),
+        help="File of kept model replies.",
+    ),
+)
+"""Arguments of a command in which a model assesses the queries of a data set."""
+chart_option: Final = click.option(
+    "--chart",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_check_chart,
+    metavar="FILE",
+    help="Write a chart to this file: .svg, .png, or .json (Vega-Lite).",
+)
+FORMER_CHART: Final = {"--svg": "--chart"}
+
+
+def wants_json() -> bool:
+    """Return whether the current command has the option --json."""
+    return bool(click.get_current_context().meta.get(_JSON))
+
+
+def print_result(document: Callable[[], object], text: Callable[[], object]) -> None:
+    """Print a result as JSON with the option --json, or else as text."""
+    if wants_json():
+        print_json(document())
+    else:
+        click.echo(text())
 
 
 def print_json(document: object) -> None:
-    """Print plain data as JSON, numbers unrounded, text as it is."""
+    """Print plain data, dataclasses and paths as JSON, numbers unrounded."""
     import orjson
 
-    click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    click.echo(orjson.dumps(document, default=os.fspath, option=orjson.OPT_INDENT_2).decode())
 
 
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table for the terminal."""
-    from ragstone.core.tables import TextTable
+def print_files(files: Sequence[Path], document: Mapping[str, object]) -> None:
+    """Print written files with their sizes, or with --json a document with their paths."""
+    print_result(
+        lambda: {**document, "files": files},
+        lambda: "\n".join(f"{path.stat().st_size:>13,} bytes  {path}" for path in files),
+    )
 
-    return str(TextTable(head, rows))
+
+def write_json_lines(path: Path, rows: Iterable[object]) -> None:
+    """Write a file of JSON lines, in place of an earlier one."""
+    import orjson
+
+    try:
+        with path.open("wb") as file:
+            file.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    except OSError as error:
+        raise DatasetError(f"cannot write {path}: {error.strerror}") from error
 
 
 def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
@@ -85,33 +174,3 @@ def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
 
     file = read_experiment_file(experiment, overrides)
     return Results.load(Store(Path(file.store)), file.name)
-
-
-def chart_option(help_text: str) -> Callable[[F], F]:
-    """Return a decorator that adds the option --chart, handed over as `chart`."""
-
-    def decorate(function: F) -> F:
-        for name in ("--chart", "--svg"):
-            function = click.option(
-                name,
-                "chart",
-                type=click.Path(path_type=Path, dir_okay=False),
-                callback=_chart_path,
-                metavar="FILE",
-                hidden=name == "--svg",  # the former name
-                help=f"{help_text}: .svg, .png, or .json (Vega-Lite).",
-            )(function)
-        return function
-
-    return decorate
-
-
-def _chart_path(context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
-    """Return the path given by --chart or by its former name --svg, or None."""
-    if path is None:
-        found: Path | None = context.params.get("chart")
-        return found
-    from ragstone.results.charts.render import check_chart_path
-
-    check_chart_path(path)
-    return path

@@ -1,4 +1,4 @@
-"""Progress in the terminal: a live bar, or plain lines where nobody watches one."""
+"""Progress in the terminal: a live bar, or plain lines if standard error is not a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragstone.core.progress import Bar, LiveBar
 
 
 class PlainBar:
-    """A line now and then, for log files."""
+    """A bar that prints a line now and then, for log files."""
 
     def __init__(self, title: str, total: int) -> None:
         self._title, self._total, self._done = title, total, 0
@@ -20,7 +20,7 @@ class PlainBar:
         self._next_line = self._started + limits.PROGRESS_DELAY_SECONDS
 
     def advance(self, count: int = 1) -> None:
-        """Count some items as done; say so when the last line is long ago."""
+        """Count some items as done, and print a line if the last one is old enough."""
         self._done += count
         now = time.monotonic()
         if now >= self._next_line:
@@ -28,7 +28,7 @@ class PlainBar:
             self._print(now - self._started)
 
     def close(self) -> None:
-        """Say how it ended, if anything was said before."""
+        """Print a last line if the step was long enough to have others."""
         passed = time.monotonic() - self._started
         if passed >= limits.PROGRESS_DELAY_SECONDS:
             self._print(passed)
@@ -37,12 +37,12 @@ class PlainBar:
         rate = self._done / passed
         left = (self._total - self._done) / rate if rate else float("inf")
         click.echo(
-            f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.1f} a second, "
+            f"{self._title}: {self._done:,} of {self._total:,}, {rate:,.1f} per second, "
             f"{left:,.0f} s left",
             err=True,
         )
 
 
 def open_bar(title: str, total: int) -> Bar:
-    """Return the kind of bar that fits where standard error goes."""
+    """Return a live bar for a terminal, or else a plain one."""
     return LiveBar(title, total) if sys.stderr.isatty() else PlainBar(title, total)

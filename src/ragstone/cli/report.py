@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import experiment_arguments, json_option, load_results, print_json
+from ragstone.cli.options import experiment_arguments, json_option, load_results, print_result
 
 
 def _query_count(_context: click.Context, _option: click.Parameter, value: str) -> int | None:
@@ -18,53 +18,38 @@ def _query_count(_context: click.Context, _option: click.Parameter, value: str) 
     return int(value)
 
 
-@click.command(
-    "report",
-    epilog="""\b
-Examples:
-  ragstone report examples/demo.yaml
-  ragstone report examples/demo.yaml -o demo.html --queries all
-""",
-)
+@click.command("report")
 @experiment_arguments
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The file to write; NAME-report.html by default.",
+    help="File to write (default: NAME-report.html).",
 )
 @click.option(
     "--queries",
     callback=_query_count,
     metavar="NUMBER|all",
     default="500",
-    show_default=True,
-    help="How many queries get a page of their own: a number or 'all'. Means are over all.",
+    help="Number of queries with their own page. Means are over all queries.",
 )
 @json_option
 def command(
-    experiment: Path,
-    overrides: tuple[str, ...],
-    output: Path | None,
-    queries: int | None,
-    as_json: bool,
+    experiment: Path, overrides: tuple[str, ...], output: Path | None, queries: int | None
 ) -> None:
-    """Write what EXPERIMENT found as one HTML file that needs no network.
+    """Write the results of an experiment as one HTML file that needs no network.
 
-    Of the key=value OVERRIDES only `name` and `store` matter.
+    KEY=VALUE replaces a value of the experiment file; only `name` and `store` matter.
+
+    \b
+    Examples:
+      ragstone report examples/demo.yaml
+      ragstone report examples/demo.yaml -o demo.html --queries all
     """
     from ragstone.results.html import write_report
 
     results = load_results(experiment, overrides)
     path = write_report(results, output or Path(f"{results.name}-report.html"), queries=queries)
-    if as_json:
-        print_json(
-            {
-                "report": str(path),
-                "bytes": path.stat().st_size,
-                "name": results.name,
-                "finished": results.finished,
-            }
-        )
-        return
-    click.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+    size = path.stat().st_size
+    facts = {"report": path, "bytes": size, "name": results.name, "finished": results.finished}
+    print_result(lambda: facts, lambda: f"{path} ({size / 1e6:.1f} MB)")

@@ -8,7 +8,6 @@ Installed packages add to a kind through the entry-point group `ragstone.<kind>`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Final
 
 _FILES: Final[Mapping[str, Mapping[str, str]]] = {
@@ -140,10 +139,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
-_FOLDERS: Final[Mapping[str, str]] = {
-    "readers": "data.readers",
-    "exporters": "results.exporters",
-}
+_FOLDERS: Final = {"readers": "data.readers", "exporters": "results.exporters"}
 """Folders of the kinds that are not in `components/` under their own name."""
 
 BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
@@ -154,6 +150,10 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     for kind, files in _FILES.items()
 }
 """Kind -> name -> "module:Class"."""
+
+_NAMES: Final[Mapping[str, str]] = {
+    target: f"{kind}/{name}" for kind, table in BUILT_IN.items() for name, target in table.items()
+}
 
 PROTOCOLS: Final[Mapping[str, str]] = {
     "readers": "ragstone.data.readers.base:Reader",
@@ -169,7 +169,7 @@ PROTOCOLS: Final[Mapping[str, str]] = {
     "judges": "ragstone.protocols:Judge",
     "exporters": "ragstone.results.exporters.base:Exporter",
 }
-"""Kind -> "module:Class" of its protocol. Names, because the protocols lie above this layer."""
+"""Kind -> "module:Class" of its protocol. Names, because this layer cannot import protocols."""
 
 FORMER_KINDS: Final[Mapping[str, str]] = {
     "contexts": "context_settings",
@@ -186,13 +186,4 @@ def name_of(component: type) -> str:
     >>> name_of(BM25)
     'retrievers/bm25'
     """
-    return _names().get(f"{component.__module__}:{component.__qualname__}", "")
-
-
-@cache
-def _names() -> Mapping[str, str]:
-    return {
-        target: f"{kind}/{name}"
-        for kind, table in BUILT_IN.items()
-        for name, target in table.items()
-    }
+    return _NAMES.get(f"{component.__module__}:{component.__qualname__}", "")

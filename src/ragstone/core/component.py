@@ -1,13 +1,13 @@
-"""Components: what each declares to the planner, the outcome of an item, and the door for your own.
+"""Components: their declarations for the planner, outcomes of items, and your own classes.
 
 A component is a frozen dataclass with one verb. Its fields are its configuration and its cache key;
 heavy state is a `cached_property`, so that a result in the store loads no model. `protocols.py` has
 the verb of every kind. The long form of a verb takes its items and a `services` object and returns
-one `Outcome` per item. Your own class may use a shorter form, by the names of its parameters:
+one `Outcome` per item. The verb of your own class may have other parameters and results:
 
-- `retrieve(searches, corpus)`: a service by its name (`calls`, `store`, `corpus`, `qrels`);
+- `retrieve(searches, corpus)`: a service (`calls`, `store`, `corpus`, `qrels`) by its name;
 - `retrieve(search, corpus)`: one item at a time, by the singular name;
-- bare values in place of outcomes.
+- plain values in place of outcomes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
 
@@ -29,6 +30,13 @@ from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_
 
 NOT_IN_CACHE_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
 """Metadata of a dataclass field that cannot change the component's output."""
+
+
+def in_cache_key(field: dataclasses.Field[Any]) -> bool:
+    """Return whether a field of a component is part of its cache key."""
+    return not NOT_IN_CACHE_KEY.items() <= field.metadata.items()
+
+
 SERVICES: Final = ("services", "calls", "store", "corpus", "qrels")
 """Parameters that a verb may have besides its items."""
 OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})
@@ -37,7 +45,7 @@ OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})
 error_log: Final[ContextVar[Path]] = ContextVar(
     "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
 )
-"""The file to which tracebacks of your own components go; a run sets it to its store's."""
+"""The file for tracebacks of your own components; a run sets it to a file in its store."""
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 T_co = TypeVar("T_co", covariant=True)
@@ -55,10 +63,10 @@ class Outcome(Generic[T_co]):
 
 
 class Component:
-    """The base of all protocols: what the planner may ask of a component."""
+    """The base of all protocols: the declarations and methods that the planner uses."""
 
     version: ClassVar[int] = 1
-    """Raised when the output changes."""
+    """Increased when the output changes."""
     verb: ClassVar[str] = ""
     """The name of the method that does the work."""
     item_names: ClassVar[Mapping[str, str]] = {}
@@ -66,7 +74,7 @@ class Component:
     item_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of an item that the short form may take in place of the item."""
     requires_extra: ClassVar[str] = ""
-    """The extra of Ragstone that the component needs, such as "local"."""
+    """The extras of Ragstone that the component needs, such as "local" or "chunk,local"."""
     required: ClassVar[tuple[str, ...]] = ()
     """Fields that every component of the kind has."""
     uses: ClassVar[frozenset[str]] = frozenset()
@@ -74,10 +82,7 @@ class Component:
 
     @property
     def content_revision(self) -> Any:
-        """Plain data that identifies what the output depends on besides the fields, or None.
-
-        The digest of a model file or of a file of answers, for example. Part of the cache key.
-        """
+        """Plain data in the cache key besides the fields, such as the digest of a model file."""
         return None
 
     @property
@@ -106,9 +111,8 @@ class Component:
         if issubclass(part, cls):
             return part
         if issubclass(part, Component) or not callable(getattr(part, cls.verb, None)):
-            raise ConfigError(
-                f"{part.__name__!r} has no method {cls.verb}{cls._long_form()}", value=part.__name__
-            )
+            verb = f"{cls.verb}({', '.join(_parameters(getattr(cls, cls.verb)))})"
+            raise ConfigError(f"{part.__name__!r} has no method {verb}", value=part.__name__)
         for name in cls.required:
             if name not in {field.name for field in dataclasses.fields(cast("Any", part))}:
                 raise ConfigError(f"{part.__name__!r} needs a field {name}", key=name)
@@ -122,17 +126,12 @@ class Component:
             "uses": form.uses,
         }
         added = {name: value for name, value in derived.items() if not hasattr(part, name)}
-        verb = {cls.verb: form.long_verb()}
-        return type(part.__name__, (part, cls), {**added, **verb, **same})
-
-    @classmethod
-    def _long_form(cls) -> str:
-        parameters = list(inspect.signature(getattr(cls, cls.verb)).parameters)[1:]
-        return f"({', '.join(parameters)})"
+        members = {**added, cls.verb: form.long_verb(), **same}
+        return type(part.__name__, (part, cls), members)
 
 
 class _Form(NamedTuple):
-    """The short form of one verb: its own parameters against those of the protocol."""
+    """The verb of your own class, with the parameters that the protocol or a service provides."""
 
     verb: Callable[..., Any]
     parameters: tuple[str, ...]
@@ -140,14 +139,12 @@ class _Form(NamedTuple):
 
     @classmethod
     def of(cls, part: type, protocol: type[Component]) -> _Form:
-        """Return the form of a class's verb; raise `ConfigError` for a parameter nobody fills."""
+        """Return the form of a class's verb; raise `ConfigError` for an unknown parameter."""
         verb = getattr(part, protocol.verb)
-        signature = inspect.signature(verb).parameters
-        own = tuple(signature)[1:]
-        long = tuple(inspect.signature(getattr(protocol, protocol.verb)).parameters)[1:]
+        own, long = _parameters(verb), _parameters(getattr(protocol, protocol.verb))
         known = {*long, *SERVICES, *protocol.item_names.values(), *protocol.item_fields}
-        for name in own:
-            if name not in known and signature[name].default is inspect.Parameter.empty:
+        for name, parameter in own.items():
+            if name not in known and parameter.default is inspect.Parameter.empty:
                 raise ConfigError(
                     f"{part.__name__}.{protocol.verb} has a parameter {name!r} that is never "
                     f"given{did_you_mean(name, known)}",
@@ -157,7 +154,7 @@ class _Form(NamedTuple):
 
     @property
     def may_call(self) -> bool:
-        """Whether the verb is given a way to models."""
+        """Whether the verb may call models."""
         return bool({"calls", "services"} & set(self.parameters))
 
     @property
@@ -167,37 +164,32 @@ class _Form(NamedTuple):
         named = set(self.parameters)
         return OPTIONAL & (named | set(self.protocol.item_fields) if named & whole else named)
 
-    @property
-    def one_at_a_time(self) -> bool:
-        """Whether the verb takes single items."""
-        singles = {*self.protocol.item_names.values(), *self.protocol.item_fields}
-        return bool(singles & set(self.parameters))
-
     def long_verb(self) -> Callable[..., Any]:
         """Return the verb in the protocol's form."""
+        names, fields = self.protocol.item_names, self.protocol.item_fields
+        takes_one_item = not {*names.values(), *fields}.isdisjoint(self.parameters)
 
-        def call(component: object, *given: Any, services: Any, **others: Any) -> Iterator[Any]:
-            named = dict(zip(self.protocol.item_names, given, strict=True)) | others
-            if not self.one_at_a_time:
-                yield from self.verb(component, **self._chosen(named, services))
+        def call(component: object, *lists: Any, services: Any, **others: Any) -> Iterator[Any]:
+            named = dict(zip(names, lists, strict=True)) | others | {"services": services}
+            if not takes_one_item:
+                yield from self.verb(component, **self._arguments(named))
                 return
-            lists = [named[name] for name in self.protocol.item_names]
             for members in zip(*lists, strict=True):
-                single = dict(zip(self.protocol.item_names.values(), members, strict=True))
-                fields = {
-                    n: getattr(members[0], n) for n in self.protocol.item_fields if n not in single
-                }
-                yield self.verb(component, **self._chosen({**fields, **named, **single}, services))
+                item = {name: getattr(members[0], name) for name in fields}
+                single = dict(zip(names.values(), members, strict=True))
+                yield self.verb(component, **self._arguments(item | named | single))
 
         return call
 
-    def _chosen(self, named: Mapping[str, Any], services: Any) -> dict[str, Any]:
-        return {name: self._value(name, named, services) for name in self.parameters}
+    def _arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        services = given["services"]
+        return {n: given[n] if n in given else getattr(services, n) for n in self.parameters}
 
-    def _value(self, name: str, named: Mapping[str, Any], services: Any) -> Any:
-        if name in named:
-            return named[name]
-        return services if name == "services" else getattr(services, name)
+
+def _parameters(method: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a method without `self`."""
+    _, *own = inspect.signature(method).parameters.items()
+    return dict(own)
 
 
 def run_component(part: Component, services: Any, *lists: Sequence[Any], **named: Any) -> list[Any]:
@@ -205,7 +197,7 @@ def run_component(part: Component, services: Any, *lists: Sequence[Any], **named
 
     Args:
         part: the component.
-        services: what the verb may use.
+        services: the `Services` of the step.
         lists: the items, one list per parameter of the verb that takes items.
         named: further parameters of the verb.
 
@@ -213,15 +205,9 @@ def run_component(part: Component, services: Any, *lists: Sequence[Any], **named
         ComponentError: your own component returned another number of values than items, or raised
             for each of the first ten items. An exception for an item is that item's outcome.
     """
-    verb = getattr(part, part.verb)
-    if is_ours(type(part)):
-        found = [_outcome(value) for value in verb(*lists, **named, services=services)]
-    else:
-
-        def call(*some: Sequence[Any]) -> Any:
-            return verb(*some, **named, services=services)
-
-        found = list(_guarded(part, call, lists))
+    call = partial(getattr(part, part.verb), **named, services=services)
+    outcomes = map(_outcome, call(*lists)) if is_ours(type(part)) else _guarded(part, call, lists)
+    found = list(outcomes)
     if len(found) != len(lists[0]):
         raise _wrong_count(part, len(found), len(lists[0]))
     return found
@@ -243,7 +229,7 @@ def _guarded(
     except RagstoneError:
         raise
     except Exception:  # noqa: BLE001 - whatever the user's code raises is an outcome
-        # The item at fault is unknown if the list was computed as a whole: each goes in alone.
+        # The whole list may have failed because of one item, so the rest is computed one by one.
         rest = zip(*(items[done:] for items in lists), strict=True)
         yield from _one_by_one(part, call, list(rest), worked=done > 0)
 
@@ -289,7 +275,7 @@ def component_error(part: object, error: Exception, item: object = None) -> Comp
     frames = traceback.extract_tb(error.__traceback__)
     frame = next((f for f in reversed(frames) if _PACKAGE not in Path(f.filename).parents), None)
     place = f" in {Path(frame.filename).name}, line {frame.lineno}" if frame else ""
-    query_id = _item_id(item)
+    query_id = str(getattr(getattr(item, "query", item), "query_id", ""))
     log = error_log.get()
     _append_traceback(log, name, error)
     return ComponentError(
@@ -301,12 +287,6 @@ def component_error(part: object, error: Exception, item: object = None) -> Comp
         path=frame.filename if frame else None,
         line=frame.lineno if frame else None,
     )
-
-
-def _item_id(item: object) -> str:
-    """Return the id of a query, or of the query of a search or a task; "" for any other item."""
-    query = getattr(item, "query", item)
-    return str(getattr(query, "query_id", ""))
 
 
 def _append_traceback(log: Path, name: str, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""Describing components for people and machines: names, parameters, defaults, documentation."""
+"""Descriptions of components as specs and as plain data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ragstone.core.builtins import FORMER_KINDS, name_of
-from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.component import in_cache_key
 from ragstone.core.environment import extras, installed
 from ragstone.core.registry import find, known
 from ragstone.core.spec import Spec
@@ -24,15 +24,11 @@ def spec_of(component: Any) -> Spec:
     'bm25(top_k=5)'
     """
     name = name_of(type(component)).rpartition("/")[2] or class_name(type(component))
-    given = {f.name: _plain(v) for f, v in _given(component)}
+    fields = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
+    given = {f.name: _plain(value) for f, value in fields if value != _default(f)}
     if name.endswith("@k"):
         return Spec(name.removesuffix("@k"), given, given.pop("k", None))
     return Spec(name, given)
-
-
-def _given(component: Any) -> list[tuple[dataclasses.Field[Any], Any]]:
-    pairs = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
-    return [(f, value) for f, value in pairs if value != _default(f)]
 
 
 def _plain(value: Any) -> Any:
@@ -55,6 +51,8 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
         summary = f"cannot be imported: {error}"
         return {**entry, "summary": summary, "requires": [], "installed": False}
     helps = parameter_helps(found)
+    needed = filter(None, found.requires_extra.split(","))
+    packages = [package for extra in needed for package in extras().get(extra, ())]
     # Fields of a shared base come last, so that the first one is the one without a name.
     fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: bool(f.kw_only))
     return {
@@ -62,7 +60,7 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
         "summary": (inspect.getdoc(found) or "").partition("\n")[0],
         "parameters": [_parameter(field, helps.get(field.name, "")) for field in fields],
         "requires": [f"ragstone[{found.requires_extra}]"] if found.requires_extra else [],
-        "installed": all(installed(package) for package in extras().get(found.requires_extra, ())),
+        "installed": all(installed(package) for package in packages),
     }
 
 
@@ -77,12 +75,13 @@ def parameter_helps(kind: type) -> dict[str, str]:
 
 
 def _parameter(field: dataclasses.Field[Any], text: str) -> dict[str, Any]:
+    default = _default(field)
     return {
         "name": field.name,
         "type": str(field.type),
-        "default": _default_text(field),
+        "default": None if default is dataclasses.MISSING else repr(default),
         "help": text,
-        "in_key": not any(field.metadata.get(mark) for mark in NOT_IN_CACHE_KEY),
+        "in_key": in_cache_key(field),
     }
 
 
@@ -90,8 +89,3 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
-
-
-def _default_text(field: dataclasses.Field[Any]) -> str | None:
-    default = _default(field)
-    return None if default is dataclasses.MISSING else repr(default)

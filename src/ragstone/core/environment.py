@@ -1,14 +1,15 @@
-"""Installed packages: their versions, their extras, and a check before they are used."""
+"""Installed packages with their versions and extras, and secrets in environment variables."""
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata, util
 
-from ragstone.errors import MissingDependency
+from ragstone.errors import ConfigError, MissingDependency
 
 
 def describe_environment() -> dict[str, str]:
@@ -50,3 +51,18 @@ def require(component: str, extra: str, *modules: str) -> None:
     for module in modules:
         if util.find_spec(module) is None:
             raise MissingDependency(component, module, extra)
+
+
+def secret(variable: str, name: str) -> str:
+    """Return the secret in an environment variable, or "" if `variable` is empty.
+
+    Raises:
+        ConfigError: the variable is not set; the message begins with `name`.
+    """
+    found = os.environ.get(variable, "").strip() if variable else ""
+    if variable and not found:
+        raise ConfigError(
+            f"{name} is read from the environment variable {variable!r}, which is not set; "
+            f"run: export {variable}=..."
+        )
+    return found

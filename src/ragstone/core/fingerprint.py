@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import name_of
-from ragstone.core.component import NOT_IN_CACHE_KEY, Component
+from ragstone.core.component import Component, in_cache_key
 from ragstone.core.user_code import class_name, is_ours, source_digest
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-_IN_KEY_MARK = next(iter(NOT_IN_CACHE_KEY))
 SMALL: Final = 1 << 28
 """Characters of a table that is hashed in one piece: 350,000 passages of 100 words."""
 _BLOCK: Final = 4096
@@ -28,9 +27,9 @@ _NUMBER: Final = 8
 def fingerprint(value: object) -> str:
     """Return the SHA-256 of plain data, the same in every process and on every machine.
 
-    Raises `TypeError` for anything that is not None, bool, int, finite float, str, or a list,
-    tuple or string-keyed mapping of those: an object whose text changes from run to run (a memory
-    address, a set) would make a key that never hits, or worse, one that hits by accident.
+    Raises `TypeError` for anything else than None, bool, int, finite float, str, a component, or a
+    list, tuple or string-keyed mapping of those: a text that changes from run to run (a memory
+    address, a set) would make a key that never matches, or one that matches by accident.
 
     >>> fingerprint({"a": 1, "b": [True, None]}) == fingerprint({"b": (True, None), "a": 1})
     True
@@ -52,18 +51,13 @@ def _plain(value: object) -> Any:
         if all(isinstance(key, str) for key in value):
             return {key: _plain(item) for key, item in value.items()}
         raise TypeError(f"cannot fingerprint a mapping with keys that are not text: {value!r}")
-    if is_component(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return cache_key_parts(value)
     raise TypeError(f"cannot fingerprint a {type(value).__name__}: not plain data")
 
 
-def is_component(value: object) -> bool:
-    """Say whether the value is a component, that is an instance of a dataclass."""
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
-
-
 def cache_key_parts(component: object) -> dict[str, Any]:
-    """Return what makes a component's output: its name, version, parameters and revision."""
+    """Return a component's name, version, parameters and revision, which decide its output."""
     if not dataclasses.is_dataclass(component) or isinstance(component, type):
         raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")
     kind = type(component)
@@ -73,7 +67,7 @@ def cache_key_parts(component: object) -> dict[str, Any]:
         "parameters": {
             f.name: _plain(getattr(component, f.name))
             for f in dataclasses.fields(component)
-            if not f.metadata.get(_IN_KEY_MARK)
+            if in_cache_key(f)
         },
     }
     if not is_ours(kind):
@@ -84,12 +78,11 @@ def cache_key_parts(component: object) -> dict[str, Any]:
 
 
 def digest_table(table: Table) -> str:
-    """Return the SHA-256 of a table's Arrow IPC stream; in blocks of rows where it is large.
+    """Return the SHA-256 of a table's Arrow IPC stream; Parquet bytes depend on the writer.
 
-    Parquet bytes will not do: they change with the writer. A table of up to 2^28 characters is
-    hashed as one stream of one batch; a larger one, which would be copied twice on the way and
-    may not fit into one batch, as one stream after the other of 4,096 rows each. Rows alone decide
-    which, so that equal tables have one digest, in whatever pieces they are held.
+    A table of at most 2^28 characters is one stream of one batch. A larger table would be copied
+    twice and may not fit into one batch: it is one stream per 4,096 rows. The rows alone decide
+    between the two, so that equal tables have one digest, whatever their pieces in memory.
     """
     from arro3.io import write_ipc_stream
 
@@ -104,15 +97,14 @@ def _is_large(table: Table) -> bool:
         return False
     counted = 0
     for block in _blocks(table):
-        for column in block.columns:
-            counted += sum(map(_characters, column.to_pylist()))
+        counted += sum(_characters(v) for column in block.columns for v in column.to_pylist())
         if counted > SMALL:
             return True
     return False
 
 
 def _characters(value: Any) -> int:
-    """Count a value's characters, never above the bytes that hold it; a number counts as eight."""
+    """Return a value's characters, which are never more than its bytes; a number has eight."""
     if type(value) is str:
         return len(value)
     if type(value) is list:
@@ -121,7 +113,7 @@ def _characters(value: Any) -> int:
 
 
 def _fresh(block: Table) -> Table:
-    """Return a copy: in a slice, what stands beside its nulls comes from the rows around it."""
+    """Return a copy: in a slice, the bytes below nulls are those of the surrounding rows."""
     import numpy as np
     from arro3.core import Array, Table
 
@@ -136,18 +128,17 @@ def _blocks(table: Table) -> Iterator[Table]:
 
 
 class _HashingSink(io.RawIOBase):
-    """Hashes what is written to it: a corpus of a gigabyte is not to be held once more."""
+    """A file that hashes its content: a second gigabyte in memory is not needed."""
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
 
     def writable(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def seek(self, _offset: int, _whence: int = 0, /) -> int:
-        """Refuse."""
-        # The writer asks for the method and never calls it.
+        """Raise: the writer requires the method and never calls it."""
         raise io.UnsupportedOperation
 
     def write(self, data: Any, /) -> int:

@@ -37,11 +37,8 @@ class Folder:
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         if attribute not in self._names:
-            shown = {name.lower(): name for name in dir(self)}
-            raise AttributeError(
-                f"ragstone.{self._kind} has no {attribute!r}"
-                f"{did_you_mean(attribute.lower(), shown, shown)}"
-            )
+            hint = did_you_mean(attribute, dir(self))
+            raise AttributeError(f"ragstone.{self._kind} has no {attribute!r}{hint}")
         return find(self._kind, self._names[attribute], where=f"ragstone.{self._kind}")
 
     @cached_property

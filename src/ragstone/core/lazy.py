@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 
 def attach(
-    package: str, modules: Mapping[str, str]
+    package: str, names_of: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the functions `__getattr__` and `__dir__` and the list `__all__` of a package.
 
     Args:
         package: the package's `__name__`.
-        modules: public name -> module that defines it, relative to the package.
+        names_of: module, relative to the package -> public names that it defines.
 
-    >>> get, _, names = attach("ragstone.core", {"size": "resources"})
+    >>> get, _, names = attach("ragstone.core", {"resources": ["size"]})
     >>> names, get("size")(20_000_000)
     (['size'], '20.0 MB')
     """
+    modules = {name: module for module, names in names_of.items() for name in names}
     names = sorted(modules)
 
     def get(name: str) -> Any:

@@ -111,6 +111,22 @@ PARQUET_BATCH_ROWS: Final = 8192
 """Rows of a Parquet file in memory at a time."""
 CACHED_INDEXES: Final = 2
 """Indexes of one kind in memory; several rankings of one corpus share one."""
+CACHED_SCORES: Final = 65_536
+"""Pairs of texts whose BERTScore is cached: P, R and F1 share one run of the model."""
+ENCODER_BATCH_TOKENS: Final = 4096
+"""Tokens, padding included, in one pass of BERTScore's model."""
+ENCODED_TEXTS: Final = 64
+"""Texts whose token vectors are in memory: 134 MB for 512 tokens of 1,024 numbers."""
+KNN_SCORES: Final = 2**22
+"""Scores per matrix product of an exact search: 16 MB, which a processor's cache may hold."""
+MAXSIM_SCORES: Final = 64_000_000
+"""Scores of queries and passages in memory during late interaction: 256 MB."""
+MAXSIM_TOKEN_PRODUCTS: Final = 16_000_000
+"""Products of tokens in memory during late interaction: 64 MB."""
+FREQUENT_TERM_BYTES: Final = 64_000_000
+"""Weights of frequent terms that an index stores per document, for speed."""
+RESAMPLED_COUNTS: Final = 4_000_000
+"""Counts of a bootstrap in memory: 32 MB."""
 CACHED_CHARACTERS: Final = 65_536
 """Characters whose Unicode properties are cached; more than the characters in common use."""
 MAX_BUCKET_TEXTS: Final = 60
@@ -167,6 +183,10 @@ REPORT_CONVERSATIONS: Final = 50
 """Conversations in a report, the worst first."""
 SHOWN_RANKS: Final = 10
 """Passages of a ranking on a query's page and in the terminal."""
+STORED_RANKS: Final = 5
+"""Passages of a ranking whose texts are stored with the results, for reports."""
+STORED_PASSAGE_CHARACTERS: Final = 600
+"""Such a text: a report contains thousands of them."""
 SHOWN_FAILURES: Final = 5
 """Reasons of failures in the terminal, the most frequent first."""
 SHOWN_REASONS: Final = 20
@@ -234,6 +254,17 @@ MTRAG_CONTEXTS: Final = 10
 """Passages per ranking that MTRAGEval accepts."""
 
 # Components and experiments
+
+MAX_JSON_STARTS: Final = 64
+"""Opening braces of a judge's reply that are tried as JSON: many would take quadratic time."""
+MAX_TRANSLATION_RATIO: Final = 4
+"""Characters of a translation per character of the query; a longer one is an answer."""
+TRANSLATION_MARGIN: Final = 60
+"""Characters on top of that: a short query in one script may be long in another."""
+MILVUS_RANKING: Final = 16_384
+"""Length of a ranking in passages; Milvus refuses longer ones."""
+MAX_PLANNED_QUERIES: Final = 1e9
+"""Queries that a comparison may recommend; more means a difference of zero."""
 
 MAX_SPEC_CHARACTERS: Final = 20_000
 """Maximum length of a spec in characters: longer ones belong into a mapping of the file."""

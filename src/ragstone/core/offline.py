@@ -9,9 +9,9 @@ this machine only.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
 from ragstone.errors import CallError
@@ -31,46 +31,40 @@ class NetworkForbidden(CallError):
     """An attempt to reach another machine while offline."""
 
 
-class _Guard:
-    """Number of open `no_network` blocks; the hook is added once because it cannot be removed."""
-
-    def __init__(self) -> None:
-        self.blocks, self.added = 0, False
-        self.lock = threading.Lock()
-
-    def change(self, by: int) -> None:
-        with self.lock:
-            self.blocks += by
-            if not self.added:
-                self.added = True
-                sys.addaudithook(self.hook)
-
-    def hook(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self.blocks or event not in _HOST_OF:
-            return
-        host = _HOST_OF[event](args)
-        if isinstance(host, bytes):
-            host = host.decode("ascii", "replace")
-        if isinstance(host, str) and not is_loopback(host):
-            raise NetworkForbidden(f"offline: {host!r} is not on this machine")
-
-
-_GUARD: Final = _Guard()
+_OPEN: Final[list[None]] = []
+"""One element per open `no_network` block; `append` and `pop` are atomic."""
 
 
 @contextmanager
 def no_network() -> Iterator[None]:
     """Raise `NetworkForbidden` at any attempt to reach another machine within the block."""
-    _GUARD.change(1)
+    _add_hook()
+    _OPEN.append(None)
     try:
         yield
     finally:
-        _GUARD.change(-1)
+        _OPEN.pop()
 
 
 def network_forbidden() -> bool:
     """Return whether a `no_network` block is open."""
-    return _GUARD.blocks > 0
+    return bool(_OPEN)
+
+
+@cache
+def _add_hook() -> None:
+    """Add the hook once, because a hook cannot be removed."""
+    sys.addaudithook(_check)
+
+
+def _check(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _OPEN or event not in _HOST_OF:
+        return
+    host = _HOST_OF[event](arguments)
+    if isinstance(host, bytes):
+        host = host.decode("ascii", "replace")
+    if isinstance(host, str) and not is_loopback(host):
+        raise NetworkForbidden(f"offline: {host!r} is not on this machine")
 
 
 def _host(address: Any) -> Any:

@@ -44,22 +44,35 @@ def read_yaml(path: Path, kind: str) -> Any:
         path: the file.
         kind: the kind of file, for errors, such as "price table".
     """
-    import yaml
-
     try:
         with path.open("rb") as file:
-            content = file.read(limits.MAX_YAML_BYTES + 1)
-        if len(content) > limits.MAX_YAML_BYTES:
-            raise LimitError(
-                f"it has more than {limits.MAX_YAML_BYTES:,} bytes, the maximum of a YAML file; "
-                "split it, or name the right file"
-            )
+            return parse_yaml(file.read(limits.MAX_YAML_BYTES + 1))
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no {kind} {path}", path=path) from error
+    except (OSError, ValueError) as error:
+        mark = getattr(error.__cause__, "problem_mark", None)
+        line = mark and mark.line + 1
+        raise ConfigError(
+            f"cannot read the {kind} {path}: {error}", path=path, line=line
+        ) from error
+
+
+def parse_yaml(content: bytes) -> Any:
+    """Return parsed YAML; raise `ValueError` if it is malformed or exceeds a limit."""
+    import yaml
+
+    if len(content) > limits.MAX_YAML_BYTES:
+        raise LimitError(
+            f"it has more than {limits.MAX_YAML_BYTES:,} bytes, the maximum of a YAML file; "
+            "split it, or name the right file"
+        )
+    try:
         value = yaml.safe_load(content.decode())
-        check_collections(value, limits.MAX_YAML_COLLECTIONS)
     except RecursionError as error:
-        raise ConfigError(f"cannot read the {kind} {path}: {_too_deep()}") from error
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"cannot read the {kind} {path}: {error}") from error
+        raise _too_deep() from error
+    except yaml.YAMLError as error:
+        raise ValueError(f"it is not YAML: {error}") from error
+    check_collections(value, limits.MAX_YAML_COLLECTIONS)
     return value
 
 

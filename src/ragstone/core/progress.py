@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
@@ -21,11 +21,9 @@ class Bar(Protocol):
 
     def advance(self, count: int = 1) -> None:
         """Count some items as done."""
-        ...
 
     def close(self) -> None:
         """End the step's display."""
-        ...
 
 
 class SilentBar:
@@ -71,8 +69,8 @@ def in_notebook() -> bool:
 
 def _default_bar(title: str, total: int) -> Bar:
     # Python and IPython set ps1 in interactive sessions alone.
-    watched = in_notebook() or hasattr(sys, "ps1")
-    return LiveBar(title, total) if watched else SilentBar()
+    interactive = in_notebook() or hasattr(sys, "ps1")
+    return LiveBar(title, total) if interactive else SilentBar()
 
 
 _open_bar: ContextVar[Callable[[str, int], Bar]] = ContextVar("open_bar", default=_default_bar)
@@ -88,14 +86,9 @@ def shown_by(open_bar: Callable[[str, int], Bar]) -> Iterator[None]:
         _open_bar.reset(token)
 
 
-@contextmanager
-def progress(title: str, total: int) -> Iterator[Bar]:
-    """Open a bar for a step of `total` items."""
-    bar = _open_bar.get()(title, total)
-    try:
-        yield bar
-    finally:
-        bar.close()
+def progress(title: str, total: int) -> AbstractContextManager[Bar]:
+    """Return the bar of a step with `total` items; the end of a `with` block closes it."""
+    return closing(_open_bar.get()(title, total))
 
 
 def track(items: Iterable[T], title: str, total: int) -> Iterator[T]:

@@ -3,7 +3,7 @@
     Template("Question: {query}").render({"query": "Who?"})
 
 A variable is a plain name in braces; `{{` and `}}` are literal braces. There are no attributes,
-indexes, formats and expressions, so a template can access its variables alone.
+indexes, formats or expressions, so that a template can access only its variables.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WITH_CONTEXT_USER: Final = "{context}\n\nQuestion: {query}"
 
 @dataclass(frozen=True)
 class Template:
-    """A text with variables in braces; `name` is its name in errors, such as `chat.user_prompt`."""
+    """A text with variables in braces; `name` appears in errors, such as `chat.user_prompt`."""
 
     text: str
     name: str = "template"
@@ -134,7 +134,8 @@ class Prompt:
         system, user = (template.render(values) for template in self._templates)
         before: list[ChatMessage] = [("system", system)] if system else []
         if "history" not in self.variables:
-            before += [_spoken(message) for message in history]
+            roles = {"user": "user", "agent": "assistant"}
+            before += [(roles[message.role], message.text) for message in history]
         return (*before, ("user", user))
 
     @cached_property
@@ -199,10 +200,6 @@ def show_history(history: Sequence[Message]) -> str:
     'User: Hi.\nAgent: Hello!'
     """
     return "\n".join(f"{message.role.capitalize()}: {message.text}" for message in history)
-
-
-def _spoken(message: Message) -> ChatMessage:
-    return ("user" if message.role == "user" else "assistant", message.text)
 
 
 def _listed(names: Mapping[str, str] | frozenset[str]) -> str:

@@ -1,12 +1,12 @@
 """Finding components by name: built in, installed as a plugin, or in your own file.
 
-Every kind of component comes through this door, in one of these spellings:
+A component of any kind is written in one of these ways:
 
 - `bm25`: a name of the table in `ragstone.core.builtins`, or of an entry point in the group
   `ragstone.<kind>` of an installed package;
 - `my_file.py:MyThing`: a class in a Python file beside the experiment file, or `module:MyThing`;
-- with parameters, `{name: bm25, k1: 0.9}` or `bm25(k1=0.9)`; the first parameter may come without
-  its name: `retrieved(3)`;
+- with parameters, `{name: bm25, k1: 0.9}` or `bm25(k1=0.9)`; the first parameter needs no name:
+  `retrieved(3)`;
 - an instance of a component, in Python.
 """
 
@@ -21,7 +21,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragstone.core.builtins import BUILT_IN, FORMER_KINDS, PROTOCOLS
 from ragstone.core.component import Component
@@ -29,7 +29,11 @@ from ragstone.core.spec import Spec, caret, parse_spec
 from ragstone.core.user_code import error_line, load_file
 from ragstone.errors import ConfigError, RagstoneError, UnknownComponent, did_you_mean
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
+"""The folder of the experiment file that is being read."""
 
 
 def create(kind: str, written: object, *, where: str, folder: Path | None = None) -> Any:
@@ -38,15 +42,14 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
     Args:
         kind: a kind of `ragstone.core.builtins.BUILT_IN`.
         written: a spec, a mapping with the key `name`, or a component.
-        where: the place to name in errors.
-        folder: the folder in which your own files are looked for; by default that of the
-            component that is being created.
+        where: the start of error messages, such as "system 'a', retriever".
+        folder: the folder of your own files; by default that of the component being created.
 
     Raises:
         UnknownComponent: no component has that name; the message has the nearest one.
         ConfigError: a parameter is unknown or has a wrong value; a caret shows its position.
     """
-    folder = folder or beside()
+    folder = folder or _beside.get()
     is_part = dataclasses.is_dataclass(written) or hasattr(written, protocol(kind).verb)
     if is_part and not isinstance(written, type):
         return _completed(kind, written, where)
@@ -59,25 +62,20 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
         return build(found, spec.parameters, where=f"{where} {spec.name!r}")
     except ConfigError as error:
         if shown := _position(error, spec):
-            raise type(error)(f"{error}{shown}", key=error.key, value=error.value) from error
+            raise error.with_message(f"{error}{shown}") from error
         raise
     finally:
         _beside.reset(token)
 
 
-def beside() -> Path | None:
-    """Return the folder of the experiment file that is being read; None elsewhere."""
-    return _beside.get()
-
-
 def locate(path: Path) -> Path:
-    """Return a file named in the experiment file that is being read: beside that file first.
+    """Return the path of a file beside the experiment file being read, if it exists there.
 
-    For a component's `__post_init__`; elsewhere the path comes back as it is.
+    Otherwise return the path unchanged. For a component's `__post_init__`.
     """
-    folder = beside()
-    found = folder is not None and not path.is_absolute() and (folder / path).exists()
-    return folder / path if folder is not None and found else path
+    folder = _beside.get()
+    # An absolute path replaces the folder.
+    return folder / path if folder is not None and (folder / path).exists() else path
 
 
 def find(kind: str, name: str, *, where: str, folder: Path | None = None) -> Any:
@@ -117,7 +115,7 @@ def complete(kind: str, found: type, *, where: str) -> Any:
     try:
         return protocol(kind).complete(found)
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}", key=error.key, value=error.value) from error
+        raise error.with_message(f"{where}: {error}") from error
 
 
 @cache
@@ -130,7 +128,7 @@ def protocol(kind: str) -> type[Component]:
 
 @cache
 def known(kind: str) -> Mapping[str, str]:
-    """Return name -> "module:Class" of one kind; a name owned twice is an error."""
+    """Return name -> "module:Class" of one kind; a name with two classes is an error."""
     kind = FORMER_KINDS.get(kind, kind)
     table = dict(BUILT_IN[kind])
     groups = [kind, *(former for former, now in FORMER_KINDS.items() if now == kind)]
@@ -161,10 +159,10 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
         raise ConfigError(
             f"{where}: unknown key {key!r}{did_you_mean(key, legal)}", key=key, value=named[key]
         )
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
-        return _adapter(kind, TypeAdapter).validate_python(named)
+        return _adapter(kind).validate_python(named)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "?"
@@ -174,8 +172,7 @@ def build(kind: type, parameters: Mapping[str, Any], *, where: str) -> Any:
             value=first["input"],
         ) from error
     except ConfigError as error:
-        message = _placed(where, str(error))
-        raise ConfigError(message, key=error.key, value=error.value) from error
+        raise error.with_message(_placed(where, str(error))) from error
     except RagstoneError:
         raise
     except Exception as error:
@@ -220,12 +217,14 @@ def _noun(kind: str) -> str:
     return FORMER_KINDS.get(kind, kind).removesuffix("s").replace("_", " ")
 
 
-def _placed(where: str, told: str) -> str:
+def _placed(where: str, message: str) -> str:
     """Return the place and the message; a component that both name is named once."""
     own = where.rpartition(", ")[2]
-    return f"{where}{told.removeprefix(own)}" if told.startswith(own) else f"{where}: {told}"
+    return where + (message.removeprefix(own) if message.startswith(own) else f": {message}")
 
 
 @cache
-def _adapter(kind: type, adapter: Any) -> Any:
-    return adapter(kind)
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)

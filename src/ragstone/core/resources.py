@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from ragstone.errors import RagstoneError
 
 _CGROUPS: Final = Path("/sys/fs/cgroup")
-_V2: Final = ("memory.max", "memory.current")
-_V1: Final = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-_GIGABYTE: Final = 1_000_000_000
 
 
 def free_ram() -> int | None:
@@ -21,8 +19,8 @@ def free_ram() -> int | None:
     It is the minimum over the machine and the control groups (container, job) of this process.
     Memory used as a cache of files counts as free.
     """
-    known = [free for free in (_machine_free(), *_group_free()) if free is not None]
-    return min(known) if known else None
+    known = (_machine_free(), *(_left(*files) for files in _group_files()))
+    return min((free for free in known if free is not None), default=None)
 
 
 def free_disk(folder: Path) -> int:
@@ -66,8 +64,7 @@ def size(count: int) -> str:
     >>> size(1_536_000_000), size(20_000_000)
     ('1.5 GB', '20.0 MB')
     """
-    gigabytes = count / _GIGABYTE
-    return f"{gigabytes:,.1f} GB" if gigabytes >= 1 else f"{count / 1e6:.1f} MB"
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"  # noqa: PLR2004
 
 
 def _machine_free() -> int | None:
@@ -79,15 +76,12 @@ def _machine_free() -> int | None:
     return int(fields["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in fields else None
 
 
-def _group_free() -> list[int]:
-    """Return the free memory of each control group of this process, of version 1 or 2."""
-    folders = [folder for root in (_CGROUPS, _CGROUPS / "memory") for folder in _groups(root)]
-    return [
-        free
-        for folder in folders
-        for names in (_V2, _V1)
-        if (free := _left(folder, *names)) is not None
-    ]
+def _group_files() -> Iterator[tuple[Path, str, str]]:
+    """Yield the possible folder and files of each control group of this process."""
+    for root in (_CGROUPS, _CGROUPS / "memory"):
+        for folder in _groups(root):
+            yield folder, "memory.max", "memory.current"  # version 2
+            yield folder, "memory.limit_in_bytes", "memory.usage_in_bytes"  # version 1
 
 
 def _groups(root: Path) -> list[Path]:

@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 from arro3.core import Array, ChunkedArray, DataType, Field, Schema, Table, list_array
 
+from ragstone.core import limits
 from ragstone.types import (
     Context,
     ContextPassage,
@@ -59,16 +60,9 @@ PREDICTIONS: Final = _schema(
     passage_ids=_STRS,
     dropped=_STR,
 )
-SCORES: Final = _schema(query_id=_STR, metric=_STR, value=_F64, status=_STR, reason=_STR)
-SYSTEM_SCORES: Final = _schema(
-    system=_STR,
-    setting=_STR,
-    query_id=_STR,
-    metric=_STR,
-    value=_F64,
-    status=_STR,
-    reason=_STR,
-)
+_SCORE = {"query_id": _STR, "metric": _STR, "value": _F64, "status": _STR, "reason": _STR}
+SCORES: Final = _schema(**_SCORE)
+SYSTEM_SCORES: Final = _schema(system=_STR, setting=_STR, **_SCORE)
 SUMMARIES: Final = _schema(
     mean=_F64, low=_F64, high=_F64, n=_I64, failed=_I64, not_applicable=_I64, missing=_I64
 )
@@ -95,6 +89,16 @@ def to_table(schema: Schema, columns: Mapping[str, Sequence[Any]]) -> Table:
     return Table.from_arrays(
         [_array(columns[name], schema.field(name).type) for name in schema.names], schema=schema
     )
+
+
+def _records_to_table(schema: Schema, records: Sequence[Any], **others: Sequence[Any]) -> Table:
+    """Return a table with one row per record; a column is in `others` or a field of the record."""
+    fields = set(schema.names) - set(others)
+    return to_table(schema, {n: [getattr(r, n) for r in records] for n in fields} | others)
+
+
+def _labels(records: Sequence[Query] | Sequence[Passage]) -> list[str]:
+    return [labels_to_json(record.labels) for record in records]
 
 
 def _array(values: Sequence[Any], kind: DataType) -> Array:
@@ -129,17 +133,16 @@ def columns(table: Table) -> dict[str, list[Any]]:
 
 
 def rows(table: Table) -> Iterable[dict[str, Any]]:
-    """Yield the table's rows as dictionaries."""
-    lists = columns(table)
-    for values in zip(*lists.values(), strict=True):
-        yield dict(zip(lists, values, strict=True))
+    """Yield the table's rows as dictionaries, built batch by batch to save memory."""
+    for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
+        lists = columns(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
+        for values in zip(*lists.values(), strict=True):
+            yield dict(zip(lists, values, strict=True))
 
 
 def labels_to_json(labels: Mapping[str, Label]) -> str:
     """Return labels as JSON text with sorted keys, or "" if there are none."""
-    if not labels:
-        return ""
-    return orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode()
+    return orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode() if labels else ""
 
 
 def labels_from_json(text: str) -> dict[str, Label]:
@@ -154,17 +157,7 @@ def queries_to_table(queries: Sequence[Query]) -> Table:
         json.dumps([[m.role, m.text] for m in q.history], ensure_ascii=False) if q.history else ""
         for q in queries
     ]
-    return to_table(
-        QUERIES,
-        {
-            "query_id": [q.query_id for q in queries],
-            "text": [q.text for q in queries],
-            "gold_answers": [q.gold_answers for q in queries],
-            "history": history,
-            "rewrite": [q.rewrite for q in queries],
-            "labels": [labels_to_json(q.labels) for q in queries],
-        },
-    )
+    return _records_to_table(QUERIES, queries, history=history, labels=_labels(queries))
 
 
 def table_to_queries(table: Table) -> list[Query]:
@@ -187,16 +180,7 @@ def table_to_queries(table: Table) -> list[Query]:
 
 def passages_to_table(passages: Sequence[Passage]) -> Table:
     """Return the CORPUS table of some passages."""
-    return to_table(
-        CORPUS,
-        {
-            "passage_id": [p.passage_id for p in passages],
-            "text": [p.text for p in passages],
-            "title": [p.title for p in passages],
-            "document_id": [p.document_id for p in passages],
-            "labels": [labels_to_json(p.labels) for p in passages],
-        },
-    )
+    return _records_to_table(CORPUS, passages, labels=_labels(passages))
 
 
 def rankings_to_table(query_ids: Sequence[str], rankings: Sequence[Ranking]) -> Table:
@@ -217,10 +201,8 @@ def rankings_to_table(query_ids: Sequence[str], rankings: Sequence[Ranking]) -> 
 def table_to_rankings(table: Table) -> dict[str, Ranking]:
     """Return query id -> ranking of a RUN table, whose rows are in rank order."""
     found: dict[str, tuple[list[str], list[float]]] = {}
-    lists = columns(table)
-    for query_id, passage_id, score in zip(
-        lists["query_id"], lists["passage_id"], lists["score"], strict=True
-    ):
+    lists = (table.column(name).to_pylist() for name in ("query_id", "passage_id", "score"))
+    for query_id, passage_id, score in zip(*lists, strict=True):
         ids, scores = found.setdefault(query_id, ([], []))
         ids.append(passage_id)
         scores.append(score)
@@ -229,27 +211,21 @@ def table_to_rankings(table: Table) -> dict[str, Ranking]:
 
 def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
     """Return the PREDICTIONS table of some predictions."""
-    return to_table(
-        PREDICTIONS,
-        {name: [getattr(p, name) for p in predictions] for name in PREDICTIONS.names},
-    )
+    return _records_to_table(PREDICTIONS, predictions)
 
 
 def table_to_predictions(table: Table) -> list[Prediction]:
     """Return the predictions of a PREDICTIONS table."""
-    return [
-        Prediction(**{**row, "passage_ids": _tuple_or_none(row["passage_ids"])})
-        for row in rows(table)
-    ]
-
-
-def _tuple_or_none(value: list[str] | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(value)
+    found = []
+    for row in rows(table):
+        ids = row.pop("passage_ids")
+        found.append(Prediction(**row, passage_ids=None if ids is None else tuple(ids)))
+    return found
 
 
 def scores_to_table(scores: Sequence[Score]) -> Table:
     """Return the SCORES table of some scores."""
-    return to_table(SCORES, {name: [getattr(s, name) for s in scores] for name in SCORES.names})
+    return _records_to_table(SCORES, scores)
 
 
 def table_to_scores(table: Table) -> list[Score]:
@@ -268,16 +244,9 @@ def table_to_relevance(qrels: Table) -> dict[str, dict[str, int]]:
 def contexts_to_table(contexts: Iterable[Context]) -> Table:
     """Return the CONTEXTS table of some contexts."""
     listed = list(contexts)
-    return to_table(
-        CONTEXTS,
-        {
-            "query_id": [c.query_id for c in listed],
-            "setting": [c.setting for c in listed],
-            "passage_ids": [c.passage_ids for c in listed],
-            "texts": [[p.text for p in c.passages] for c in listed],
-            "origins": [[p.origin for p in c.passages] for c in listed],
-        },
-    )
+    texts = [[p.text for p in context.passages] for context in listed]
+    origins = [[p.origin for p in context.passages] for context in listed]
+    return _records_to_table(CONTEXTS, listed, texts=texts, origins=origins)
 
 
 def table_to_contexts(table: Table) -> Iterator[Context]:

@@ -1,14 +1,14 @@
-"""The grammar in which parts are written: `name(arguments)@cutoff`.
+"""The grammar of specs: `name(arguments)@cutoff`.
 
     spec      = name [ "(" [ argument { "," argument } ] ")" ] [ "@" cutoff ]
-    argument  = [ key "=" ] value          only the first one may come without a key
+    argument  = [ key "=" ] value          only the first one may have no key
     value     = spec | list | mapping | quoted text | null | true | false | number | bare text
     list      = "[" [ value { "," value } ] "]"
     mapping   = "{" [ key ":" value { "," key ":" value } ] "}"
 
-Components, metrics and options share it: `bm25`, `dense(embedder=minilm(threads=1))`,
-`fusion([bm25, dense], text_weight=0.3)`, `parts.py:Length(unit=word)`, `nDCG(gains=linear)@10`.
-A nested spec with arguments becomes a mapping, as it would be written in YAML.
+It is the grammar of components, metrics and options: `bm25`, `nDCG(gains=linear)@10`,
+`dense(embedder=minilm(threads=1))`, `fusion([bm25, dense], text_weight=0.3)`,
+`parts.py:Length(unit=word)`. A nested spec with arguments becomes a mapping, as in YAML.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -24,10 +24,10 @@ from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 Written: TypeAlias = str | dict[str, Any]
-"""A part as a person writes it: a spec, or a mapping with the key `name`."""
+"""A component as written by a person: a spec, or a mapping with the key `name`."""
 
 COMPONENT_LISTS: Final = frozenset({"retrievers"})
-"""Parameters that list components: a list in the place of one of them is a sweep."""
+"""Parameters whose value is a list of components; a list as any other value is a sweep."""
 
 _CONSTANTS: Final[Mapping[str, Any]] = {"null": None, "true": True, "false": False}
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
@@ -39,7 +39,7 @@ _SAFE: Final = re.compile(r"[^\s,()\[\]{}\"'=:@](?:[^,()\[\]{}\"'=\n]*[^\s,()\[\
 
 @dataclass(frozen=True)
 class Spec:
-    """A part as written: its name and its arguments, not yet checked.
+    """A component or metric as written: its name and its arguments, which are not checked.
 
     >>> str(Spec("retrieved", {"": 3})), str(Spec("nDCG", {"gains": "exponential"}, 10))
     ('retrieved(3)', 'nDCG(gains=exponential)@10')
@@ -92,7 +92,7 @@ def split_specs(text: str, *, where: str) -> list[str]:
 
 
 def short_name(written: object) -> str:
-    """Return how a component is called in a system's name: `bm25`, `bm25(k1=0.9)`.
+    """Return the text for a component in a system's name: `bm25`, `bm25(k1=0.9)`.
 
     >>> short_name({"name": "bm25", "k1": 0.9})
     'bm25(k1=0.9)'
@@ -111,7 +111,7 @@ def short_name(written: object) -> str:
 
 
 def caret(text: str, key: str | None, value: object = None) -> str:
-    """Return the text with a caret below an argument, to end an error message; "" if not found.
+    """Return the text with a caret below an argument, for an error message; "" if not found.
 
     >>> print(caret("dense(embedder=minilm(thread=1))", "thread"))
     <BLANKLINE>
@@ -120,7 +120,7 @@ def caret(text: str, key: str | None, value: object = None) -> str:
     """
     found = re.search(rf"(?<![\w.-]){re.escape(key)}\s*=", text) if key else None
     position = found.start() if found else text.find(str(value)) if value is not None else -1
-    return "" if position < 0 or "\n" in text else f"\n  {text}\n  {' ' * position}^"
+    return _caret_at(text, position)
 
 
 class _Parser:
@@ -135,7 +135,7 @@ class _Parser:
             )
 
     def whole(self) -> Spec:
-        """Return the spec that the whole text is."""
+        """Return the whole text as one spec."""
         name = self._bare()
         if not name or re.search(r"\s", name):
             raise self._error("expected a name", self.at - len(name))
@@ -172,9 +172,7 @@ class _Parser:
                 self.at = key.end()
             elif parameters:
                 part = self.text[place:].split(",")[0].split(")")[0].strip()
-                raise self._error(
-                    f"only the first parameter may stand without a name: {part!r}", place
-                )
+                raise self._error(f"only the first parameter may have no name: {part!r}", place)
             name = key[1] if key else ""
             if name in parameters:
                 raise self._error(f"the parameter {name!r} is given twice", place)
@@ -182,7 +180,7 @@ class _Parser:
         return parameters
 
     def _members(self, opening: str, closing: str, depth: int) -> Iterator[None]:
-        """Stop at the start of each member between two brackets; the caller reads the member."""
+        """Yield at the start of each member between two brackets; the caller reads the member."""
         if depth > limits.MAX_SPEC_DEPTH:
             raise self._error(f"brackets are nested more than {limits.MAX_SPEC_DEPTH} deep")
         start = self.at
@@ -198,14 +196,15 @@ class _Parser:
         self._take(closing)
 
     def _value(self, depth: int) -> Any:
-        readers: Mapping[str, Callable[[int], Any]] = {
-            "[": self._list,
-            "{": self._mapping,
-            '"': self._quoted,
-            "'": self._quoted,
-        }
-        reader = readers.get(self._peek())
-        return reader(depth + 1) if reader else self._word(depth)
+        match self._peek():
+            case "[":
+                return [self._value(depth + 1) for _ in self._members("[", "]", depth + 1)]
+            case "{":
+                return self._mapping(depth + 1)
+            case '"' | "'":
+                return self._quoted()
+            case _:
+                return self._word(depth)
 
     def _word(self, depth: int) -> Any:
         """Return a nested spec as a mapping, a constant, a number or bare text."""
@@ -219,24 +218,23 @@ class _Parser:
             return _CONSTANTS[word]
         return _number(word) if _NUMBER.fullmatch(word) else word
 
-    def _list(self, depth: int) -> list[Any]:
-        return [self._value(depth) for _ in self._members("[", "]", depth)]
-
     def _mapping(self, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for _ in self._members("{", "}", depth):
             quoted = self._peek() in {'"', "'"}
-            key = self._quoted(depth) if quoted else self._bare(stop=":")
+            key = self._quoted() if quoted else self._bare(stop=":")
             self._take(":")
             found[key] = self._value(depth)
         return found
 
-    def _quoted(self, _depth: int) -> str:
+    def _quoted(self) -> str:
         found = _QUOTED.match(self.text, self.at)
         if not found:
             raise self._error("the quotation mark is never closed")
         self.at = found.end()
-        return _unquoted(found[0])
+        if found[0][0] == '"':
+            return str(json.loads(found[0], strict=False))
+        return re.sub(r"\\(.)", r"\1", found[0][1:-1], flags=re.DOTALL)
 
     def _bare(self, *, equals: bool = False, stop: str = "") -> str:
         """Return the text up to the next character of the grammar, stripped."""
@@ -273,12 +271,16 @@ class _Parser:
         return int(text)
 
     def _error(self, problem: str, at: int | None = None) -> ConfigError:
-        position = self.at if at is None else at
-        shown = f"\n  {self.text}\n  {' ' * position}^" if "\n" not in self.text else ""
+        at = self.at if at is None else at
         return ConfigError(
-            f"{self.where}: cannot read {self.text!r}: {problem} at position {position + 1}{shown}",
+            f"{self.where}: cannot read {self.text!r}: {problem} at position {at + 1}"
+            f"{_caret_at(self.text, at)}",
             value=self.text,
         )
+
+
+def _caret_at(text: str, position: int) -> str:
+    return "" if position < 0 or "\n" in text else f"\n  {text}\n  {' ' * position}^"
 
 
 def _number(word: str) -> int | float | str:
@@ -288,14 +290,8 @@ def _number(word: str) -> int | float | str:
     return int(word) if re.fullmatch(r"[-+]?\d+", word) else value
 
 
-def _unquoted(text: str) -> str:
-    if text[0] == '"':
-        return str(json.loads(text, strict=False))
-    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
-
-
 def _shown(value: Any) -> str:
-    """Return a value as the grammar writes it."""
+    """Return a value in the grammar."""
     if isinstance(value, str):
         plain = _SAFE.fullmatch(value) and value not in _CONSTANTS and not _NUMBER.fullmatch(value)
         return value if plain else _json(value)

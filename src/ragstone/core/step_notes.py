@@ -1,8 +1,7 @@
-"""Notes: changes that a component made to its input, counted and stored with the result.
+"""Notes: counts of changes that a component made to its input, such as queries cut to a length.
 
-Examples are a query that was cut to the model's maximum length, or a passage without a word: not a
-failure, but worth reporting. The step that runs the component collects its notes into the manifest,
-and the report and `ragstone run` show them.
+They are not failures, but worth reporting. The step that runs the component stores its notes in the
+manifest, and the report and `ragstone run` show them.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ def collect_notes() -> Iterator[Counter[str]]:
         _open.reset(token)
 
 
-def add_note(what: str, count: int = 1) -> None:
-    """Note that something happened `count` times; a no-op outside of a step.
+def add_note(note: str, count: int = 1) -> None:
+    """Add to the count of a note; a no-op outside of a step.
 
-    `what` is a phrase that follows a number, and names no single query or passage.
+    `note` is a phrase that follows a number and contains no id.
     """
     notes = _open.get()
     if notes is not None and count:
-        notes[what] += count
+        notes[note] += count

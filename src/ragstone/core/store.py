@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -63,9 +63,11 @@ class StoredTable:
         """The table itself."""
         if self.memory is not None:
             return self.memory
+        if self.folder is None:
+            raise StoreError("the table is neither in memory nor in a store")
         from arro3.io import read_parquet
 
-        path = _existing(self.folder) / "table.parquet"
+        path = self.folder / "table.parquet"
         try:
             return read_parquet(str(path)).read_all()
         except BaseException as error:
@@ -77,7 +79,7 @@ class StoredTable:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The record of the table's origin; empty for a table in memory."""
-        return {} if self.folder is None else _read_manifest(self.folder)
+        return {} if self.folder is None else _read_json(self.folder / MANIFEST)
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,6 @@ class Store:
     """A folder of finished steps, safe for several processes at once."""
 
     root: Path
-    used: list[str] = field(default_factory=list, compare=False, repr=False)
-    """Names of the steps whose results were used, in order."""
 
     __repr__ = one_line
 
@@ -100,14 +100,17 @@ class Store:
         count_failed: Callable[[Table], int] | None = None,
         facts: Callable[[], Mapping[str, Any]] | None = None,
     ) -> StoredTable:
-        """Return the result of a step, computing it only where it is not kept.
+        """Return the result of a step; compute it if it is not stored.
 
-        `compute` is called with the component and with the input tables under their names: with
-        exactly what the key is made of, so that the key cannot forget an input.
-
-        A result in which `count_failed` finds failed rows is kept, and computed again by the next
-        call: what succeeded comes from the call log, what failed is tried anew. What `facts`
-        returns after the computation goes into the manifest, not into the key.
+        Args:
+            step: name of the step.
+            component: the component, part of the key.
+            inputs: name -> table, part of the key.
+            compute: function of the component and of `inputs` as keyword arguments. It gets nothing
+                that is not in the key.
+            count_failed: returns the number of failed rows. A result with failed rows is stored and
+                computed again by the next call, which repeats only the failed model calls.
+            facts: returns more facts for the manifest, after the computation.
         """
         folder = self.folder(step, component, inputs)
         if not self.has(step, component, inputs):
@@ -126,8 +129,7 @@ class Store:
                 **_run_facts(started),
             }
             self._keep(folder, table, manifest)
-        self.used.append(folder.name)
-        return StoredTable(_read_manifest(folder)["digest"], folder=folder)
+        return StoredTable(_read_json(folder / MANIFEST)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> StoredTable:
         """Store a table that no component computed, such as a data set's queries."""
@@ -149,7 +151,7 @@ class Store:
         folder = self.folder(step, component, inputs)
         if not (folder / MANIFEST).exists():
             return None
-        manifest = _read_manifest(folder)
+        manifest = _read_json(folder / MANIFEST)
         return None if manifest["failed"] else StoredTable(manifest["digest"], folder=folder)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
@@ -162,8 +164,7 @@ class Store:
 
         If it does not exist, `write` is called with an empty folder for its files.
         """
-        key = fingerprint({"step": step, **made_of})
-        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        folder = self._files_folder(step, made_of)
         if not (folder / MANIFEST).exists():
             started = time.time()
             with self._new_folder(folder) as temporary:
@@ -174,9 +175,12 @@ class Store:
 
     def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
         """Return the folder that `files` stored under `made_of`, or None."""
-        key = fingerprint({"step": step, **made_of})
-        folder = self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
+        folder = self._files_folder(step, made_of)
         return folder if (folder / MANIFEST).exists() else None
+
+    def _files_folder(self, step: str, made_of: Mapping[str, Any]) -> Path:
+        key = fingerprint({"step": step, **made_of})
+        return self.root / "arrays" / f"{step}-{key[:KEY_LENGTH]}"
 
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
         """Write a small document, `kind/name.json`, and replace an earlier one."""
@@ -188,13 +192,7 @@ class Store:
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
         """Return the latest document of that name, or None."""
         path = self.root / kind / f"{name}.json"
-        if not path.exists():
-            return None
-        try:
-            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise _unreadable(path, error) from error
-        return document
+        return _read_json(path) if path.exists() else None
 
     def check_writable(self) -> None:
         """Raise `StoreError` if the store is not writable.
@@ -229,7 +227,7 @@ class Store:
 
 
 def _is_incomplete(folder: Path) -> bool:
-    return not (folder / MANIFEST).exists() or bool(_read_manifest(folder).get("failed"))
+    return not (folder / MANIFEST).exists() or bool(_read_json(folder / MANIFEST).get("failed"))
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
@@ -252,18 +250,12 @@ def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _unreadable(folder / MANIFEST, error) from error
-    return manifest
-
-
-def _existing(folder: Path | None) -> Path:
-    if folder is None:
-        raise StoreError("the table is neither in memory nor in a store")
-    return folder
+        raise _unreadable(path, error) from error
+    return document
 
 
 def _unreadable(path: Path, error: BaseException) -> StoreError:

@@ -22,7 +22,7 @@ _TEXTS: Final[dict[str, Mapping[Path, bytes]]] = {}
 
 
 def load_file(path: Path, where: str) -> ModuleType:
-    """Import a Python file; changed text of it or of a module beside it is another module.
+    """Import a Python file; a change of it, or of a module beside it, makes another module.
 
     Raises:
         ConfigError: the import failed; the message contains file, line and reason.

@@ -16,15 +16,12 @@ from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
 from ragstone.data.corpus import Corpus
 from ragstone.data.readers.qrels import Known, collect_qrels
-from ragstone.data.readers.record_rows import passage_row, query_row, turn_rows
-from ragstone.data.readers.rows import FieldError, Ids
-from ragstone.errors import DatasetError
+from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
+from ragstone.data.readers.rows import Ids
 from ragstone.types import Conversation, Query, brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ragstone.data.table_builder import TableBuilder
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -70,15 +67,18 @@ class Dataset(Shown):
         >>> data
         Dataset('records', 1 queries, 1 passages, 1 judgements)
         """
-        query_rows, passage_rows = table_builder.queries(), table_builder.passages()
+        query_table, corpus = table_builder.queries(), table_builder.passages()
         query_ids, passage_ids = Ids("query"), Ids("passage")
-        _add_rows(query_rows, query_ids, "queries", queries, lambda record: [query_row(record)])
-        _add_rows(query_rows, query_ids, "conversations", conversations, turn_rows)
-        _add_rows(passage_rows, passage_ids, "passages", passages, lambda r: [passage_row(r)])
+        for builder, ids, kind, records, rows_of in (
+            (query_table, query_ids, "queries", queries, query_rows),
+            (query_table, query_ids, "conversations", conversations, turn_rows),
+            (corpus, passage_ids, "passages", passages, passage_rows),
+        ):
+            add_rows(builder, ids, kind, enumerate(records, start=1), rows_of, unit="record")
         judged = ((f"row {n}", *row) for n, row in enumerate(qrels, start=1))
-        known = Known(query_ids.all(), passage_ids.all())
+        known = Known(query_ids.keys(), passage_ids.keys())
         table = collect_qrels(judged, "qrels", known, dangling="error")
-        return cls(name, query_rows.finish(), Corpus(passage_rows.finish()), table)
+        return cls(name, query_table.finish(), Corpus(corpus.finish()), table)
 
     def __repr__(self) -> str:
         """Return one line: the name and the numbers of rows."""
@@ -131,21 +131,3 @@ class Dataset(Shown):
         return replace(
             self, query_table=Table.from_batches([chosen], schema=self.query_table.schema)
         )
-
-
-def _add_rows(
-    builder: TableBuilder,
-    ids: Ids,
-    kind: str,
-    records: Iterable[Mapping[str, Any]],
-    rows_of: Callable[[Mapping[str, Any]], Iterable[Any]],
-) -> None:
-    """Add the rows of some records to a table; an error names the record."""
-    for number, record in enumerate(records, start=1):
-        place = f"record {number}"
-        try:
-            for row in rows_of(record):
-                ids.add(row[0], f"{kind}, {place}")
-                builder.add(row)
-        except FieldError as error:
-            raise DatasetError(f"{kind}, {place}: {error}", line=number) from error

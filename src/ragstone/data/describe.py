@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragstone.core import limits
-from ragstone.core.schemas import columns, labels_from_json
+from ragstone.core.schemas import columns, labels_from_json, rows
 from ragstone.data.dataset import Dataset
 from ragstone.types import Label, Passage, Query
 
@@ -70,11 +70,9 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
     >>> found.passages > 150, found.conversations >= 8
     (True, True)
     """
-    labels = [labels_from_json(text) for text in dataset.query_table.column("labels").to_pylist()]
+    asked = columns(dataset.query_table)
+    labels = [labels_from_json(text) for text in asked["labels"]]
     counted = _count_labels(labels)
-    query_columns = columns(
-        dataset.query_table.select(["query_id", "text", "gold_answers", "rewrite"])
-    )
     relevant = {query_id for query_id, grades in dataset.qrels.items() if max(grades.values()) > 0}
     grades = Counter(dataset.qrel_table.column("relevance").to_pylist())
     return Description(
@@ -85,13 +83,13 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
         qrels=dataset.qrel_table.num_rows,
         relevance={str(grade): grades[grade] for grade in sorted(grades)},
         answerability=_answerability(counted),
-        without_answers=sum(not answers for answers in query_columns["gold_answers"]),
-        without_relevant=sum(query_id not in relevant for query_id in query_columns["query_id"]),
-        with_history=sum(map(bool, dataset.query_table.column("history").to_pylist())),
-        with_rewrite=sum(map(bool, query_columns["rewrite"])),
+        without_answers=sum(not answers for answers in asked["gold_answers"]),
+        without_relevant=sum(query_id not in relevant for query_id in asked["query_id"]),
+        with_history=sum(map(bool, asked["history"])),
+        with_rewrite=sum(map(bool, asked["rewrite"])),
         query_labels=counted,
-        passage_labels=_count_labels(_passage_labels(dataset)),
-        words=_words(dataset, query_columns["text"], query_columns["gold_answers"]),
+        passage_labels=_count_labels(map(labels_from_json, _column(dataset, "labels"))),
+        words=_words(dataset, asked["text"], asked["gold_answers"]),
         example_passages=[dataset.corpus.at(i) for i in range(min(examples, len(dataset.corpus)))],
         example_queries=dataset.select(range(min(examples, len(labels)))).queries,
     )
@@ -103,41 +101,26 @@ def _answerability(labels: Mapping[str, LabelCounts]) -> Mapping[str, int]:
     return {names.get(value, value): n for value, n in found.counts.items()} if found else {}
 
 
-def _count_labels(rows: Iterable[Mapping[str, Label]]) -> dict[str, LabelCounts]:
+def _count_labels(listed: Iterable[Mapping[str, Label]]) -> dict[str, LabelCounts]:
     found: dict[str, Counter[str]] = {}
-    for labels in rows:
+    for labels in listed:
         for name, value in labels.items():
             counter = found.setdefault(name, Counter())
             for item in value if isinstance(value, tuple) else (value,):
-                counter[_shown(item)] += 1
-    return {
-        name: LabelCounts(
-            len(found[name]), dict(found[name].most_common(limits.STORED_LABEL_VALUES))
-        )
-        for name in sorted(found)
-    }
+                counter[str(item).lower() if isinstance(item, bool) else str(item)] += 1
+    most = limits.STORED_LABEL_VALUES
+    return {n: LabelCounts(len(c), dict(c.most_common(most))) for n, c in sorted(found.items())}
 
 
-def _shown(value: str | float) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _batches(dataset: Dataset, column: str) -> Iterator[list[str]]:
-    """Yield a column of the corpus in parts: as objects, a large corpus may not fit into memory."""
-    for start in range(0, len(dataset.corpus), limits.TABLE_BATCH_ROWS):
-        length = min(limits.TABLE_BATCH_ROWS, len(dataset.corpus) - start)
-        yield list(dataset.corpus.table.slice(start, length).column(column).to_pylist())
-
-
-def _passage_labels(dataset: Dataset) -> Iterator[Mapping[str, Label]]:
-    return (labels_from_json(text) for batch in _batches(dataset, "labels") for text in batch)
+def _column(dataset: Dataset, name: str) -> Iterator[str]:
+    return (row[name] for row in rows(dataset.corpus.table.select([name])))
 
 
 def _words(
     dataset: Dataset, queries: Sequence[str], answers: Sequence[Sequence[str]]
 ) -> dict[str, Lengths]:
     counted = {
-        "passage": [len(text.split()) for batch in _batches(dataset, "text") for text in batch],
+        "passage": [len(text.split()) for text in _column(dataset, "text")],
         "query": [len(text.split()) for text in queries],
         "answer": [len(text.split()) for listed in answers for text in listed],
     }

@@ -28,9 +28,4 @@ def before(mark: str) -> Callable[[str], str]:
     >>> before("_")("290_12"), before("_")("290")
     ('290', '290')
     """
-
-    def document(passage_id: str) -> str:
-        head, found, _ = passage_id.rpartition(mark)
-        return head if found else passage_id
-
-    return document
+    return lambda passage_id: passage_id.rsplit(mark, 1)[0]

@@ -12,6 +12,7 @@ from ragstone.core.component import component_error
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 
 SAMPLE: Final = Path(__file__).parent / "sample"
@@ -56,28 +57,23 @@ def load_dataset(
         DatasetError: the path does not exist, its layout is unknown, or a file is malformed.
         ConfigError: the reader or one of its parameters is unknown.
     """
-    where = "data"
     if isinstance(written, Dataset):
         return written
     if isinstance(written, Readable):
-        return _read(registry.create("readers", written, where=where))
-    spec = Spec("", {"path": written}) if _is_path(written, folder) else _spec(written, where)
+        return _read(registry.create("readers", written, where="data"))
+    spec = _spec(written, folder)
     parameters = dict(spec.parameters)
-    key = "path" if "path" in parameters else ""
-    path = parameters.get(key)
+    path = parameters.get("path")
     if isinstance(path, str | Path) and _reads_path(spec.name, folder):
-        parameters[key] = str(_resolve(path, folder))
+        parameters["path"] = str(_resolve(path, folder))
     elif not spec.name:
-        raise ConfigError(f"{where}: the key 'path' must be a path, found {path!r}")
+        raise ConfigError(f"data: the key 'path' must be a path, found {path!r}")
     try:
-        name = spec.name or layout(Path(parameters[key]))
-        reader = registry.create(
-            "readers", {"name": name, **parameters}, where=where, folder=folder
-        )
-        return _read(reader)
+        named = {"name": spec.name or layout(Path(parameters["path"])), **parameters}
+        return _read(registry.create("readers", named, where="data", folder=folder))
     except OSError as error:
-        problem = f"cannot read the data set {parameters.get(key)}: {error}"
-        raise DatasetError(problem, path=parameters.get(key)) from error
+        problem = f"cannot read the data set {parameters.get('path')}: {error}"
+        raise DatasetError(problem, path=parameters.get("path")) from error
 
 
 def _read(reader: Any) -> Dataset:
@@ -98,15 +94,20 @@ def _read(reader: Any) -> Dataset:
     )
 
 
-def _is_path(written: object, folder: Path | None) -> bool:
-    """Return whether a value is a path: it exists, or it is not the name of a reader."""
-    if isinstance(written, Path) or written == "sample":
-        return True
-    if not isinstance(written, str):
-        return False
-    name = written.partition("(")[0].strip()
-    is_reader = name in registry.known("readers") or (":" in name and "/" not in name)
-    return _found(Path(written), folder) is not None or not is_reader
+def _spec(written: object, folder: Path | None) -> Spec:
+    """Return the reader with its parameters; its name is "" if the files decide the layout.
+
+    A text is a path if the path exists, or if it does not begin with the name of a reader.
+    """
+    if isinstance(written, Mapping) and "name" not in written and "path" in written:
+        return Spec("", {str(key): value for key, value in written.items()})
+    if isinstance(written, str):
+        name = written.partition("(")[0].strip()
+        is_reader = name in registry.known("readers") or (":" in name and "/" not in name)
+        if is_reader and _found(Path(written), folder) is None:
+            return parse_spec(written, where="data")
+    is_path = isinstance(written, str | Path)
+    return Spec("", {"path": written}) if is_path else parse_spec(written, where="data")
 
 
 def _reads_path(name: str, folder: Path | None) -> bool:
@@ -115,12 +116,6 @@ def _reads_path(name: str, folder: Path | None) -> bool:
         return True
     fields = dataclasses.fields(registry.find("readers", name, where="data", folder=folder))
     return any(field.name == "path" for field in fields)
-
-
-def _spec(written: object, where: str) -> Spec:
-    if isinstance(written, Mapping) and "name" not in written and "path" in written:
-        return Spec("", {str(key): value for key, value in written.items()})
-    return parse_spec(written, where=where)
 
 
 def _found(path: Path, folder: Path | None) -> Path | None:
@@ -151,7 +146,7 @@ def layout(path: Path) -> str:
     names = {entry.name.removesuffix(".gz") for entry in entries}
     if names & {"queries.jsonl", "queries.tsv", "conversations.jsonl", "corpus.jsonl"}:
         return "ragstone"
-    if holds_parquet_tables(path):
+    if any(any(path.glob(pattern.format("queries"))) for pattern in USUAL_FILES):
         return "parquet"
     if "dataset.json" in names or any(path.rglob("*.parquet")):
         return "mirage"
@@ -169,12 +164,6 @@ def layout(path: Path) -> str:
     raise DatasetError(
         f"{path} contains no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
     )
-
-
-def holds_parquet_tables(folder: Path) -> bool:
-    """Return whether a folder contains queries in Parquet files with the usual names."""
-    patterns = ("queries.parquet", "queries-*.parquet", "queries/*.parquet")
-    return any(any(folder.glob(pattern)) for pattern in patterns)
 
 
 def _layout_of_file(path: Path) -> str:

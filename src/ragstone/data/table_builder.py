@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from arro3.core import Table
@@ -87,6 +87,14 @@ def queries() -> TableBuilder:
     A row is (query_id, text, gold answers, history as JSON, rewrite, labels as JSON).
     """
     return TableBuilder(QUERIES)
+
+
+def judgements(grades: Mapping[tuple[str, str], int]) -> Table:
+    """Return the QRELS table of (query id, passage id) -> relevance."""
+    builder = qrels()
+    for pair, grade in grades.items():
+        builder.add((*pair, grade))
+    return builder.finish()
 
 
 def qrels() -> TableBuilder:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, first, shown
+from ragstone.data_quality.finding import Finding, first, report, shown
 from ragstone.text.normalise import UNSPACED_CHARACTER, pieces_without_articles
 
 if TYPE_CHECKING:
@@ -45,29 +45,25 @@ def check_in_passage(subject: Subject) -> Iterator[Finding]:
             spans.append(example)
         elif max(_covered(answer, texts) for answer in answers) < _COVERED:
             long.append(example)
-    if spans:
-        yield Finding(
-            "answers/not-in-passage",
-            "warning",
-            f"{len(spans):,} of {checked:,} queries have short gold answers (up to "
-            f"{_SPAN_WORDS} words), none of which occurs in a gold passage",
-            len(spans),
-            checked,
-            "either the passage does not answer the query, or it words the answer differently, and "
-            "correct answers count as wrong: correct the qrels, or add the wording as an answer",
-            first(spans),
-        )
-    if long:
-        yield Finding(
-            "answers/hardly-in-passage",
-            "note",
-            f"{len(long):,} of {checked:,} queries have long gold answers that share less than "
-            f"half of their words with their gold passages",
-            len(long),
-            checked,
-            "check some of them: free wording is fine, an answer from another source is not",
-            first(long),
-        )
+    yield from report(
+        "answers/not-in-passage",
+        "warning",
+        spans,
+        checked,
+        f"queries have short gold answers (up to {_SPAN_WORDS} words), none of which occurs in a "
+        "gold passage",
+        advice="either the passage does not answer the query, or it words the answer differently, "
+        "and correct answers count as wrong: correct the qrels, or add the wording as an answer",
+    )
+    yield from report(
+        "answers/hardly-in-passage",
+        "note",
+        long,
+        checked,
+        "queries have long gold answers that share less than half of their words with their gold "
+        "passages",
+        advice="check some of them: free wording is fine, an answer from another source is not",
+    )
 
 
 def _length(answer: str) -> int:
@@ -113,17 +109,15 @@ def check_in_query(subject: Subject) -> Iterator[Finding]:
     """Find queries that contain one of their gold answers."""
     asked = [query for query in subject.queries if query.gold_answers]
     given = [(query, answer) for query in asked for answer in [_given(query)] if answer]
-    if given:
-        yield Finding(
-            "answers/in-query",
-            "warning",
-            f"{len(given):,} of {len(asked):,} queries contain one of their gold answers",
-            len(given),
-            len(asked),
-            "a system that repeats the query counts as correct: reword the query, or score with "
-            "Match with its defaults, which removes a repeated query from the answer",
-            first([f"{query.query_id}: {answer!r} in {query.text}" for query, answer in given]),
-        )
+    return report(
+        "answers/in-query",
+        "warning",
+        [f"{query.query_id}: {answer!r} in {query.text}" for query, answer in given],
+        len(asked),
+        "queries contain one of their gold answers",
+        advice="a system that repeats the query counts as correct: reword the query, or score with "
+        "Match with its defaults, which removes a repeated query from the answer",
+    )
 
 
 def _given(query: Query) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, first
+from ragstone.data_quality.finding import Finding, distribution, first
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -84,7 +84,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 f"labels/{name}",
                 "warning",
-                f"{most / total:.0%} of the queries have {name} = {value} ({_mix(counts)})",
+                f"{most / total:.0%} of the queries have {name} = {value} ({distribution(counts)})",
                 most,
                 total,
                 "the largest group dominates the mean: read scores per label, or sample evenly",
@@ -101,13 +101,8 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
             sum(counts.total() for counts in rare.values()),
             len(subject.queries),
             "confidence intervals of small groups are wide: add queries with these values",
-            first([f"{name}: {_mix(counts)}" for name, counts in rare.items()]),
+            first([f"{name}: {distribution(counts)}" for name, counts in rare.items()]),
         )
-
-
-def _mix(counts: Counter[str]) -> str:
-    most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
-    return ", ".join(f"{value} {n:,}" for value, n in most)
 
 
 def label_counts(subject: Subject) -> Mapping[str, Counter[str]]:

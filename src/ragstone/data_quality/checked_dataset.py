@@ -81,7 +81,7 @@ class Subject:
     @cached_property
     def unanswerable(self) -> set[str]:
         """Ids of the queries labelled as unanswerable from the corpus."""
-        return {query.query_id for query in self.queries if is_unanswerable(query)}
+        return {q.query_id for q in self.queries if _answerability(q) & _UNANSWERABLE}
 
     @cached_property
     def expecting(self) -> list[Query]:
@@ -98,16 +98,12 @@ class Subject:
             )
 
 
-def is_unanswerable(query: Query) -> bool:
-    """Return whether a query is labelled as unanswerable.
+def _answerability(query: Query) -> set[str]:
+    """Return the values of the label `answerability`, or else `answerable`, in lower case.
 
     >>> from ragstone.types import Query
-    >>> is_unanswerable(Query("q", "Who?", labels={"answerability": "UNANSWERABLE"}))
-    True
+    >>> _answerability(Query("q", "Who?", labels={"answerability": "UNANSWERABLE"}))
+    {'unanswerable'}
     """
-    return bool(_answerability(query) & _UNANSWERABLE)
-
-
-def _answerability(query: Query) -> set[str]:
     label = query.labels.get("answerability", query.labels.get("answerable", ()))
     return {str(value).lower() for value in (label if isinstance(label, tuple) else (label,))}

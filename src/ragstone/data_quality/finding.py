@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -31,6 +32,18 @@ class Finding:
     examples: tuple[str, ...] = ()
 
 
+def report(
+    check: str, severity: Severity, found: Sequence[str], of: int, what: str, *, advice: str
+) -> Iterator[Finding]:
+    """Yield a finding about `found` of `of` rows, or nothing if `found` is empty.
+
+    `found` has one example per row, and `what` completes the sentence "3 of 24 ...".
+    """
+    if found:
+        sentence = f"{len(found):,} of {of:,} {what}"
+        yield Finding(check, severity, sentence, len(found), of, advice, first(found))
+
+
 def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
     r"""Return a text on one line, shortened to `limit` characters.
 
@@ -39,6 +52,16 @@ def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
     """
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[:limit]}..."
+
+
+def distribution(counts: Counter[str]) -> str:
+    """Return the most frequent values with their counts.
+
+    >>> distribution(Counter("abb"))
+    'b 2, a 1'
+    """
+    most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
+    return ", ".join(f"{value} {n:,}" for value, n in most)
 
 
 def first(examples: Sequence[str]) -> tuple[str, ...]:

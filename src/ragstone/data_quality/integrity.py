@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from ragstone.data_quality.finding import Finding, Severity, first
+from ragstone.data_quality.finding import Finding, Severity, first, report
 
 if TYPE_CHECKING:
-    from ragstone.data_quality.checked_dataset import Dangling, Subject
+    from ragstone.data_quality.checked_dataset import Subject
 
 _FAULTS: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "malformed": ("error", "lines could not be read", "correct or remove them"),
@@ -50,28 +50,21 @@ def check_rows(subject: Subject) -> Iterator[Finding]:
 def check_judgements(subject: Subject) -> Iterator[Finding]:
     """Report judgements of absent queries or passages, and changes of ids that would match."""
     total = subject.dataset.qrel_table.num_rows + len(subject.dangling)
-    for noun, lost in (
-        ("queries", [d for d in subject.dangling if d.no_query]),
-        ("passages", [d for d in subject.dangling if d.no_passage]),
+    dangling = subject.dangling
+    queries = [(d.query_id, d.place) for d in dangling if d.no_query]
+    passages = [(d.passage_id, d.place) for d in dangling if d.no_passage]
+    for noun, lost, known in (
+        ("queries", queries, {query.query_id for query in subject.queries}),
+        ("passages", passages, set(subject.passage_ids)),
     ):
-        if not lost:
-            continue
-        known = (
-            {query.query_id for query in subject.queries}
-            if noun == "queries"
-            else set(subject.passage_ids)
-        )
-        ids = [d.query_id if noun == "queries" else d.passage_id for d in lost]
-        hint = _hint(ids, known)
-        yield Finding(
+        yield from report(
             f"judgements/absent-{noun}",
             "error",
-            f"{len(lost):,} of {total:,} judgements name {noun} that do not exist{hint}",
-            len(lost),
+            [f"{row_id!r} ({place})" for row_id, place in lost],
             total,
-            f"each lowers recall without a message: add the missing {noun}, correct the ids, or "
-            "remove the judgements (`--fix` does)",
-            first([f"{_id!r} ({d.place})" for _id, d in zip(ids, lost, strict=True)]),
+            f"judgements name {noun} that do not exist{_hint([i for i, _ in lost], known)}",
+            advice=f"each lowers recall without a message: add the missing {noun}, correct the "
+            "ids, or remove the judgements (`--fix` does)",
         )
     yield from _lost_queries(subject)
 
@@ -100,21 +93,16 @@ def _lost_queries(subject: Subject) -> Iterator[Finding]:
     if not subject.dataset.qrel_table.num_rows:
         return
     answerable = subject.expecting
-    gone = _only_absent(subject.dangling, subject)
+    lost = {d.query_id for d in subject.dangling if d.no_passage}
+    gone = [query_id for query_id in lost if not subject.gold.get(query_id)]
     bare = [q.query_id for q in answerable if not subject.gold.get(q.query_id)]
-    if bare:
-        yield Finding(
-            "judgements/no-relevant",
-            "warning",
-            f"{len(bare):,} of {len(answerable):,} answerable queries have no relevant passage in "
-            f"the corpus; for {len(gone):,} of them the judged passages are absent",
-            len(bare),
-            len(answerable),
-            "no ranking can be correct for them: judge a passage, or label them `answerability: "
-            "unanswerable`",
-            first(bare),
-        )
-
-
-def _only_absent(dangling: tuple[Dangling, ...], subject: Subject) -> set[str]:
-    return {d.query_id for d in dangling if d.no_passage and not subject.gold.get(d.query_id)}
+    yield from report(
+        "judgements/no-relevant",
+        "warning",
+        bare,
+        len(answerable),
+        "answerable queries have no relevant passage in the corpus; for "
+        f"{len(gone):,} of them the judged passages are absent",
+        advice="no ranking can be correct for them: judge a passage, or label them `answerability: "
+        "unanswerable`",
+    )

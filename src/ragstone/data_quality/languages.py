@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, first, shown
+from ragstone.data_quality.finding import Finding, distribution, report, shown
 from ragstone.text.language import LANGUAGE_NAMES, language_of
 
 if TYPE_CHECKING:
@@ -28,20 +27,15 @@ def check_languages(subject: Subject) -> Iterator[Finding]:
             continue
         main = counts.most_common(1)[0][0]
         other = [i for i, name in found.items() if name and not _same(name, main)]
-        if other:
-            most = counts.most_common(limits.MAX_DISTRIBUTION_VALUES)
-            mix = ", ".join(f"{name} {n:,}" for name, n in most)
-            yield Finding(
-                f"languages/{kind}",
-                "warning" if len(other) * 20 > counts.total() >= _FEW else "note",
-                f"{len(other):,} of {counts.total():,} {kind} whose language is recognised are not "
-                f"in {main} ({mix})",
-                len(other),
-                counts.total(),
-                "add a label `language` and read the scores per language, or remove them; "
-                "English-only retrievers and metrics fail on the rest",
-                first([f"{i} ({found[i]})" for i in other]),
-            )
+        yield from report(
+            f"languages/{kind}",
+            "warning" if len(other) * 20 > counts.total() >= _FEW else "note",
+            [f"{i} ({found[i]})" for i in other],
+            counts.total(),
+            f"{kind} whose language is recognised are not in {main} ({distribution(counts)})",
+            advice="add a label `language` and read the scores per language, or remove them; "
+            "English-only retrievers and metrics fail on the rest",
+        )
     yield from _across(subject, passages, queries)
 
 
@@ -65,15 +59,12 @@ def _across(
         if queries[query.query_id] and passages.get(passage_id)
     ]
     apart = [pair for pair in pairs if not _same(queries[pair[0]], passages[pair[1]])]
-    if apart:
-        yield Finding(
-            "languages/across",
-            "note",
-            f"{len(apart):,} of {len(pairs):,} queries are in another language than their gold "
-            "passage",
-            len(apart),
-            len(pairs),
-            "words do not match across languages: BM25 finds nothing there, use a multilingual "
-            "embedder",
-            first([f"{q} ({shown(queries[q])}), {p} ({passages[p]})" for q, p in apart]),
-        )
+    return report(
+        "languages/across",
+        "note",
+        [f"{q} ({shown(queries[q])}), {p} ({passages[p]})" for q, p in apart],
+        len(pairs),
+        "queries are in another language than their gold passage",
+        advice="words do not match across languages: BM25 finds nothing there, use a multilingual "
+        "embedder",
+    )

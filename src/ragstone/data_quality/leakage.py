@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import LEAST, text_with_history
-from ragstone.data_quality.finding import Finding, first, shown
+from ragstone.data_quality.finding import Finding, first, report, shown
 from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.text.normalise import ENGLISH, pieces
 from ragstone.types import Search
@@ -51,22 +51,17 @@ def _shared(
         if pair.first < len(ours) <= pair.second:
             met.setdefault(pair.first, (pair.second - len(ours), pair.similarity))
     exact = sum(texts[a] == texts[b + len(ours)] for a, (b, _) in met.items())
-    if met:
-        yield Finding(
-            "leakage/splits",
-            "error",
-            f"{len(met):,} of {len(ours):,} queries are in the other split too ({name}), "
-            f"{exact:,} of them word for word",
-            len(met),
-            len(ours),
-            "a system tuned on one split has seen the other: remove them from one of the two",
-            first(
-                [
-                    f"{ours[a].query_id} ~ {theirs[b].query_id} ({s:.2f}): {ours[a].text}"
-                    for a, (b, s) in met.items()
-                ]
-            ),
-        )
+    yield from report(
+        "leakage/splits",
+        "error",
+        [
+            f"{ours[a].query_id} ~ {theirs[b].query_id} ({s:.2f}): {ours[a].text}"
+            for a, (b, s) in met.items()
+        ],
+        len(ours),
+        f"queries are in the other split too ({name}), {exact:,} of them word for word",
+        advice="a system tuned on one split has seen the other: remove them from one of the two",
+    )
     gold = [{p for q in side for p in subject.gold.get(q.query_id, ())} for side in (ours, theirs)]
     both = gold[0] & gold[1]
     if both:
@@ -88,33 +83,23 @@ def check_unanswerable(subject: Subject) -> Iterator[Finding]:
     if not unanswerable:
         return
     judged = [q for q in unanswerable if subject.gold.get(q.query_id)]
-    if judged:
-        yield _looks_answerable(
-            "judged", "error", unanswerable, judged, "have a relevant passage in the qrels"
-        )
     others = (q for q in subject.queries if q.query_id not in subject.unanswerable)
     answerable = set(map(text_with_history, others))
     twice = [q for q in unanswerable if text_with_history(q) in answerable]
-    if twice:
-        yield _looks_answerable(
-            "asked", "error", unanswerable, twice, "have an answerable copy, word for word"
+    for name, found, why in (
+        ("judged", judged, "have a relevant passage in the qrels"),
+        ("asked", twice, "have an answerable copy, word for word"),
+    ):
+        yield from report(
+            f"unanswerable/{name}",
+            "error",
+            [f"{q.query_id}: {q.text}" for q in found],
+            len(unanswerable),
+            f"unanswerable queries {why}",
+            advice="a system that answers them counts as wrong: check each, and correct the label "
+            "or the judgement",
         )
     yield from _in_corpus(subject, unanswerable)
-
-
-def _looks_answerable(
-    name: str, severity: str, unanswerable: list[Query], found: list[Query], why: str
-) -> Finding:
-    return Finding(
-        f"unanswerable/{name}",
-        "error" if severity == "error" else "warning" if severity == "warning" else "note",
-        f"{len(found):,} of {len(unanswerable):,} unanswerable queries {why}",
-        len(found),
-        len(unanswerable),
-        "a system that answers them counts as wrong: check each, and correct the label or the "
-        "judgement",
-        first([f"{q.query_id}: {q.text}" for q in found]),
-    )
 
 
 def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]:
@@ -138,28 +123,22 @@ def _in_corpus(subject: Subject, unanswerable: list[Query]) -> Iterator[Finding]
         elif covering := _covering(query.rewrite or query.text, texts):
             text = shown(query.text, limits.EXAMPLE_QUERY_CHARACTERS)
             covered.append(f"{query.query_id}: {text} ({covering})")
-    if answered:
-        yield Finding(
-            "unanswerable/answer-in-corpus",
-            "warning",
-            f"{len(answered):,} of {len(unanswerable):,} unanswerable queries have a gold answer "
-            "that occurs in a passage",
-            len(answered),
-            len(unanswerable),
-            "check whether the passage answers the query; if so, judge it and correct the label",
-            first(answered),
-        )
-    if covered:
-        yield Finding(
-            "unanswerable/covered",
-            "note",
-            f"{len(covered):,} of {len(unanswerable):,} unanswerable queries have a passage with "
-            "all of their content words",
-            len(covered),
-            len(unanswerable),
-            "the passage may contain the answer: read these before relying on refusals",
-            first(covered),
-        )
+    yield from report(
+        "unanswerable/answer-in-corpus",
+        "warning",
+        answered,
+        len(unanswerable),
+        "unanswerable queries have a gold answer that occurs in a passage",
+        advice="check whether the passage answers the query; if so, judge it and correct the label",
+    )
+    yield from report(
+        "unanswerable/covered",
+        "note",
+        covered,
+        len(unanswerable),
+        "unanswerable queries have a passage with all of their content words",
+        advice="the passage may contain the answer: read these before relying on refusals",
+    )
 
 
 def _covering(text: str, passages: dict[str, str]) -> str:

@@ -17,7 +17,7 @@ import orjson
 from ragstone.core.schemas import queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.table_builder import qrels
+from ragstone.data.table_builder import judgements
 from ragstone.data.writers.folder import write_dataset, write_lines
 from ragstone.data_quality.duplicates import expects, groups, squeezed, text_with_history
 from ragstone.data_quality.texts import CONTROLS, repaired
@@ -68,8 +68,8 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
     Raises:
         DatasetError: the folder contains the data set itself, or another one.
     """
-    here = Path(source) if source else None
-    if here is not None and here.exists() and target.resolve() in (here.resolve(), *_parents(here)):
+    here = Path(source).resolve()
+    if source and here.exists() and target.resolve() == (here.parent if here.is_file() else here):
         raise DatasetError(
             f"the cleaned copy cannot be written into {target}, the folder of the data set; "
             f"choose another folder"
@@ -81,10 +81,6 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
     write_dataset(dataset, target)
     write_lines({log: (orjson.dumps(asdict(c)) + b"\n" for c in changes)})
     return Counter(f"{change.action} {change.kind}" for change in changes)
-
-
-def _parents(path: Path) -> list[Path]:
-    return [path.resolve().parent] if path.is_file() else []
 
 
 def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
@@ -169,7 +165,4 @@ def _judgements(
         if new != passage_id:
             cleaning.note("repair", "judgement", query_id, "merged passage", passage_id, new)
         grades[query_id, new] = max(row["relevance"], grades.get((query_id, new), 0))
-    builder = qrels()
-    for (query_id, passage_id), grade in grades.items():
-        builder.add((query_id, passage_id, grade))
-    return builder.finish()
+    return judgements(grades)

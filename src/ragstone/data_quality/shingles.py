@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -135,11 +136,8 @@ def _buckets(sets: ShingleSets) -> Iterator[list[int]]:
 
 def _within(bucket: list[int]) -> Iterator[tuple[int, int]]:
     # In a larger bucket each text is compared with the first one only.
-    if len(bucket) > limits.MAX_BUCKET_TEXTS:
-        yield from ((bucket[0], other) for other in bucket[1:])
-        return
-    for place, one in enumerate(bucket):
-        yield from ((one, other) for other in bucket[place + 1 :])
+    is_large = len(bucket) > limits.MAX_BUCKET_TEXTS
+    return ((bucket[0], other) for other in bucket[1:]) if is_large else combinations(bucket, 2)
 
 
 def _jaccard(a: Hashes, b: Hashes) -> float:

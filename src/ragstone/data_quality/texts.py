@@ -10,7 +10,7 @@ import numpy as np
 from ftfy import TextFixerConfig, fix_encoding
 
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, Severity, first, shown
+from ragstone.data_quality.finding import Finding, Severity, report, shown
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -39,32 +39,27 @@ def repaired(text: str) -> str:
 def check_sizes(subject: Subject) -> Iterator[Finding]:
     """Find empty and enormous texts."""
     for kind, texts in _kinds(subject):
-        empty = [text_id for text_id, text in texts if not text.strip()]
-        if empty:
-            yield Finding(
-                f"texts/empty-{kind}",
-                "error",
-                f"{len(empty):,} of {len(texts):,} texts of kind {kind} are empty",
-                len(empty),
-                len(texts),
-                "remove them (`--fix` does): an empty passage can be retrieved, and an empty "
-                "answer occurs in every text",
-                first(empty),
-            )
+        yield from report(
+            f"texts/empty-{kind}",
+            "error",
+            [text_id for text_id, text in texts if not text.strip()],
+            len(texts),
+            f"texts of kind {kind} are empty",
+            advice="remove them (`--fix` does): an empty passage can be retrieved, and an empty "
+            "answer occurs in every text",
+        )
         lengths = np.array([len(text) for _, text in texts] or [0])
         limit = max(_ENORMOUS[kind], _TIMES_MEDIAN * int(np.median(lengths)))
         large = [texts[place] for place in np.flatnonzero(lengths > limit)]
-        if large:
-            yield Finding(
-                f"texts/enormous-{kind}",
-                "warning",
-                f"{len(large):,} of {len(texts):,} texts of kind {kind} have more than {limit:,} "
-                f"characters (median {int(np.median(lengths)):,}, longest {lengths.max():,})",
-                len(large),
-                len(texts),
-                "embedders truncate them and prompts overflow: cut them into passages",
-                first([f"{text_id}: {len(text):,} characters" for text_id, text in large]),
-            )
+        yield from report(
+            f"texts/enormous-{kind}",
+            "warning",
+            [f"{text_id}: {len(text):,} characters" for text_id, text in large],
+            len(texts),
+            f"texts of kind {kind} have more than {limit:,} characters (median "
+            f"{int(np.median(lengths)):,}, longest {lengths.max():,})",
+            advice="embedders truncate them and prompts overflow: cut them into passages",
+        )
 
 
 def _kinds(subject: Subject) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -85,17 +80,9 @@ def check_encoding(subject: Subject) -> Iterator[Finding]:
             for name, excerpt in _damage(text).items():
                 found[name].append(f"{kind} {text_id}: {excerpt}")
     for name, places in found.items():
-        if places:
-            severity, damage, advice = _ADVICE[name]
-            yield Finding(
-                f"encoding/{name}",
-                severity,
-                f"{len(places):,} of {total:,} texts contain {damage}",
-                len(places),
-                total,
-                advice,
-                first(places),
-            )
+        severity, damage, advice = _ADVICE[name]
+        what = f"texts contain {damage}"
+        yield from report(f"encoding/{name}", severity, places, total, what, advice=advice)
 
 
 _ADVICE: Final[Mapping[str, tuple[Severity, str, str]]] = {

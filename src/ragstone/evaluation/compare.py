@@ -140,7 +140,7 @@ def _selected(scores: Scores, name: str) -> Scores:
     try:
         return scores.evaluation()
     except ConfigError as error:
-        raise ConfigError(f"{name}: {error}", key=error.key, value=error.value) from error
+        raise error.with_message(f"{name}: {error}") from error
 
 
 def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -27,6 +26,7 @@ from pydantic import (
 
 from ragstone.core import limits
 from ragstone.core.describe import spec_of
+from ragstone.core.parsing import parse_yaml, read_yaml
 from ragstone.core.spec import COMPONENT_LISTS, short_name
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
@@ -149,18 +149,7 @@ def read_experiment_file(path: Path, overrides: Sequence[str] = ()) -> Experimen
     Raises:
         ConfigError: the message has the file, the key, the value and the nearest legal one.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise ConfigError(f"there is no experiment file {path}", path=path) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the experiment file {path}: {error}", path=path) from error
-    try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = None if mark is None else mark.line + 1
-        raise ConfigError(f"{path} is not YAML: {error}", path=path, line=line) from error
+    document = read_yaml(path, "experiment file")
     if not isinstance(document, dict):
         raise ConfigError(
             f"{path}: expected keys such as data, systems and metrics, found {document!r}",
@@ -207,9 +196,9 @@ def apply_override(document: dict[str, Any], override: str) -> None:
     if not equals or not key:
         raise ConfigError(f"override {override!r}: expected key=value, for example sample.limit=20")
     try:
-        value = yaml.safe_load(raw)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"override {override!r}: the value is not YAML: {error}") from error
+        value = parse_yaml(raw.encode())
+    except ValueError as error:
+        raise ConfigError(f"override {override!r}: cannot read the value: {error}") from error
     *path, last = _new_key(key)
     place: Any = document
     for part in path:

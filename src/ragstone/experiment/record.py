@@ -9,8 +9,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
     from ragstone.experiment.system import Ranking, StepList, System, Trial
     from ragstone.types import Query
 
-TEXT_PLACES: Final = 5
-"""Ranks of a ranking whose passages are stored with the results, for reports to show."""
-TEXT_QUERIES: Final = 500
-"""Queries, from the first, for which that is done."""
-TEXT_CHARACTERS: Final = 600
-"""Characters of such a passage: a report contains thousands of them."""
-
 
 class Recorder:
     """Writes an experiment's record."""
@@ -57,7 +51,7 @@ class Recorder:
     ) -> None:
         self._store, self._dataset, self._steps = store, dataset, steps
         shared = steps.shared
-        self._asked = shared.answered.table.column("query_id").to_pylist()[:TEXT_QUERIES]
+        self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
             started=_now(),
@@ -140,7 +134,7 @@ class Recorder:
             runs = table_to_rankings(done[ranking.run].table) if ranking.run in done else {}
             for query_id in self._asked:
                 if query_id in runs:
-                    shown |= dict.fromkeys(runs[query_id].passage_ids[:TEXT_PLACES])
+                    shown |= dict.fromkeys(runs[query_id].passage_ids[: limits.STORED_RANKS])
         texts = {p: _cut(corpus[p].full_text) for p in shown if p in corpus}
         columns = {"passage_id": list(texts), "text": list(texts.values())}
         return StoredTable.in_memory(to_table(TEXTS, columns))
@@ -192,7 +186,8 @@ def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]} [...]"
+    most = limits.STORED_PASSAGE_CHARACTERS
+    return text if len(text) <= most else f"{text[:most]} [...]"
 
 
 def _clusters(dataset: Dataset) -> StoredTable:

@@ -143,7 +143,8 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     try:
         outcomes = list(step.kind.apply(step.component, services, **records))
     except ComponentError as error:
-        raise error.within(step.owner) from error.__cause__
+        message = f"{step.owner}: {error}" if step.owner else str(error)
+        raise error.with_message(message) from error.__cause__
     reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
@@ -352,5 +353,5 @@ def _problems(ranking: Ranking, corpus: Corpus) -> Iterator[str]:
     if len(ranking.scores) != len(ids) or not all(map(math.isfinite, ranking.scores)):
         yield (
             f"with {len(ids)} passages; each needs a score that is a finite number, found "
-            f"{list(ranking.scores)[:3]}"
+            f"{list(ranking.scores)[: limits.MAX_LISTED_VALUES]}"
         )

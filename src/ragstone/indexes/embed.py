@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.core.component import Outcome, run_component
 from ragstone.errors import CallError, ConfigError, RagstoneError
 from ragstone.types import Ranking, Search
@@ -66,8 +67,8 @@ def embed_passages(
             if outcome.value is None:
                 raise (CallError if outcome.retry else RagstoneError)(
                     f"the embedder {embedder!r} failed for the passage {passage.passage_id!r} "
-                    f"({text[:60]!r}): {outcome.reason}. A store keeps the vectors of the passages "
-                    "before it; run again to continue",
+                    f"({text[: limits.MAX_VALUE_CHARACTERS]!r}): {outcome.reason}. A store "
+                    "keeps the vectors of the passages before it; run again to continue",
                     value=passage.passage_id,
                 )
             found.append(outcome.value)
@@ -125,7 +126,8 @@ def _checked(embedder: Embedder, text: str, value: Any) -> Any:
         problem = "a negative term number"
     if problem:
         raise ConfigError(
-            f"the embedder {embedder!r} returned {problem} for the text {text[:60]!r}"
+            f"the embedder {embedder!r} returned {problem} for the text "
+            f"{text[: limits.MAX_VALUE_CHARACTERS]!r}"
         )
     return dict(zip(value, numbers.tolist(), strict=True)) if sparse else numbers
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.top_k import top_places
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 _QUERIES: Final = 1024
 """Queries per product."""
-_SCORES: Final = 4_194_304
-"""Maximum scores per product: 16 MB."""
 _ROWS: Final = 8192
 """Maximum passages per product."""
 _ENOUGH: Final = 256
@@ -72,7 +71,7 @@ def nearest(
         advance: called with the number of scores that were computed, from several threads.
     """
     top_k = min(top_k, len(vectors))
-    at_once = max(1, min(_QUERIES, _SCORES // max(2 * top_k, _FIRST)))
+    at_once = max(1, min(_QUERIES, limits.KNN_SCORES // max(2 * top_k, _FIRST)))
     count = threads or available_cpus()
     with ThreadPoolExecutor(count) as pool:
         for start in range(0, len(queries), at_once):
@@ -169,7 +168,7 @@ class _Scan:
     def run(self) -> None:
         """Fill `places` with all passages that may be among the best."""
         at, first = self.start, min(max(2 * self.top_k, _FIRST), self.stop - self.start)
-        rows = max(1, min(_ROWS, _SCORES // len(self.queries)))
+        rows = max(1, min(_ROWS, limits.KNN_SCORES // len(self.queries)))
         product = np.empty((max(rows, first), len(self.queries)), dtype=np.float32)
         hits = np.empty(product.shape, dtype=bool)
         while at < self.stop:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.indexes.top_k import top_k_lower_bound, top_places
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     Scores: TypeAlias = npt.NDArray[Any]
 
 FILES: Final = ("starts", "places", "weights", "highest")
-_ROWS_BYTES: Final = 64_000_000
-"""Maximum memory for frequent terms, stored as one weight per document."""
 _FREQUENT: Final = 32
 """A term is frequent if at least one document in 32 contains it."""
 
@@ -130,7 +129,7 @@ class Postings:
         if found is None:
             part = slice(self.starts[term], self.starts[term + 1])
             rare = (part.stop - part.start) * _FREQUENT < self.length
-            if rare or (len(self._rows) + 1) * self.length * 4 > _ROWS_BYTES:
+            if rare or (len(self._rows) + 1) * self.length * 4 > limits.FREQUENT_TERM_BYTES:
                 return None
             found = np.zeros(self.length, dtype=np.float32)
             found[self.places[part]] = self.weights[part]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ragstone.core.environment import require
+from ragstone.core.environment import require, secret
 from ragstone.core.offline import NetworkForbidden, is_loopback, network_forbidden
 from ragstone.core.progress import Bar
 from ragstone.errors import CallError, ConfigError, MissingDependency
@@ -100,15 +99,7 @@ class Server:
         return str(path)
 
     def _token(self) -> str:
-        if not self.token_env:
-            return ""
-        token = os.environ.get(self.token_env, "").strip()
-        if not token:
-            raise ConfigError(
-                f"the token for {self.uri} is read from the environment variable "
-                f"{self.token_env}, which is not set; export {self.token_env}=..."
-            )
-        return token
+        return secret(self.token_env, f"the token for {self.uri}")
 
     @contextmanager
     def faults(self) -> Iterator[None]:

@@ -37,12 +37,9 @@ def write_bert(
     Input `ids`: int64 of shape (tokens,). Outputs: `tokens`, float32 of shape (tokens, dimension),
     and `mean`, their L2-normalised average, of shape (dimension,).
 
-    Args:
-        weights: name -> array, named as in BERT's safetensors.
-        heads: attention heads of each layer.
-        epsilon: constant of layer normalisation against a division by zero.
-        precision: `int8` quantises the weights of the linear layers per output channel, and their
-            inputs at run time, per text.
+    `weights` are named as in BERT's safetensors, and `epsilon` is that of layer normalisation. The
+    precision `int8` quantises the weights of the linear layers per output channel, and their
+    inputs at run time, per text.
     """
     writer = GraphWriter(weights, heads, epsilon, precision)
     writer.node("Identity", writer.encoder(), output="tokens")

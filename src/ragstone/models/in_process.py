@@ -42,40 +42,25 @@ class TextModel(Protocol):
         ...
 
 
-@dataclass
-class _LoadedModel:
-    """The only model in memory: memory for two at once is not assumed."""
-
-    key: Hashable = None
-    model: TextModel | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-    def get(self, key: Hashable, load: Callable[[], TextModel]) -> TextModel:
-        with self.lock:
-            if self.model is None or self.key != key:
-                self.unload()
-                self.model = load()
-                self.key = key
-            return self.model
-
-    def unload(self) -> None:
-        with self.lock:
-            if self.model is not None:
-                self.model.close()
-            self.key, self.model = None, None
-
-
-_LOADED: Final = _LoadedModel()
+_loaded: dict[Hashable, TextModel] = {}
+"""The only model in memory, by its key: memory for two at once is not assumed."""
+_lock = threading.RLock()
 
 
 def load_once(key: Hashable, load: Callable[[], TextModel]) -> TextModel:
     """Return the model in memory if it has this key; otherwise unload it and load another."""
-    return _LOADED.get(key, load)
+    with _lock:
+        if key not in _loaded:
+            unload()
+            _loaded[key] = load()
+        return _loaded[key]
 
 
 def unload() -> None:
     """Remove the model from memory."""
-    _LOADED.unload()
+    with _lock:
+        while _loaded:
+            _loaded.popitem()[1].close()
 
 
 def in_process(
@@ -83,11 +68,7 @@ def in_process(
 ) -> InProcessClient:
     """Return the client of a model; the model is loaded first, so that its errors are raised now.
 
-    Args:
-        endpoint: the endpoint of the model.
-        pace: limits the calls at once.
-        load: returns the model, from memory if it is there.
-        batch_size: maximum requests that are answered together.
+    `load` returns the model, from memory if it is there.
     """
     load()
     return InProcessClient(endpoint, pace, load, batch_size)
@@ -111,10 +92,7 @@ def refuse_unsupported(
 ) -> None:
     """Raise `ConfigError` for a schema, grammar or extra parameter that a model does not support.
 
-    Args:
-        sampling: the sampling parameters of a request.
-        name: the name of the model.
-        supported: names among `json_schema`, `grammar` and `extra`.
+    `supported` contains names among `json_schema`, `grammar` and `extra`.
     """
     for parameter in ("json_schema", "grammar", "extra"):
         if getattr(sampling, parameter) and parameter not in supported:
@@ -202,13 +180,10 @@ class InProcessClient:
         with suppress(Empty):
             while len(taken) < self.batch_size:
                 taken.append(self._queue.get_nowait())
-        jobs = []
-        for job in taken:
-            if job is not None:
-                job.started = True
-                if not job.dropped:
-                    jobs.append(job)
-        return jobs
+        jobs = [job for job in taken if job is not None]
+        for job in jobs:
+            job.started = True
+        return [job for job in jobs if not job.dropped]
 
     def _answers(self, jobs: Sequence[_Job]) -> Sequence[Answer | Exception]:
         try:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,7 +34,6 @@ from ragstone.models.llama_worker import WorkerSettings
 class Pool:
     """Running servers of one model; they are stopped when the program ends."""
 
-    model: str
     urls: list[str]
     """Base URLs of the OpenAI protocol, one per worker."""
     api_key: str = field(repr=False)
@@ -48,7 +47,13 @@ class Pool:
 
     def close(self) -> None:
         """Stop the workers at once."""
-        _stop(self.processes)
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+            for pipe in filter(None, (process.stdin, process.stdout)):
+                with suppress(OSError):
+                    pipe.close()
 
 
 _pools: dict[tuple[str, int, int], Pool] = {}
@@ -60,7 +65,6 @@ def local_servers(
     *,
     workers: int | None = None,
     context_tokens: int = limits.CONTEXT_TOKENS,
-    log: Path | None = None,
 ) -> Pool:
     """Return running servers of a model, started by the first call and shared by later ones.
 
@@ -70,7 +74,6 @@ def local_servers(
         model: a bundled model's name, or the path of a GGUF file.
         workers: number of processes; None starts one per CPU core.
         context_tokens: maximum length of prompt and answer together, in tokens.
-        log: file to which the workers' messages are appended, or None.
 
     Raises:
         MissingDependency: the package that runs the models is not installed.
@@ -89,7 +92,7 @@ def local_servers(
         if pool is None or not pool.alive:
             if pool is not None:
                 pool.close()
-            pool = _pools[key] = _start(model, path, count, context_tokens, log)
+            pool = _pools[key] = _start(model, path, count, context_tokens)
     return pool
 
 
@@ -106,7 +109,7 @@ def close_all() -> None:
             _pools.popitem()[1].close()
 
 
-def _start(model: str, path: Path, count: int, context_tokens: int, log: Path | None) -> Pool:
+def _start(model: str, path: Path, count: int, context_tokens: int) -> Pool:
     """Start the workers side by side, then wait for each."""
     settings = WorkerSettings(
         path=str(path),
@@ -114,15 +117,15 @@ def _start(model: str, path: Path, count: int, context_tokens: int, log: Path | 
         context_tokens=context_tokens,
         api_key=secrets.token_urlsafe(24),
     )
-    messages: IO[bytes] = log.open("ab+") if log else tempfile.TemporaryFile()  # noqa: SIM115
-    with messages:
+    with tempfile.TemporaryFile() as messages:
         processes = [_spawn(settings, messages) for _ in range(count)]
+        pool = Pool([], settings.api_key, processes)
         try:
-            urls = [_wait_ready(process, model, messages) for process in processes]
+            pool.urls.extend(_wait_ready(process, model, messages) for process in processes)
         except BaseException:
-            _stop(processes)
+            pool.close()
             raise
-    return Pool(model, urls, settings.api_key, processes)
+    return pool
 
 
 def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -134,7 +137,7 @@ def _spawn(settings: WorkerSettings, messages: IO[bytes]) -> subprocess.Popen[by
     )
     # `_wait_ready` reports a worker that has died already, with its messages.
     with suppress(BrokenPipeError):
-        _pipe(process.stdin).write(settings.to_line())
+        _pipe(process.stdin).write(json.dumps(asdict(settings)).encode() + b"\n")
         _pipe(process.stdin).flush()
     return process
 
@@ -168,17 +171,6 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     if pipe is None:
         raise CallError("a local model server was started without its pipes")
     return pipe
-
-
-def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        process.kill()
-    for process in processes:
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
 
 
 def _close_at_exit(owner: int = os.getpid()) -> None:

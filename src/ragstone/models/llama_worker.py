@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import IO
 
 
@@ -26,10 +26,6 @@ class WorkerSettings:
     """The model's name in replies."""
     context_tokens: int
     api_key: str
-
-    def to_line(self) -> bytes:
-        """Return the settings as one line of JSON."""
-        return json.dumps(asdict(self)).encode() + b"\n"
 
 
 def serve(settings: WorkerSettings) -> tuple[object, str]:

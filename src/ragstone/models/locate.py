@@ -70,11 +70,6 @@ ENCODER: Final = ModelKind(
 def find_model(name: str, hub_revision: str = "", kind: ModelKind = TRANSFORMERS_LM) -> Path:
     """Return the folder of a model, or its GGUF file.
 
-    Args:
-        name: a bundled model's name, a path, or a name on the hub.
-        hub_revision: a commit, tag or branch of the hub.
-        kind: the kind of model.
-
     Raises:
         ConfigError: the name is neither that of a bundled model nor a path nor one of the hub.
         MissingDependency: a package is missing that downloads or runs a model of the hub.
@@ -111,9 +106,13 @@ def weights_digest(name: str, hub_revision: str = "", kind: ModelKind = TRANSFOR
     path = find_model(name, hub_revision, kind)
     if path.is_file():
         return known_digest(path)
-    patterns = (*kind.settings, _weights(path, kind))
-    files = {file for pattern in patterns for file in path.glob(pattern)}
-    return fingerprint({file.name: known_digest(file) for file in files})
+    return files_digest(path, *kind.settings, _weights(path, kind))
+
+
+def files_digest(folder: Path, *patterns: str) -> str:
+    """Return the digest of the files of a folder that match a pattern, with their paths in it."""
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    return fingerprint({str(file.relative_to(folder)): known_digest(file) for file in files})
 
 
 def _weights(folder: Path, kind: ModelKind) -> str:

@@ -11,16 +11,14 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Component
 from ragstone.core.environment import require
-from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import locate
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
-from ragstone.models.files import known_digest
-from ragstone.models.locate import SENTENCE_TRANSFORMERS, find_model
+from ragstone.models.locate import SENTENCE_TRANSFORMERS, files_digest, find_model
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
-_READ: Final = ("*.safetensors", "*.json", "*.model", "*.txt")
+_READ: Final = ("**/*.safetensors", "**/*.json", "**/*.model", "**/*.txt")
 """Files that a model's output depends on, in its folder and in those of its modules."""
 
 
@@ -42,7 +40,7 @@ class StModel(Component):
 
     name: ClassVar[str]
     """The embedder's name in a spec."""
-    extra = "st"
+    requires_extra = "st"
     needs_model = True
 
     def __post_init__(self) -> None:
@@ -62,9 +60,7 @@ class StModel(Component):
     @cached_property
     def content_revision(self) -> str:
         """The digest of the model's files, those of its modules included."""
-        folder = self._folder()
-        files = sorted({file for pattern in _READ for file in folder.rglob(pattern)})
-        return fingerprint({str(f.relative_to(folder)): known_digest(f) for f in files})
+        return files_digest(self._folder(), *_READ)
 
     def check(self, services: Any) -> None:
         """Raise if the model, or the package that runs it, is missing."""
@@ -115,4 +111,4 @@ class StModel(Component):
         return find_model(self.place, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def _check_package(self) -> None:
-        require(f"the embedder {self.name!r}", self.extra, "sentence_transformers")
+        require(f"the embedder {self.name!r}", self.requires_extra, "sentence_transformers")

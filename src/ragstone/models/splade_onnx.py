@@ -25,10 +25,8 @@ def write_splade(weights: Mapping[str, Matrix], *, heads: int, epsilon: float) -
 
     Input `ids`: int64 of shape (tokens,). Output `weights`: float32 of shape (vocabulary,).
 
-    Args:
-        weights: name -> array, named as in the safetensors of a masked-language BERT.
-        heads: attention heads of each layer.
-        epsilon: constant of layer normalisation against a division by zero.
+    `weights` are named as in the safetensors of a masked-language BERT, and `epsilon` is that of
+    layer normalisation.
     """
     named = {_bare(name): array for name, array in weights.items()}
     writer = GraphWriter(named, heads, epsilon, "float32")

@@ -1,4 +1,4 @@
-"""Tokens of a text and where they start, as a model's tokenizer sees them."""
+"""Tokens of a text and their positions, by a model's tokenizer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tokens(text: str, model: str) -> TokenPlaces:
 
 
 def tokenizer_digest(model: str) -> str:
-    """Return what a component's key says of a model's tokenizer."""
+    """Return the SHA-256 of a model's tokenizer, for cache keys."""
     return model_digest(model, "tokenizer")
 
 

@@ -192,13 +192,17 @@ class HfModel:
         return str(self.tokenizer.decode(written, skip_special_tokens=True))
 
     def _reply(self, row: _Row) -> Reply:
+        import torch
+        import transformers
+
+        versions = f"transformers {transformers.__version__}, torch {torch.__version__}"
         return Reply(
             text=self._text(row.tokens) if row.stopped is None else row.stopped,
             finish_reason=row.finish,
             tokens_in=len(row.ids),
             tokens_out=len(row.tokens),
             logprobs=tuple(row.logprobs),
-            served_by=f"{self.name} ({self.dtype}, {self.device}, {_versions()})",
+            served_by=f"{self.name} ({self.dtype}, {self.device}, {versions})",
             rendered=row.rendered,
         )
 
@@ -221,13 +225,6 @@ def _end_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
     listed = model.generation_config.eos_token_id
     ends = listed if isinstance(listed, list) else [listed]
     return frozenset(end for end in (*ends, tokenizer.eos_token_id) if end is not None)
-
-
-def _versions() -> str:
-    import torch
-    import transformers
-
-    return f"transformers {transformers.__version__}, torch {torch.__version__}"
 
 
 @contextmanager

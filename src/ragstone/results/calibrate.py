@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragstone.data.readers.rows import FieldError, json_rows, reading, show, take_text
+from ragstone.data.readers.rows import FieldError, json_rows, reading, show
 from ragstone.errors import DatasetError, UnknownMetric, did_you_mean
 from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
@@ -56,8 +56,8 @@ def read_labels(path: Path) -> dict[tuple[str, str], dict[str, float]]:
     found: dict[tuple[str, str], dict[str, float]] = {}
     for number, row in json_rows(path):
         with reading(path, number):
-            query_id = take_text(row, "query_id")
-            system, setting = take_text(row, "system"), take_text(row, "setting")
+            query_id = row.take_text("query_id")
+            system, setting = row.take_text("system"), row.take_text("setting")
             value = row.get("value")
             if type(value) is bool or not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise FieldError(f"'value' must be from 0 to 1, found {show(value)}")

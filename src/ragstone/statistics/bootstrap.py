@@ -35,7 +35,7 @@ _TOLERANCE: Final = 1e-4
 """In standard errors: a hundredth of the noise of 10,000 resamples."""
 _ROUNDING: Final = 1e-12
 """Differences between clusters up to this share of the largest sum count as rounding."""
-_MAX_STEPS: Final = 60
+_BISECTIONS: Final = 60
 _WIDTH: Final = 20.0
 """Standard deviations of the sum that the transform covers; less than 1e-8 wraps around."""
 
@@ -168,7 +168,7 @@ def _ratio_quantile(sums: Floats, sizes: Floats, level: float) -> float:
     at_low, at_high = gap(low), gap(high)
     if at_low >= 0 or at_high <= 0:
         return low if at_low >= 0 else high
-    for _ in range(_MAX_STEPS):
+    for _ in range(_BISECTIONS):
         if high - low < _TOLERANCE * error:
             break
         middle = low - at_low * (high - low) / (at_high - at_low)

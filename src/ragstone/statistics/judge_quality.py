@@ -26,7 +26,7 @@ LEAST_KAPPA: Final = 0.6
 LEAST_CORRELATION: Final = 0.6
 OF_CEILING: Final = 0.9
 LEAST_INFORMED: Final = 0.2
-MOST_BIAS: Final = 0.2
+NOTABLE_BIAS: Final = 0.2
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _comparing(found: Quality) -> tuple[bool, str]:
     if (found.parsed.value or 0.0) < LEAST_PARSED:
         return False, _parse_reason(found)
     bias, interval = found.length_bias.value or 0.0, found.length_bias.interval
-    if interval is not None and abs(bias) > MOST_BIAS and (interval[0] > 0 or interval[1] < 0):
+    if interval is not None and abs(bias) > NOTABLE_BIAS and (interval[0] > 0 or interval[1] < 0):
         side = "longer" if bias > 0 else "shorter"
         return False, f"it prefers {side} answers (correlation {bias:.2f})"
     if found.accuracy is None or found.accuracy.informed is None:

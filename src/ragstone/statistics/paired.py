@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.permutation import McNemar, mcnemar, sign_flip_p
@@ -27,7 +28,6 @@ Values: TypeAlias = Sequence[float] | NDArray[np.number]
 
 POWER: Final = 0.8
 """Probability of finding a difference, for which sample sizes are planned."""
-_MAX_QUERIES: Final = 1e9
 _NORMAL: Final = NormalDist()
 
 
@@ -166,7 +166,7 @@ def more_queries(n: int, difference: float, error: float, *, alpha: float = 0.05
     97
     """
     detectable = minimum_detectable(error, alpha=alpha)
-    if not difference or detectable > abs(difference) * math.sqrt(_MAX_QUERIES / n):
+    if not difference or detectable > abs(difference) * math.sqrt(limits.MAX_PLANNED_QUERIES / n):
         return None
     return max(0, math.ceil(n * (detectable / abs(difference)) ** 2) - n)
 

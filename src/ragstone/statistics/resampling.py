@@ -12,12 +12,11 @@ from typing import Final
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.statistics.bootstrap import Floats
 from ragstone.statistics.summary import Numbers, check_confidence
 
-_CELLS: Final = 4_000_000
-"""Maximum number of counts in memory."""
 _DISTINCT: Final = 4
 """Mean repetitions of a row from which on rows are drawn by frequency: fewer numbers to draw."""
 _UNDEFINED: Final = 0.05
@@ -82,7 +81,7 @@ class Bootstrap:
             yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
 
     def _chunks(self, width: int) -> Iterator[int]:
-        most = max(1, _CELLS // width)
+        most = max(1, limits.RESAMPLED_COUNTS // width)
         for start in range(0, self.resamples, most):
             yield min(most, self.resamples - start)
 

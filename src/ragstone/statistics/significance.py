@@ -13,7 +13,7 @@ _AFTER: Final[Mapping[Correction, str]] = {
     "benjamini-hochberg": " after Benjamini-Hochberg",
     "none": "",
 }
-_SMALLEST_SHOWN: Final = 0.0001
+_LEAST_P: Final = 0.0001
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def judge(
     if error is not None:
         least = minimum_detectable(error, alpha=alpha)
         more = more_queries(difference.n, difference.difference, error, alpha=alpha)
-    p = f"p<{_SMALLEST_SHOWN}" if adjusted_p < _SMALLEST_SHOWN else f"p={adjusted_p:.2g}"
+    p = f"p<{_LEAST_P}" if adjusted_p < _LEAST_P else f"p={adjusted_p:.2g}"
     if family.tests > 1:
         p += _AFTER[family.correction]
     significant = adjusted_p <= family.alpha

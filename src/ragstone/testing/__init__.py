@@ -1,11 +1,47 @@
-"""What tests of Ragstone, of its plugins and of your own code can use: fakes that are real servers.
+"""For tests of your own components and programs: a check per kind of component, and fake models.
 
-with FakeModelServer(faults={"429": 0.1, "cut": 0.05}) as server:
-    endpoint = Endpoint("fake", (server.url,))
+A check runs a component as an experiment would and raises `AssertionError` with the first broken
+rule. `FakeModelServer` is a real HTTP server; `ScriptedCalls` answers with a function instead.
+
+>>> from ragstone import retrievers, testing
+>>> testing.check_retriever(retrievers.BM25)
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from ragstone.testing.fake_model_server import FAULTS, FakeModelServer
+from ragstone.core.lazy import attach
 
-__all__ = ["FAULTS", "FakeModelServer"]
+if TYPE_CHECKING:
+    from ragstone.testing.contracts import check_chunker as check_chunker
+    from ragstone.testing.contracts import check_context_setting as check_context_setting
+    from ragstone.testing.contracts import check_embedder as check_embedder
+    from ragstone.testing.contracts import check_exporter as check_exporter
+    from ragstone.testing.contracts import check_generator as check_generator
+    from ragstone.testing.contracts import check_judge as check_judge
+    from ragstone.testing.contracts import check_metric as check_metric
+    from ragstone.testing.contracts import check_processor as check_processor
+    from ragstone.testing.contracts import check_query_former as check_query_former
+    from ragstone.testing.contracts import check_reader as check_reader
+    from ragstone.testing.contracts import check_reranker as check_reranker
+    from ragstone.testing.contracts import check_retriever as check_retriever
+    from ragstone.testing.fake_calls import ScriptedCalls as ScriptedCalls
+    from ragstone.testing.fake_model_server import FAULTS as FAULTS
+    from ragstone.testing.fake_model_server import FakeModelServer as FakeModelServer
+
+_CHECKED = (
+    "chunker", "context_setting", "embedder", "exporter", "generator", "judge", "metric",
+    "processor", "query_former", "reader", "reranker", "retriever",
+)  # fmt: skip
+
+_load, __dir__, __all__ = attach(
+    __name__,
+    {
+        "contracts": [f"check_{kind}" for kind in _CHECKED],
+        "fake_calls": ["ScriptedCalls"],
+        "fake_model_server": ["FAULTS", "FakeModelServer"],
+    },
+)
+
+if not TYPE_CHECKING:
+    # Type checkers that see this function accept every name.
+    __getattr__ = _load

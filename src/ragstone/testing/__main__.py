@@ -1,8 +1,9 @@
-"""The fake model server as a process of its own: `python -m ragstone.testing`."""
+"""The fake model server as a separate process: `python -m ragstone.testing`."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import click
 import orjson
@@ -10,32 +11,25 @@ import orjson
 from ragstone.testing.fake_model_server import FakeModelServer
 
 
-async def _serve_for_ever(server: FakeModelServer) -> None:
+async def _serve(server: FakeModelServer) -> None:
+    """Serve until the process is killed."""
     await server.listen()
     click.echo(server.url)
     await asyncio.Event().wait()
 
 
 @click.command()
-@click.option("--port", default=0, help="0 takes a free one.")
+@click.option("--port", default=0, help="Port; 0 chooses a free one.")
 @click.option("--delay", default=0.0, help="Seconds before each reply.")
-@click.option("--faults", default="{}", help='Shares as JSON: {"429": 0.1, "cut": 0.05}.')
-@click.option("--seed", default=0)
-@click.option("--slow-seconds", default=0.2)
-@click.option("--huge-bytes", default=40 * 2**20)
-def main(  # noqa: PLR0917 - one parameter an option
-    port: int, delay: float, faults: str, seed: int, slow_seconds: float, huge_bytes: int
-) -> None:
+@click.option("--faults", default="{}", help='Share of each fault as JSON: {"429": 0.1}.')
+@click.option("--seed", default=0, help="Seed of the assignment of faults to requests.")
+@click.option("--slow-seconds", default=0.2, help="Delay of the fault `slow`.")
+@click.option("--huge-bytes", default=40 * 2**20, help="Size of the fault `huge`.")
+def main(**options: Any) -> None:
     """Serve until killed; the first line printed is the base URL."""
-    server = FakeModelServer(
-        delay=delay,
-        faults=orjson.loads(faults),
-        seed=seed,
-        slow_seconds=slow_seconds,
-        huge_bytes=huge_bytes,
-        port=port,
-    )
-    asyncio.run(_serve_for_ever(server))
+    options["faults"] = orjson.loads(options["faults"])
+    server = FakeModelServer(**options)
+    asyncio.run(_serve(server))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""Contracts for authors of components: one check per kind, for anybody's pytest.
+"""Contracts of components: one check per kind, for the tests of their authors.
 
     def test_my_retriever():
         check_retriever(MyRetriever())
 
 A check runs the component on the sample data, as an experiment would, and raises `AssertionError`
-with the first broken rule: one value per item, in order; the right types; equal results for equal
-input; no item for no input; equal keys for equal parameters.
+with the first broken rule. Every kind returns one value per item, in order, of the right type, the
+same values for the same items, and no value for no item; its parameters are plain data.
 """
 
 from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -29,9 +29,8 @@ from ragstone.core.schemas import table_to_scores
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.errors import ComponentError
+from ragstone.experiment.experiment import load_experiment
 from ragstone.protocols import Services
-from ragstone.results.results import Results
-from ragstone.testing.fake_results import made_results
 from ragstone.types import (
     Context,
     Document,
@@ -45,6 +44,16 @@ from ragstone.types import (
 
 _QUERIES: Final = 4
 """Queries of the sample data that a check uses."""
+_EXPERIMENT: Final = {
+    "name": "contract",
+    "data": "sample",
+    "systems": [{"name": "bm25", "retriever": "bm25", "generator": "gold"}],
+    "settings": ["none", "retrieved(3)"],
+    "metrics": ["R@3", "Match"],
+}
+"""The experiment whose results an exporter is given."""
+_NEVER_NONE: Final = frozenset({"embedders", "judges"})
+"""Kinds that may not return None without a reason."""
 
 
 def check_reader(reader: Any) -> None:
@@ -113,12 +122,11 @@ def check_retriever(retriever: Any) -> None:
 def check_reranker(reranker: Any) -> None:
     """Check that a reranker returns rankings of the passages that it was given."""
     part = _part("rerankers", reranker)
-    given = [Ranking([p.passage_id for p in _passages()], range(_QUERIES, 0, -1))] * _QUERIES
+    given = [_found()] * _QUERIES
     for before, ranking in zip(given, _run("rerankers", part, _searches(), given), strict=True):
         if ranking is not None:
             _check_ranking(ranking, part.top_k, "rerank()")
-            strange = set(ranking.passage_ids) - set(before.passage_ids)
-            _require(not strange, f"rerank() returned {sorted(strange)}, which it was not given")
+            _check_given(ranking.passage_ids, before.passage_ids, "rerank()")
 
 
 def check_context_setting(setting: Any) -> None:
@@ -142,8 +150,7 @@ def check_processor(processor: Any) -> None:
     for task, context in zip(tasks, _run("processors", processor, tasks), strict=True):
         if context is not None:
             _require(isinstance(context, Context), f"process() returned {context!r}")
-            strange = set(context.passage_ids) - set(task.context.passage_ids)
-            _require(not strange, f"process() returned {sorted(strange)}, which it was not given")
+            _check_given(context.passage_ids, task.context.passage_ids, "process()")
 
 
 def check_generator(generator: Any) -> None:
@@ -177,7 +184,7 @@ def check_metric(metric: Any) -> None:
         _require(score.status != "failed", f"{part} failed for {score.query_id!r}: {score.reason}")
         _require(
             score.value is None or low <= score.value <= high,
-            f"{part} gave {score.value}, outside of its range {part.range}",
+            f"{part} gave {score.value}, outside its range {part.range}",
         )
 
 
@@ -197,28 +204,12 @@ def check_exporter(exporter: Any) -> None:
     """Check that an exporter writes the files that it returns."""
     part = _part("exporters", exporter)
     with tempfile.TemporaryDirectory() as folder:
-        results = Results.load(made_results(Path(folder, "store")).store, "made")
+        settings = [f"store={folder}", f"sample.limit={_QUERIES}"]
+        results = load_experiment(_EXPERIMENT, settings).run()
         files = list(part.export(results, Path(folder, "exported")))
         _require(bool(files), "export() returned no file")
         for path in files:
             _require(Path(path).is_file(), f"export() returned {path}, which does not exist")
-
-
-CHECKS: Final[Mapping[str, Callable[[Any], None]]] = {
-    "readers": check_reader,
-    "chunkers": check_chunker,
-    "query_formers": check_query_former,
-    "embedders": check_embedder,
-    "retrievers": check_retriever,
-    "rerankers": check_reranker,
-    "context_settings": check_context_setting,
-    "processors": check_processor,
-    "generators": check_generator,
-    "metrics": check_metric,
-    "judges": check_judge,
-    "exporters": check_exporter,
-}
-"""Kind -> its check."""
 
 
 def _run(kind: str, component: Any, *lists: Sequence[Any], **named: Any) -> list[Any]:
@@ -233,13 +224,12 @@ def _run(kind: str, component: Any, *lists: Sequence[Any], **named: Any) -> list
             f"{part.verb}() returned None without a reason",
         )
         _require(not outcome.retry, f"{part.verb}() failed for an item: {outcome.reason}")
-    _require(_same(first, again), f"{part.verb}() returned different values for the same items")
+    _require(
+        repr(first) == repr(again), f"{part.verb}() returned different values for the same items"
+    )
     nothing = run_component(part, services, *([] for _ in lists), **named)
     _require(nothing == [], f"{part.verb}() returned {len(nothing)} values for no item")
     return [outcome.value for outcome in first]
-
-
-_NEVER_NONE: Final = frozenset({"embedders", "judges"})
 
 
 def _part(kind: str, component: Any) -> Any:
@@ -262,12 +252,13 @@ def _check_ranking(ranking: Any, top_k: int, verb: str) -> None:
     _require(all(p in _data().corpus for p in ids), f"{verb} returned an unknown passage")
 
 
-def _same(first: Sequence[Outcome[Any]], again: Sequence[Outcome[Any]]) -> bool:
-    return repr(list(first)) == repr(list(again))
+def _check_given(ids: Collection[str], given: Collection[str], verb: str) -> None:
+    strange = set(ids) - set(given)
+    _require(not strange, f"{verb} returned {sorted(strange)}, which it was not given")
 
 
-def _require(kept: bool, problem: str) -> None:
-    if not kept:
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
         raise AssertionError(problem)
 
 

@@ -1,12 +1,12 @@
 """A fake model server: deterministic answers over real HTTP, and faults on demand.
 
 It implements the OpenAI protocol (chat and embeddings) and Anthropic's (under `/v1/messages`) on a
-port of this machine. The same prompt gets the same answer. The seed, the prompt and the number of
-its requests decide which request meets which fault. `GET /counts` returns how often each prompt was
-asked and answered. `python -m ragstone.testing --help` runs it as a process of its own.
+port of this machine. Equal prompts have equal answers. The fault of a request depends on the seed,
+the prompt and the number of its earlier requests. `GET /counts` returns the numbers of requests and
+answers per prompt. `python -m ragstone.testing` runs the server as a separate process.
 
-A request takes 0.11 to 0.14 ms of CPU time, a call of Ragstone's client 0.3 ms: benchmarks of calls
-measure the client.
+A request takes 0.11 to 0.14 ms of CPU time and a call of Ragstone's client 0.3 ms, so benchmarks of
+calls measure the client.
 """
 
 from __future__ import annotations
@@ -26,42 +26,40 @@ from aiohttp import web
 Messages: TypeAlias = Sequence[Mapping[str, str]]
 
 FAULTS: Final[Mapping[str, str]] = {
-    "429": "too many requests, without Retry-After",
-    "429-retry-after": "too many requests, with Retry-After",
+    "429": "rate limit reached, without Retry-After",
+    "429-retry-after": "rate limit reached, with Retry-After",
     "500": "internal error",
     "503": "overloaded",
-    "slow": "the right reply, late",
-    "hang": "no reply, the connection stays open",
-    "cut": "the connection is closed before the reply",
-    "cut-body": "the connection is closed in the middle of the reply",
-    "truncated-json": "a whole reply whose JSON ends in the middle",
+    "slow": "the correct reply after a delay",
+    "hang": "no reply on an open connection",
+    "cut": "a connection closed before the reply",
+    "cut-body": "a connection closed in the middle of the reply",
+    "truncated-json": "a complete reply whose JSON ends in the middle",
     "invalid-json": "a reply that is not JSON",
     "empty-choices": "a reply without choices",
     "wrong-type": "a page of HTML instead of JSON",
     "huge": "a reply of many megabytes",
-    "400": "bad request",
-    "400-context": "the prompt is longer than the context",
-    "401": "wrong key",
-    "402-quota": "429 because the account has no credit",
-    "404": "unknown model",
+    "400": "this request cannot be served",
+    "400-context": "the request exceeds the context size",
+    "401": "incorrect API key",
+    "402-quota": "quota exceeded",
+    "404": "the model does not exist",
     "302": "moved to another address",
 }
-"""Kind of fault -> what happens."""
+"""Kind of fault -> its description, which is the message of an error."""
 
-_ERRORS: Final[Mapping[str, tuple[int, dict[str, str]]]] = {
-    "429": (429, {"message": "rate limit reached", "code": "rate_limit_exceeded"}),
-    "429-retry-after": (429, {"message": "rate limit reached", "code": "rate_limit_exceeded"}),
-    "500": (500, {"message": "something broke", "code": "internal_error"}),
-    "503": (503, {"message": "overloaded", "code": "overloaded"}),
-    "400": (400, {"message": "this request cannot be served", "code": "invalid_request"}),
-    "400-context": (
-        400,
-        {"message": "the request exceeds the context size", "code": "exceed_context_size_error"},
-    ),
-    "401": (401, {"message": "incorrect API key", "code": "invalid_api_key"}),
-    "402-quota": (429, {"message": "quota exceeded", "code": "insufficient_quota"}),
-    "404": (404, {"message": "the model does not exist", "code": "model_not_found"}),
+_ERRORS: Final[Mapping[str, tuple[int, str]]] = {
+    "429": (429, "rate_limit_exceeded"),
+    "429-retry-after": (429, "rate_limit_exceeded"),
+    "500": (500, "internal_error"),
+    "503": (503, "overloaded"),
+    "400": (400, "invalid_request"),
+    "400-context": (400, "exceed_context_size_error"),
+    "401": (401, "invalid_api_key"),
+    "402-quota": (429, "insufficient_quota"),
+    "404": (404, "model_not_found"),
 }
+"""Kind of fault -> HTTP status and code of the error."""
 _READY_SECONDS: Final = 10.0
 
 
@@ -71,13 +69,13 @@ def echo_digest(messages: Messages) -> str:
 
 
 def prompt_mark(messages: Messages) -> str:
-    """Return twelve hexadecimal digits that stand for a prompt in `counts`.
+    """Return the twelve hexadecimal digits that identify a prompt in `counts`.
 
     >>> prompt_mark([{"role": "user", "content": "Who?"}])
     '205f36cb9d73'
     """
-    said = [(message["role"], message["content"]) for message in messages]
-    return hashlib.sha256(orjson.dumps(said)).hexdigest()[:12]
+    pairs = [(message["role"], message["content"]) for message in messages]
+    return hashlib.sha256(orjson.dumps(pairs)).hexdigest()[:12]
 
 
 def hashed_words(texts: Sequence[str]) -> list[list[float]]:
@@ -97,19 +95,19 @@ def hashed_words(texts: Sequence[str]) -> list[list[float]]:
 
 @dataclass
 class FakeModelServer:
-    """An OpenAI-style server for tests; use it as a context manager, and talk to `url`.
+    """An OpenAI-style server for tests: a context manager, with its address in `url`.
 
     Args:
         answer: messages -> text.
         embed: texts -> vectors, under `/v1/embeddings`.
         delay: seconds before each reply.
-        faults: kind of fault -> share of the requests that meet it; see `FAULTS`.
+        faults: kind of fault (see `FAULTS`) -> share of the requests.
         script: kinds of fault (or "ok") for the first requests, in the order of arrival.
-        seed: which requests meet which fault.
+        seed: seed of the assignment of faults to requests.
         api_key: if given, requests without it are refused with 401.
-        capacity: if given, more requests at once are refused with 429.
-        retry_after: seconds that "429-retry-after" asks for.
-        slow_seconds: how late "slow" is.
+        capacity: if given, more concurrent requests are refused with 429.
+        retry_after: value of the header in "429-retry-after", in seconds.
+        slow_seconds: delay of "slow", in seconds.
         huge_bytes: size of a "huge" reply.
     """
 
@@ -127,13 +125,13 @@ class FakeModelServer:
     asked: Counter[str] = field(default_factory=Counter)
     """Prompt (see `prompt_mark`) -> requests that arrived."""
     answered: Counter[str] = field(default_factory=Counter)
-    """Prompt -> right replies that were sent whole."""
+    """Prompt -> correct replies that were sent completely."""
     met: Counter[str] = field(default_factory=Counter)
-    """Kind of fault -> requests that met it."""
+    """Kind of fault -> number of requests."""
     bodies: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=1000))
-    """The last thousand requests' bodies, oldest first."""
+    """The bodies of the last thousand requests, oldest first."""
     peak: int = 0
-    """Most requests at once so far."""
+    """Maximum number of concurrent requests so far."""
     port: int = 0
     _in_flight: int = 0
     _ready: threading.Event = field(default_factory=threading.Event)
@@ -159,7 +157,7 @@ class FakeModelServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop, whatever is in flight."""
+        """Stop, and drop the requests in flight."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
@@ -181,7 +179,7 @@ class FakeModelServer:
         return runner
 
     def choose_fault(self, mark: str) -> str:
-        """Return the fault that this request meets, or "ok"."""
+        """Return the fault of a request, or "ok"."""
         scripted = next(self._scripted, None)
         if scripted is not None:
             return scripted
@@ -193,7 +191,7 @@ class FakeModelServer:
         return next((k for k, edge in zip(self.faults, edges, strict=True) if place < edge), "ok")
 
     def counts(self) -> dict[str, Any]:
-        """Return how often each prompt was asked and answered, and what faults were met."""
+        """Return the numbers of requests and answers per prompt, and of faults per kind."""
         return {"asked": self.asked, "answered": self.answered, "met": self.met, "peak": self.peak}
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -210,8 +208,8 @@ class FakeModelServer:
 
     async def _respond(self, request: web.BaseRequest, asked: dict[str, Any]) -> web.StreamResponse:
         if "input" in asked:
-            said = [{"role": "input", "content": text} for text in asked["input"]]
-            asked = {**asked, "messages": said}
+            texts = [{"role": "input", "content": text} for text in asked["input"]]
+            asked = {**asked, "messages": texts}
         mark = prompt_mark(asked["messages"])
         self.asked[mark] += 1
         fault = self._refusal(request) or self.choose_fault(mark)
@@ -221,7 +219,8 @@ class FakeModelServer:
         if fault == "hang":
             await asyncio.Event().wait()
         if fault in _ERRORS:
-            status, error = _ERRORS[fault]
+            status, code = _ERRORS[fault]
+            error = {"message": FAULTS[fault], "code": code}
             headers = {"Retry-After": self.retry_after} if fault == "429-retry-after" else {}
             return _json(orjson.dumps({"error": error}), status=status, headers=headers)
         if fault == "302":
@@ -241,7 +240,11 @@ class FakeModelServer:
     async def _reply(
         self, request: web.BaseRequest, fault: str, mark: str, asked: dict[str, Any]
     ) -> web.StreamResponse:
-        reply = self._content(request.path, asked)
+        if request.path.endswith("/embeddings"):
+            reply = _embeddings(asked, self.embed(asked["input"]))
+        else:
+            write = _anthropic if request.path.endswith("/messages") else _openai
+            reply = write(asked, self.answer(asked["messages"]))
         body = orjson.dumps(reply)
         if fault == "truncated-json":
             return _json(body[: len(body) // 2])
@@ -260,12 +263,6 @@ class FakeModelServer:
         self.answered[mark] += 1
         return _json(body)
 
-    def _content(self, path: str, asked: dict[str, Any]) -> dict[str, Any]:
-        if path.endswith("/embeddings"):
-            return _embeddings(asked, self.embed(asked["input"]))
-        write = _anthropic if path.endswith("/messages") else _openai
-        return write(asked, self.answer(asked["messages"]))
-
 
 def _json(
     body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None
@@ -274,14 +271,14 @@ def _json(
 
 
 def _close(request: web.BaseRequest, response: web.StreamResponse) -> web.StreamResponse:
-    """Close a request's connection, whatever of the response is still to be sent."""
+    """Close a request's connection before its response is complete."""
     if request.transport is not None:
         request.transport.close()
     return response
 
 
 def _embeddings(asked: dict[str, Any], vectors: Sequence[Sequence[float]]) -> dict[str, Any]:
-    # Backwards: the index counts, not the order.
+    # In reverse order: clients must use the index.
     data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors)]
     used = {"prompt_tokens": _words(asked), "total_tokens": _words(asked)}
     return {"object": "list", "model": "fake", "data": data[::-1], "usage": used}

@@ -1,4 +1,4 @@
-"""The analysis of a text into the words that are counted: stop words and stemming."""
+"""The words of a text that are counted: stop words are removed, the others are stemmed."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ NONE: Final = "none"
 
 @dataclass(frozen=True)
 class Analysis(Component):
-    """The words of a text that count, in their final form.
+    """Reduces a text to the words that are counted.
 
     Args:
         stemmer: `none`, `porter` (Porter, "An algorithm for suffix stripping", 1980, as Anserini
             and Lucene use it), or the English name of a language that Snowball can stem.
-        stop_words: `none`, or the language whose most frequent words do not count.
+        stop_words: `none`, or the language whose most frequent words are removed.
     """
 
     stemmer: str = NONE
     stop_words: str = NONE
     version: ClassVar[int] = 1
-    """Raised when the words change, those of `words` included: the store keeps indexes of them."""
+    """Increased when the words change, also by a change of `words`: the store keeps indexes."""
 
     def __post_init__(self) -> None:
         """Check the name of the stop words; `check` checks that of the stemmer."""
@@ -42,17 +42,17 @@ class Analysis(Component):
 
     @property
     def content_revision(self) -> str | None:
-        """The release of the stemmers if one is used: another release may stem otherwise."""
+        """The release of the stemmers if one is used: stems may differ between releases."""
         if self.stemmer == NONE or find_spec("Stemmer") is None:
             return None
         return f"PyStemmer {metadata.version('PyStemmer')}"
 
     def check(self, services: Any = None) -> None:
-        """Raise `MissingDependency` or `ConfigError` if there is no such stemmer."""
+        """Raise `MissingDependency` or `ConfigError` if the stemmer is not available."""
         _ = self._stem
 
     def of(self, text: str) -> list[str]:
-        """Return the words of a text that count, in order.
+        """Return the stemmed words of a text without stop words, in order.
 
         >>> Analysis(stop_words="english").of("Who was the King?")
         ['who', 'king']
@@ -60,13 +60,13 @@ class Analysis(Component):
         return self.kept(words(text))
 
     def kept(self, found: Iterable[str]) -> list[str]:
-        """Return those of some words that count, in their final form."""
+        """Return some words without stop words, stemmed."""
         kept = [word for word in found if word not in self._stopped]
         return kept if self._stem is None else [self._stem(word) for word in kept]
 
     @property
     def plain(self) -> bool:
-        """Whether every word counts, unchanged."""
+        """Whether words are neither removed nor stemmed."""
         return self.stemmer == NONE == self.stop_words
 
     @cached_property

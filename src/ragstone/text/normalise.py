@@ -40,7 +40,7 @@ NOT_ENGLISH: Final = frozenset(
         "și este az és egy nem der das und ist von na się jest",
     )
 )
-"""Function words, not English ones, of languages in which `a` or `an` is not an article."""
+"""Function words of languages in which `a` or `an` is not an article; none is English."""
 
 SIGN: Final = "\x1b"
 """Replaces each sign outside ASCII: deleted from words, a border between pieces."""
@@ -81,17 +81,9 @@ def fold(text: str) -> str:
     else:
         plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         folded = "".join(map(_character, plain))
-    if any(map(_is_letter, folded)):
-        return UNSPACED_CHARACTER.sub(r" \g<0> ", folded) if not folded.isascii() else folded
-    return _held(text)
-
-
-def _is_letter(character: str) -> bool:
-    return character not in _SIGNS and not character.isspace()
-
-
-def _held(text: str) -> str:
-    """Return a text of signs alone, with its signs replaced so that they count as letters."""
+    if any(character not in _SIGNS and not character.isspace() for character in folded):
+        return folded if folded.isascii() else UNSPACED_CHARACTER.sub(r" \g<0> ", folded)
+    # The signs of a text of signs alone are replaced, so that they count as letters.
     signs = unicodedata.normalize("NFKC", text).translate(_CONTROLS).translate(_ASCII_HELD)
     return " ".join(signs.split())
 
@@ -109,7 +101,7 @@ def _character(character: str) -> str:
 
 
 def words(text: str, language: str = "") -> list[str]:
-    """Return the words of a text; without `language` (a code such as "fr") it is guessed.
+    """Return the words of a text in `language`, a code such as "fr"; without one it is guessed.
 
     >>> words("The U.S. Army"), words("Il y a dix ans"), words("A. A. Milne"), words("「東京」。")
     (['us', 'army'], ['il', 'y', 'a', 'dix', 'ans'], ['a', 'a', 'milne'], ['東', '京'])
@@ -159,7 +151,7 @@ def is_english(tokens: list[str], language: str = "") -> bool:
 
 
 def contains(tokens: list[str], part: list[str]) -> bool:
-    """Return whether `tokens` contains `part`, not empty, without a gap.
+    """Return whether `tokens` contains a non-empty `part` without gaps.
 
     >>> contains(["in", "new", "york"], ["new", "york"]), contains(["famous"], ["us"])
     (True, False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from functools import cache
 from itertools import groupby
@@ -22,15 +21,10 @@ UNSPACED: Final = (
 @cache
 def marks() -> str:
     """Return the combining marks (vowel signs, accents) as ranges of a character class."""
-    points = [p for p in range(0x300, min(0x20000, sys.maxunicode)) if _is_mark(chr(p))]
-    runs = [
-        [p for _, p in run] for _, run in groupby(enumerate(points), lambda pair: pair[1] - pair[0])
-    ]
-    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character) in ("Mn", "Mc")
+    found = [c for c in map(chr, range(0x300, 0x20000)) if unicodedata.category(c) in ("Mn", "Mc")]
+    groups = groupby(enumerate(found), lambda pair: ord(pair[1]) - pair[0])
+    runs = [[character for _, character in group] for _, group in groups]
+    return "".join(f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def is_unspaced(text: str) -> bool:

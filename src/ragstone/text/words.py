@@ -35,7 +35,7 @@ def words(text: str) -> list[str]:
 
 def normal(text: str) -> str:
     """Return a text in the normal form for splitting."""
-    # ASCII is its own NFKC.
+    # NFKC does not change ASCII.
     return (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
 
 
@@ -45,10 +45,8 @@ def split(text: str) -> list[str]:
         return text.encode().translate(PLAIN).decode().split()
     found: list[str] = []
     for word, unspaced in _pattern().findall(text):
-        if len(unspaced) > 1:
-            found.extend(first + second for first, second in pairwise(unspaced))
-        else:
-            found.append(word or unspaced)
+        pairs = (first + second for first, second in pairwise(unspaced))
+        found += pairs if len(unspaced) > 1 else [word or unspaced]
     return found
 
 

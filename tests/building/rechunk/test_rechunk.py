@@ -1,8 +1,7 @@
-"""Documents put together from passages, and judgements that survive a re-cut."""
+"""Rechunking: documents joined from passages, and judgements transferred to new passages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragstone.building.rechunk.documents import Documents, Joined, Span
 from ragstone.building.rechunk.qrels_transfer import Carrier, shares
-from ragstone.building.rechunk.rechunk import Recut, recut
+from ragstone.building.rechunk.rechunk import Rechunked, rechunk
 from ragstone.components.chunkers.whole import Whole
 from ragstone.components.chunkers.words import Words
 from ragstone.core.schemas import queries_to_table
@@ -46,7 +45,7 @@ def _texts(joined: Joined) -> list[str]:
 
 
 def test_overlapping_passages_are_laid_over_each_other() -> None:
-    """By their labels, whatever their order; the document has what all passages share."""
+    """Labels give the places, in any order; the document has the labels all passages share."""
     first, second, third = (
         Passage(f"p{a}", WORDS[a:b], "T", "d", {"start": a, "end": b, "year": 1})
         for a, b in ((0, 20), (15, 30), (30, len(WORDS)))
@@ -58,8 +57,8 @@ def test_overlapping_passages_are_laid_over_each_other() -> None:
     assert notes == {}
 
 
-def test_offsets_are_read_off_ids_whose_text_is_as_long_as_they_say() -> None:
-    """The form of mtRAG; an id that only looks like it is the id of a document."""
+def test_offsets_are_read_from_ids_that_fit_the_length_of_the_text() -> None:
+    """The ids of mtRAG have offsets; an id that only looks like one is the id of a document."""
     joined, _ = _joined(
         Passage("a-b-0-3", "one"), Passage("7-1-2", "one"), Passage("a-b-3-6", "two")
     )
@@ -67,17 +66,17 @@ def test_offsets_are_read_off_ids_whose_text_is_as_long_as_they_say() -> None:
     assert [(j.document_id, _texts(j)) for j in joined] == [("a-b", ["onetwo"]), ("7-1-2", ["one"])]
 
 
-def test_where_text_is_missing_the_document_has_stretches() -> None:
-    """Each with its offset; nothing is cut across what is not known."""
+def test_a_document_with_missing_text_has_stretches() -> None:
+    """Each stretch has its offset; no passage is cut across missing text."""
     (joined,), notes = _joined(Passage("d-5-8", "two"), Passage("d-20-24", "four"))
-    texts = [p for part in joined.stretches for p in Whole().cut(part)]
+    texts = [p for part in joined.stretches for p in Whole().passages(part)]
 
     assert [(p.passage_id, p.text) for p in texts] == [("d-5-8", "two"), ("d-20-24", "four")]
     assert notes == {"text missing between passages": 1}
 
 
 def test_passages_of_a_document_without_offsets_are_joined_in_order() -> None:
-    """With an empty line between; those of another document may stand among them."""
+    """An empty line separates them; passages of other documents may be between them."""
     joined, notes = _joined(
         Passage("p1", "One.", "A", "d"), Passage("x", "Else."), Passage("p2", "Two.", "B", "d")
     )
@@ -87,12 +86,12 @@ def test_passages_of_a_document_without_offsets_are_joined_in_order() -> None:
     assert [joined[0].title_at(start) for start in (0, 5, 6, 9)] == ["A", "A", "B", "B"]
     assert sorted(notes) == [
         "passages without offsets, joined in the order of the corpus",
-        "several titles: a passage has that of the old one in which it begins",
+        "several titles: a passage has the title of the old one in which it begins",
     ]
 
 
-def test_labels_named_start_that_are_no_offsets_are_not_taken_for_them() -> None:
-    """Such as seconds of a recording."""
+def test_labels_named_start_that_do_not_fit_are_not_offsets() -> None:
+    """They may be seconds of a recording."""
     (joined,), notes = _joined(
         Passage("p1", "One.", "", "d", {"start": 3, "end": 9}), Passage("p2", "Two.", "", "d")
     )
@@ -101,20 +100,20 @@ def test_labels_named_start_that_are_no_offsets_are_not_taken_for_them() -> None
     assert "passages without offsets, joined in the order of the corpus" in notes
 
 
-def test_overlaps_that_disagree_are_told() -> None:
-    """The text of the passage that stands first is kept."""
+def test_overlaps_that_disagree_are_noted() -> None:
+    """The text of the first passage is kept."""
     (joined,), notes = _joined(Passage("d-0-7", "one two"), Passage("d-4-13", "xxx three"))
 
     assert _texts(joined) == ["one two three"]
-    assert notes == {"overlapping passages that disagree, of which the first is kept": 1}
+    assert notes == {"overlapping passages that disagree: the first one is kept": 1}
 
 
 @given(st.text(st.sampled_from("ab. \n東"), min_size=1, max_size=120), st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
-def test_documents_come_back_from_any_cut(text: str, size: int) -> None:
-    """A set that was cut can be cut again as if it never had been, labels and title included."""
+def test_documents_are_restored_from_any_passages(text: str, size: int) -> None:
+    """Joining the passages of a document gives the document, with labels and title."""
     document = Document("d", text, "T", {"year": 1})
-    cut = list(Words(size, overlap=size // 2).cut(document))
+    cut = list(Words(size, overlap=size // 2).passages(document))
 
     back = [j.stretches for j in Documents(Corpus.from_passages(cut))]
 
@@ -123,7 +122,7 @@ def test_documents_come_back_from_any_cut(text: str, size: int) -> None:
 
 @st.composite
 def _tiles(draw: st.DrawFn) -> tuple[list[Span], Span]:
-    """Spans that leave nothing out, and one that lies among them."""
+    """Return spans that cover 100 characters, and one span within them."""
     bounds = sorted(draw(st.sets(st.integers(1, 99), max_size=12)) | {0, 100})
     start, end = sorted(draw(st.sets(st.integers(0, 100), min_size=2, max_size=2)))
     spans = [Span(f"n{a}", a, min(b + draw(st.integers(0, 5)), 100)) for a, b in pairwise(bounds)]
@@ -134,7 +133,7 @@ def _tiles(draw: st.DrawFn) -> tuple[list[Span], Span]:
 def test_no_positive_judgement_is_lost_up_to_a_threshold_of_one_half(
     made: tuple[list[Span], Span], threshold: float
 ) -> None:
-    """Where the new passages leave nothing of the document out."""
+    """The new passages cover the whole document."""
     new, old = made
     carrier = Carrier({"q": {"old": 2}}, threshold)
     carrier.carry([old], new)
@@ -144,8 +143,8 @@ def test_no_positive_judgement_is_lost_up_to_a_threshold_of_one_half(
 
 
 @given(_tiles())
-def test_the_shares_are_those_of_sets_of_characters(made: tuple[list[Span], Span]) -> None:
-    """Checked against the sets themselves."""
+def test_shares_equal_those_of_sets_of_characters(made: tuple[list[Span], Span]) -> None:
+    """The expected values are computed from sets of character positions."""
     new, old = made
     inside = set(range(old.start, old.end))
     expected = {}
@@ -159,7 +158,7 @@ def test_the_shares_are_those_of_sets_of_characters(made: tuple[list[Span], Span
 
 
 def test_grades_go_to_the_passages_that_share_enough_and_the_highest_counts() -> None:
-    """0 goes only where most of the new passage was judged."""
+    """Grade 0 is transferred only if most of the new passage was judged."""
     carrier = Carrier({"q": {"a": 1, "b": 3, "c": 0, "small": 0}})
     new = [Span("x", 0, 40), Span("y", 40, 60), Span("z", 60, 100)]
     old = [Span("a", 0, 50), Span("b", 30, 40), Span("c", 60, 100), Span("small", 0, 5)]
@@ -172,16 +171,16 @@ def test_grades_go_to_the_passages_that_share_enough_and_the_highest_counts() ->
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.01, -1.0])
-def test_a_threshold_that_is_no_share_is_refused(threshold: float) -> None:
-    """Above 0 and at most 1."""
+def test_a_threshold_that_is_not_a_share_is_refused(threshold: float) -> None:
+    """A threshold is above 0 and at most 1."""
     with pytest.raises(ConfigError, match="above 0 and at most 1"):
         Carrier({}, threshold)
 
 
 def test_a_passage_has_the_title_of_the_old_one_in_which_it_begins() -> None:
-    """Sections of a document are often titled each for itself."""
+    """Sections of a document often have their own titles."""
     passages = [Passage("1", "a b c", "A", "d"), Passage("2", "d e f", "B", "d")]
-    made = recut(_dataset(passages, {}), Words(2))
+    made = rechunk(_dataset(passages, {}), Words(2))
 
     assert [(p.title, p.text.split()) for p in made.dataset.corpus] == [
         ("A", ["a", "b"]),
@@ -190,18 +189,18 @@ def test_a_passage_has_the_title_of_the_old_one_in_which_it_begins() -> None:
     ]
 
 
-def _cut_words(judged: Judged, **options: object) -> Recut:
+def _cut_words(judged: Judged, **options: object) -> Rechunked:
     passages = [
         Passage("p1", "one two three four ", "", "d", {"start": 0, "end": 19}),
         Passage("p2", "five six seven eight", "", "d", {"start": 19, "end": 39}),
         Passage("blank", " \n"),
         Passage("single", "word"),
     ]
-    return recut(_dataset(passages, judged), Words(2), **options)  # type: ignore[arg-type]
+    return rechunk(_dataset(passages, judged), Words(2), **options)  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_carried_over_is_counted_with_its_reason() -> None:
-    """A passage that is not in the corpus, and one without text; documents keep every judgement."""
+def test_judgements_that_are_not_transferred_have_a_reason() -> None:
+    """Their passages are not in the corpus or without text; documents keep every judgement."""
     made = _cut_words({"q1": {"p1": 2, "p2": 0}, "q2": {"blank": 1, "gone": 1, "single": 1}})
 
     assert made.dataset.qrels == {
@@ -221,8 +220,8 @@ def test_what_cannot_be_carried_over_is_counted_with_its_reason() -> None:
     assert made.longest == len("three four ")
 
 
-def test_judged_passages_are_found_in_documents_that_come_from_elsewhere() -> None:
-    """By their offsets, by their text, by their text but for white space; or listed as lost."""
+def test_judged_passages_are_found_in_given_documents() -> None:
+    """They are found by offsets, by text, or by text without white space, or else listed."""
     documents = Corpus.from_passages(
         [Passage("d", "zero one two  three\nfour five six"), Passage("e", "five six", "Title")]
     )
@@ -234,7 +233,7 @@ def test_judged_passages_are_found_in_documents_that_come_from_elsewhere() -> No
         Passage("alone", "one two"),
     ]
     judged = {"q": {p.passage_id: 1 for p in passages}}
-    made = recut(_dataset(passages, judged), Words(2), documents=documents)
+    made = rechunk(_dataset(passages, judged), Words(2), documents=documents)
 
     assert made.dataset.qrels["q"] == {"e-0-8": 1, "d-0-9": 1, "d-9-20": 1}
     assert {n.passage_id: n.reason for n in made.not_carried} == {
@@ -246,36 +245,48 @@ def test_judged_passages_are_found_in_documents_that_come_from_elsewhere() -> No
 
 @dataclass(frozen=True)
 class _Same:
-    """A chunker that gives every passage one id."""
+    """A chunker that gives every passage the same id."""
 
-    def cut(self, document: Document) -> Iterator[Passage]:
-        yield Passage("same", document.text, labels={"start": 0, "end": 1})
+    def cut(self, document: Document) -> list[Passage]:
+        return [Passage("same", document.text, labels={"start": 0, "end": 1})]
 
 
 @dataclass(frozen=True)
 class _Lost:
-    """A chunker that does not say where a passage stands."""
+    """A chunker that does not give the place of a passage."""
 
-    def cut(self, document: Document) -> Iterator[Passage]:
-        yield Passage("p", document.text)
+    def cut(self, document: Document) -> list[Passage]:
+        return [Passage("p", document.text)]
+
+
+@dataclass(frozen=True)
+class _Failing:
+    """A chunker that fails for some documents."""
+
+    def cut(self, document: Document) -> list[Passage]:
+        if document.text == "y":
+            raise ValueError("no y")
+        return [document.passage(0, 1)]
 
 
 @pytest.mark.parametrize(
-    ("chunker", "said"),
+    ("chunker", "message"),
     [
-        (_Same(), "gives the id 'same' to two"),
-        (_Lost(), "does not say where the passage 'p' stands"),
+        (_Same, "gives the id 'same' to two"),
+        (_Lost, "does not give the place of the passage 'p'"),
+        (_Failing, "cannot cut the document 'b': .*no y"),
     ],
 )
-def test_a_chunker_of_ones_own_is_held_to_the_contract(chunker: Chunker, said: str) -> None:
-    """Ids of their own, and a place."""
-    with pytest.raises(DatasetError, match=said):
-        recut(_dataset([Passage("a", "x"), Passage("b", "y")], {}), chunker)
+def test_a_wrong_chunker_of_your_own_is_an_error(chunker: type, message: str) -> None:
+    """Each passage needs its own id and its place, and each document must be cut."""
+    part = Chunker.complete(chunker)()
+    with pytest.raises(DatasetError, match=message):
+        rechunk(_dataset([Passage("a", "x"), Passage("b", "y")], {}), part)
 
 
 def test_documents_whose_passages_share_an_id_are_one_document() -> None:
-    """Ids say what belongs together, wherever the passages stand in the corpus."""
-    made = recut(
+    """The passages of a document need not be next to each other in the corpus."""
+    made = rechunk(
         _dataset([Passage("1", "a b", "", "d"), Passage("2", "c"), Passage("3", "d", "", "d")], {}),
         Whole(),
     )

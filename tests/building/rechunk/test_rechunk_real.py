@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.building.rechunk.documents import Documents
-from ragstone.building.rechunk.rechunk import recut
+from ragstone.building.rechunk.rechunk import rechunk
 from ragstone.components.chunkers.sentences import Sentences
 from ragstone.components.chunkers.tokens import Tokens
 from ragstone.components.chunkers.words import Words
@@ -49,7 +49,7 @@ def test_every_judgement_of_a_real_set_survives(
 ) -> None:
     """521 judgements, and the relevant documents of each query are the same."""
     dataset = govt.read()
-    made = recut(dataset, chunker)
+    made = rechunk(dataset, chunker)
     documents = {
         query_id: {made.dataset.corpus[p].document_id for p in grades}
         for query_id, grades in made.dataset.qrels.items()
@@ -63,7 +63,7 @@ def test_every_judgement_of_a_real_set_survives(
 def test_sentences_fit_in_every_script(shared_data: Callable[[str], Path], language: str) -> None:
     """No passage of XQuAD has more tokens than the limit."""
     path: Path = shared_data("xquad") / f"xquad.{language}.json.gz"
-    made = recut(SquadReader(path).read(), Sentences(200))
+    made = rechunk(SquadReader(path).read(), Sentences(200))
 
     assert len(made.dataset.corpus) > made.documents == 48
     assert max(len(tokens(p.text, BUNDLED).starts) for p in made.dataset.corpus) <= 200

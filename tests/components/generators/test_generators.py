@@ -23,7 +23,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Services
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 from ragstone.types import Context, ContextPassage, Query, Task
 
 

@@ -18,7 +18,7 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import create, find
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Services
-from ragstone.testing.fake_judge import ScriptedCalls
+from ragstone.testing import ScriptedCalls
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Task
 
 MODEL: dict[str, Any] = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}

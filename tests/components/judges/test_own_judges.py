@@ -20,8 +20,8 @@ from ragstone.evaluation.human_grades import HumanSet, Labelled
 from ragstone.evaluation.judge_check import check_judge
 from ragstone.experiment.steps import KINDS
 from ragstone.protocols import Judge, Services
-from ragstone.testing.contracts import check_judge as check_contract
-from ragstone.testing.fake_judge import ScriptedCalls
+from ragstone.testing import ScriptedCalls
+from ragstone.testing import check_judge as check_contract
 from ragstone.types import Context, Prediction, Query, Score
 
 FILE = '''
@@ -189,7 +189,7 @@ def test_the_command_checks_a_judge_in_a_file(
     monkeypatch.chdir(folder)
 
     done = CliRunner().invoke(
-        command, ["check", "mine.py:Brief(words=2)", "--on", f"truthfulqa:{folder}", "--json"]
+        command, ["check", "mine.py:Brief(words=2)", "--data", f"truthfulqa:{folder}", "--json"]
     )
 
     assert done.exit_code == 0, done.output

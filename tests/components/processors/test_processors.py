@@ -23,7 +23,7 @@ from ragstone.core.step_notes import collect_notes
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.protocols import Processor, Services
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 from ragstone.types import Context, ContextPassage, Query, Task
 
 FRANCE = "Paris is the capital of France. It lies on the Seine. Bakers open early there."

@@ -20,7 +20,7 @@ from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
 from ragstone.experiment.steps import Step, run_step
 from ragstone.protocols import Services
-from ragstone.testing.fake_judge import ScriptedCalls
+from ragstone.testing import ScriptedCalls
 from ragstone.types import Message, Query
 
 SharedData = Callable[[str], Path]

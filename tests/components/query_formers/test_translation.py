@@ -13,7 +13,7 @@ from ragstone.core.component import Outcome
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer
 from ragstone.types import Message, Query
 
 

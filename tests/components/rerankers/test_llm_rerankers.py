@@ -25,8 +25,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.protocols import Services
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_model_server import FakeModelServer
+from ragstone.testing import FakeModelServer, ScriptedCalls
 from ragstone.types import Passage, Ranking, Search
 
 MODEL = {"name": "chat", "model": "m"}

@@ -12,8 +12,8 @@ import pytest
 from tests.support import rankings, values
 
 from ragstone.components.rerankers.maxsim import MaxSim
-from ragstone.components.retrievers import late_interaction
 from ragstone.components.retrievers.late_interaction import LateInteraction
+from ragstone.core import limits
 from ragstone.core import resources as room
 from ragstone.core.component import Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
@@ -196,8 +196,8 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
 
     together = rankings(retriever, searches, corpus)
     alone = [rankings(retriever, [search], corpus)[0] for search in searches]
-    monkeypatch.setattr(late_interaction, "_SCORES", 300 * 3)
-    monkeypatch.setattr(late_interaction, "_PRODUCT", 900)
+    monkeypatch.setattr(limits, "MAXSIM_SCORES", 300 * 3)
+    monkeypatch.setattr(limits, "MAXSIM_TOKEN_PRODUCTS", 900)
 
     assert together == alone == rankings(retriever, searches, corpus)
 

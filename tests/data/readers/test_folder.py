@@ -1,4 +1,4 @@
-"""Ragstone's own layout and BEIR's: what is read, and what is refused with what message."""
+"""Ragstone's own layout and BEIR's: files that are read, and errors of malformed ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = {"corpus.jsonl": CORPUS, "queries.jsonl": QUERIES, "qrels.tsv": QRELS}
 
 
 def write(folder: Path, files: Mapping[str, str | bytes | None]) -> Path:
-    """Write files into a folder; None stands for a file that is not there."""
+    """Write files into a folder; None leaves a file out."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ def test_a_pair_judged_twice_alike_counts_once(tmp_path: Path) -> None:
 def test_dangling_qrels_are_listed_counted_and_may_be_dropped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """By default an error that says how to go on; `drop` leaves them out and says how many."""
+    """By default an error with a remedy; `drop` leaves them out and logs their number."""
     lines = "".join(f"q1\tx{n}\t1\n" for n in range(7)) + "q9\tp1\t1\nq1\tp1\t1\n"
     message = error_of(tmp_path, qrels=lines)
     assert "of 9 judgements 1 name queries that do not exist: 'q9' (line 8)" in message
@@ -241,12 +241,12 @@ BAD: list[tuple[str, str | bytes | None, str]] = [
 def test_bad_input_is_refused_by_file_line_and_value(
     file: str, content: str | bytes | None, expected: str, tmp_path: Path
 ) -> None:
-    """Each fault names where it is, what was found, and what is allowed."""
+    """Each error contains the place, the value found and the values allowed."""
     assert expected in error_of(tmp_path, **{file: content})
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
-    """A missing folder, and a file in its place, say what should be there."""
+def test_a_path_that_is_not_a_folder_is_an_error(tmp_path: Path) -> None:
+    """A missing folder, or a file instead of one, is an error that names the expected file."""
     for path in (tmp_path / "absent", write(tmp_path, {"file": "x"}) / "file"):
         with pytest.raises(DatasetError, match="is not a folder; it should contain"):
             FolderReader(path).read()
@@ -264,7 +264,7 @@ def test_one_file_in_two_forms_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(CORPUS.encode() * 500)[:-20]])
 def test_a_broken_gzip_file_is_refused(content: bytes, tmp_path: Path) -> None:
-    """A file that is not a gzip, and one that is cut off, are named."""
+    """A file that is not gzip, and a truncated one, are errors with its name."""
     write(tmp_path, {"queries.jsonl": QUERIES, "corpus.jsonl.gz": content})
     with pytest.raises(DatasetError, match=r"corpus\.jsonl\.gz is not a complete gzip file"):
         FolderReader(tmp_path).read()
@@ -311,7 +311,7 @@ def test_trecs_files(tmp_path: Path, packed: bool) -> None:
         ("corpus.tsv", "\ta\n", r"corpus\.tsv, line 1: the field '_id'"),
     ],
 )
-def test_what_is_wrong_with_trecs_files(tmp_path: Path, name: str, text: str, told: str) -> None:
+def test_errors_of_trecs_files(tmp_path: Path, name: str, text: str, told: str) -> None:
     """File and line are named."""
     with pytest.raises(DatasetError, match=told):
         FolderReader(write(tmp_path, {**TREC, name: text})).read()

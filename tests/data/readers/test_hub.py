@@ -193,7 +193,7 @@ def test_read_once_and_kept(hub: Load) -> None:
 
 
 def test_a_subset_is_streamed(hub: Load) -> None:
-    """The first passages cost a part of the file, and the name says that they are a subset."""
+    """The first passages need a part of the file, and the name contains the limit."""
     _write("corpus.parquet", 40_000, words=60)
     _write("queries.parquet", 5)
     name, passages, _, _ = hub({"name": "hub", "repo": "lab/fruit", "limit": 100})
@@ -223,8 +223,8 @@ def test_json_lines_are_read_too(hub: Load) -> None:
         ({"repo": "lab/fruit"}, "online", "neither Parquet files nor queries.jsonl; found x.txt"),
     ],
 )
-def test_what_the_hub_has_not(hub: Load, written: dict[str, str], mode: str, told: str) -> None:
-    """Each fault says what is missing and the way out."""
+def test_errors_of_the_hub(hub: Load, written: dict[str, str], mode: str, told: str) -> None:
+    """Each error names the missing thing and a remedy."""
     (Hub.folder / "x.txt").write_text("x")
     kind, message = hub({"name": "hub", **written}, mode)
     assert kind == "DatasetError"

@@ -80,7 +80,7 @@ def same(one: Dataset, other: Dataset) -> bool:
 
 
 def test_pool_rows_are_passages_graded_by_support_and_oracle(tmp_path: Path) -> None:
-    """Ids say query and row; the oracle has grade 2, other support 1, the rest 0."""
+    """Ids contain query and row; the oracle has grade 2, other support 1, the rest 0."""
     dataset = MirageReader(write(tmp_path)).read()
     assert dataset.corpus.passage_ids[:6] == ["q1#1", "q1#2", "q1#3", "q1#4", "q1#5", "q2#1"]
     assert dataset.qrels["q1"] == {"q1#1": 0, "q1#2": 1, "q1#3": 0, "q1#4": 2, "q1#5": 0}
@@ -136,13 +136,13 @@ def test_without_an_oracle_support_is_all_there_is(tmp_path: Path) -> None:
 
 
 def test_the_supporting_row_is_the_oracle_among_equal_texts(tmp_path: Path) -> None:
-    """Where a text stands twice in a pool, the row marked as supporting is meant."""
+    """If a text occurs twice in a pool, the oracle is the row marked as supporting."""
     pool = [{**pool_row(1, row), "doc_chunk": "same"} for row in range(1, 6)]
     made = write(tmp_path, dataset=QUERIES[:1], pool=pool, oracle={"q1": pool[1]})
     assert MirageReader(made).read().qrels["q1"]["q1#2"] == 2
 
 
-def test_what_has_no_counterpart_is_refused_or_dropped(tmp_path: Path) -> None:
+def test_rows_without_a_counterpart_are_an_error_or_dropped(tmp_path: Path) -> None:
     """A pool without its query and an oracle outside its pool are listed; `drop` goes on."""
     oracle = {"q1": {**pool_row(1, 4), "doc_chunk": "another"}, "q2": pool_row(2, 2)}
     made = write(tmp_path, dataset=QUERIES[:1], oracle=oracle)

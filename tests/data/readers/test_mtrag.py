@@ -1,4 +1,4 @@
-"""mtRAG's files are read as the paper counts them, written again, and refused where malformed."""
+"""mtRAG's files: the paper's counts, a round trip through the writers, errors of malformed ones."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_conversations_give_the_published_tasks(
 
 
 def test_a_domain_is_read_with_its_own_corpus(shared_data: SharedData) -> None:
-    """Govt: 214 turns, 1,397 passages, 521 judgements, and a rewrite where it was published."""
+    """Govt: 214 turns, 1,397 passages, 521 judgements, and the published rewrites."""
     found = MtragReader(shared_data("mtrag"), domains="govt").read()
 
     assert (len(found.queries), len(found.corpus), found.qrel_table.num_rows) == (214, 1397, 521)
@@ -105,7 +105,7 @@ def test_writing_and_reading_again_loses_nothing(shared_data: SharedData, tmp_pa
 
 
 def test_the_sample_goes_through_mtrags_layout(tmp_path: Path) -> None:
-    """Other ids, answers that are not what the agent said, labels mtRAG has not: all come back."""
+    """Other ids, answers that differ from the agent's, and labels unknown to mtRAG survive."""
     sample = load_dataset("sample")
     places = [i for i, query in enumerate(sample.queries) if "turn" in query.labels]
     talks = sample.select(places)
@@ -127,7 +127,7 @@ def test_the_sample_goes_through_mtrags_layout(tmp_path: Path) -> None:
     assert {p.passage_id: p for p in again.corpus} == {p.passage_id: p for p in talks.corpus}
 
 
-def test_tasks_a_b_and_c_carry_what_a_system_returned(tmp_path: Path) -> None:
+def test_tasks_a_b_and_c_contain_the_output_of_a_system(tmp_path: Path) -> None:
     """Rankings, contexts, answers and failures come back; each has the checker's fields."""
     sample = load_dataset("sample").select([0, 1])
     first, second = (query.query_id for query in sample.queries)
@@ -154,7 +154,7 @@ def test_tasks_a_b_and_c_carry_what_a_system_returned(tmp_path: Path) -> None:
 
 
 def test_a_file_with_nan_and_predictions_is_read(shared_data: SharedData) -> None:
-    """The sample of responses is not strict JSON: NaN stands for what is not known."""
+    """The sample of responses is not strict JSON: NaN marks unknown values."""
     path = shared_data("mtrag") / "evaluation_sample/responses-10.jsonl"
 
     found = MtragReader(path).read()
@@ -167,7 +167,7 @@ def test_a_file_with_nan_and_predictions_is_read(shared_data: SharedData) -> Non
 def test_synthetic_conversations_have_the_passages_they_were_made_of(
     shared_data: SharedData,
 ) -> None:
-    """200 conversations, 1,181 turns; without votes, what the agent was given is gold."""
+    """200 conversations, 1,181 turns; without votes, the agent's passages are the gold ones."""
     found = MtragReader(shared_data("mtrag") / "synthetic/conversations.json.gz").read()
 
     assert (len(found.queries), len(found.corpus)) == (1181, 863)
@@ -178,7 +178,7 @@ def test_synthetic_conversations_have_the_passages_they_were_made_of(
 def test_the_human_evaluation_is_read_and_written_as_it_is(
     shared_data: SharedData, tmp_path: Path
 ) -> None:
-    """159 tasks, three systems, every rating; the file written holds what the file read held."""
+    """159 tasks, three systems, every rating; the written file equals the one that was read."""
     folder = shared_data("mtrag") / "human_evaluations"
     path = folder / "reference_subset_with_human_evaluations.json.gz"
 
@@ -212,7 +212,7 @@ def test_the_human_evaluation_is_read_and_written_as_it_is(
         ),
     ],
 )
-def test_what_is_no_dialogue_is_refused_by_conversation_and_turn(
+def test_an_irregular_dialogue_is_an_error_with_conversation_and_turn(
     tmp_path: Path, messages: list[Any], told: str
 ) -> None:
     """The error names the line too."""
@@ -236,8 +236,8 @@ def test_an_irregular_dialogue_can_be_kept_as_it_is(tmp_path: Path) -> None:
     assert second.gold_answers == ("Ada.",)
 
 
-def test_missing_labels_are_no_labels(tmp_path: Path) -> None:
-    """Nothing is invented for a turn that says nothing of itself."""
+def test_missing_labels_are_not_added(tmp_path: Path) -> None:
+    """A turn without labels gets only those that follow from its place."""
     path = write(tmp_path, [{"conversation_id": "c", "messages": [USER, AGENT]}])
 
     (query,) = MtragReader(path).read().queries

@@ -38,7 +38,7 @@ def _folder(
     queries: Columns | None = None,
     qrels: Columns | None = None,
 ) -> Path:
-    """Write a small data set; what is given replaces its tables."""
+    """Write a small data set, with the given tables in place of its own."""
     _write(
         folder / "corpus.parquet",
         corpus or {"_id": (["p1", "p2", "p3"], TEXT), "text": (["one", "two", "three"], TEXT)},
@@ -149,8 +149,8 @@ def test_shards_stand_in_the_order_of_their_names(
     assert [q.query_id for q in dataset.queries] == ["q2"]
 
 
-def test_a_limit_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """The first passages, the queries judged among them, and a name that tells it."""
+def test_a_limit_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The first passages, the queries judged among them, and a name with the limit."""
     with caplog.at_level(logging.WARNING):
         dataset = _read(_folder(tmp_path / "fruit"), limit=2)
     assert dataset.name == "fruit, first 2 passages"
@@ -167,7 +167,7 @@ def _corpus_of(ids: Sequence[Any], texts: Sequence[Any], kind: DataType = TEXT) 
 
 
 @pytest.mark.parametrize(
-    ("corpus", "told"),
+    ("corpus", "message"),
     [
         ({"_id": (["p"], TEXT), "txt": (["t"], TEXT)}, r"no column 'text' or .*did you mean 'txt'"),
         (
@@ -182,13 +182,13 @@ def _corpus_of(ids: Sequence[Any], texts: Sequence[Any], kind: DataType = TEXT) 
         (_corpus_of([1.5], ["t"], DataType.float64()), r"text or whole numbers, found"),
     ],
 )
-def test_what_is_wrong_with_a_corpus(tmp_path: Path, corpus: Columns, told: str) -> None:
-    """File, row and column are named, and the nearest column where one is missing."""
-    with pytest.raises(DatasetError, match=told):
+def test_errors_of_a_corpus(tmp_path: Path, corpus: Columns, message: str) -> None:
+    """The error names file, row and column, and the nearest column if one is missing."""
+    with pytest.raises(DatasetError, match=message):
         _read(_folder(tmp_path, corpus))
 
 
-def test_a_nested_column_is_no_text(tmp_path: Path) -> None:
+def test_a_nested_column_is_not_text(tmp_path: Path) -> None:
     """A list of paragraphs is not joined in silence."""
     folder = _folder(tmp_path)
     from ragstone.core.schemas import _array
@@ -202,7 +202,7 @@ def test_a_nested_column_is_no_text(tmp_path: Path) -> None:
 
 
 def test_an_id_in_two_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second is refused, wherever the first stood."""
+    """The second is an error, in the same batch or in a later one."""
     monkeypatch.setattr(limits, "PARQUET_BATCH_ROWS", 2)
     folder = _folder(tmp_path, _corpus_of(["a", "b", "c", "a"], ["t"] * 4))
     with pytest.raises(DatasetError, match=r"row 4: the id 'a' occurs in an earlier row"):
@@ -210,7 +210,7 @@ def test_an_id_in_two_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("queries", "told"),
+    ("queries", "message"),
     [
         ({"_id": (["q", "q"], TEXT), "text": (["a?", "b?"], TEXT)}, r"row 2: .*row 1 already"),
         ({"_id": (["q"], TEXT), "text": ([None], TEXT)}, r"row 1: the field 'text' is missing"),
@@ -221,14 +221,14 @@ def test_an_id_in_two_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ),
     ],
 )
-def test_what_is_wrong_with_queries(tmp_path: Path, queries: Columns, told: str) -> None:
+def test_errors_of_queries(tmp_path: Path, queries: Columns, message: str) -> None:
     """As in JSON lines, with rows instead of lines."""
-    with pytest.raises(DatasetError, match=told):
+    with pytest.raises(DatasetError, match=message):
         _read(_folder(tmp_path, queries=queries))
 
 
 @pytest.mark.parametrize(
-    ("query", "passage", "grade", "told"),
+    ("query", "passage", "grade", "message"),
     [
         ("q9", "p1", 1, r"name queries that do not exist: 'q9' \(row 1\)"),
         ("q1", "p9", 1, r"name passages that do not exist: 'p9' \(row 1\)"),
@@ -239,8 +239,8 @@ def test_what_is_wrong_with_queries(tmp_path: Path, queries: Columns, told: str)
         ("q1", "p1", float("inf"), r"row 1: the relevance must be a whole number"),
     ],
 )
-def test_what_is_wrong_with_qrels(
-    tmp_path: Path, query: str, passage: str | None, grade: float | None, told: str
+def test_errors_of_qrels(
+    tmp_path: Path, query: str, passage: str | None, grade: float | None, message: str
 ) -> None:
     """Ids must be there, grades whole."""
     folder = _folder(
@@ -251,11 +251,11 @@ def test_what_is_wrong_with_qrels(
             "score": ([grade], DataType.float64()),
         },
     )
-    with pytest.raises(DatasetError, match=told):
+    with pytest.raises(DatasetError, match=message):
         _read(folder)
 
 
-def test_a_damaged_file_is_said(tmp_path: Path) -> None:
+def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
     """Cut off, or changed in the middle: an error with the name, and no panic."""
     folder = _folder(tmp_path)
     content = (folder / "corpus.parquet").read_bytes()
@@ -269,7 +269,7 @@ def test_a_damaged_file_is_said(tmp_path: Path) -> None:
         _read(folder)
 
 
-def test_what_a_user_can_mistype(tmp_path: Path) -> None:
+def test_mistyped_parameters_are_errors(tmp_path: Path) -> None:
     """Fields, patterns, splits and labels: each names the nearest, or what there is."""
     folder = _folder(tmp_path)
     with pytest.raises(ConfigError, match=r"unknown field 'txt'; did you mean 'text'"):

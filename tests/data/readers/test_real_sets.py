@@ -45,7 +45,7 @@ def test_nq_singlehop(shared_data: SharedData) -> None:
 
 
 def test_mirage(shared_data: SharedData) -> None:
-    """7,560 queries of five sources; the pool is not available, so queries alone."""
+    """7,560 queries of five sources; the pool is not part of the copy."""
     dataset = load_dataset(shared_data("mirage"))
     assert counts(dataset) == (0, 7_560, 0)
     assert Counter(query.labels["source"] for query in dataset.queries) == {

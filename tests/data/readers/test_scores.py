@@ -48,7 +48,7 @@ def test_a_score_is_read_with_status_and_reason(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_line_is_named(tmp_path: Path, line: str, message: str) -> None:
-    """File, line, what was found and what is allowed."""
+    """The error contains file, line, the value found and the values allowed."""
     with pytest.raises(DatasetError, match=message):
         read_scores(written(tmp_path, line))
 

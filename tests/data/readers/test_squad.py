@@ -43,7 +43,7 @@ def read_error(folder: Path, content: Any) -> str:
 
 
 def test_paragraphs_are_passages_and_equal_ones_are_one(tmp_path: Path) -> None:
-    """Ids say article and paragraph; a text that was there before keeps its first id."""
+    """Ids contain article and paragraph; a repeated text keeps its first id."""
     path = tmp_path / "set.v1.json"
     content = document(
         [("A", [question(1)]), ("B", [])], [("A", [question(2)]), ("C", [question(3)])]
@@ -59,7 +59,7 @@ def test_paragraphs_are_passages_and_equal_ones_are_one(tmp_path: Path) -> None:
 
 
 def test_impossible_questions_are_unanswerable(tmp_path: Path) -> None:
-    """v2: the label says so, there is no gold answer, and the paragraph is judged with grade 0."""
+    """v2: the query is labelled, has no gold answer, and its paragraph has grade 0."""
     qas = [
         question(1, is_impossible=False, level="easy"),
         question(2, is_impossible=True, plausible_answers=[{"text": "no"}]),
@@ -101,7 +101,7 @@ def test_bad_files_are_refused_by_place_and_value(
 
 
 def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
-    """With several files, or none, the message lists what is there."""
+    """With several files, or none, the message lists the files found."""
     with pytest.raises(DatasetError, match=r"must contain one \.json file .* found none"):
         SquadReader(tmp_path).read()
     for name in ("a.json", "b.json.gz"):

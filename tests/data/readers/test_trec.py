@@ -43,14 +43,14 @@ def test_scores_decide_not_ranks(tmp_path: Path) -> None:
     ["q1 0 p1 2\nq1 0 p2 0\n", "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq1\tp2\t0\n"],
 )
 def test_qrels_of_both_layouts(tmp_path: Path, text: str) -> None:
-    """TREC's four columns and BEIR's three with a header say the same."""
+    """TREC's four columns and BEIR's three with a header give the same judgements."""
     path = tmp_path / "qrels"
     path.write_text(text, encoding="utf-8")
     assert read_qrels(path) == {"q1": {"p1": 2, "p2": 0}}
 
 
 def test_malformed_qrels_name_file_and_line(tmp_path: Path) -> None:
-    """A grade that is not a whole number is named."""
+    """A grade that is not a whole number is an error that contains it."""
     path = tmp_path / "bad.qrels"
     path.write_text("q1 0 p1 1\nq1 0 p2 yes\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"bad\.qrels, line 2.*'yes'"):
@@ -58,7 +58,7 @@ def test_malformed_qrels_name_file_and_line(tmp_path: Path) -> None:
 
 
 def _hard_ranking(seed: int) -> Ranking:
-    """Ids in any order, with ties, scores that rise, and some that float32 cannot tell apart."""
+    """Ids in any order, ties, rising scores, and scores that are equal in float32."""
     draw = random.Random(seed)  # noqa: S311 -- rankings, no secrets
     ids = draw.sample([f"p{n}" for n in range(100)] + ["ä", "Z", "z"], 40)
     kinds = [0.5, 0.5, 0.5 + 1e-12, draw.uniform(-1, 1), 3, 1e-30, -40_000_001.0]

@@ -72,7 +72,7 @@ def assert_same(one: Dataset, other: Dataset) -> None:
     st.lists(queries, min_size=1, max_size=4, unique_by=lambda query: query.query_id),
     st.lists(passages, max_size=4, unique_by=lambda passage: passage.passage_id),
 )
-def test_what_is_written_is_what_is_read(asked: list[Query], told: list[Passage]) -> None:
+def test_written_data_are_read_back_unchanged(asked: list[Query], told: list[Passage]) -> None:
     """Whatever the texts, labels and histories: labels of the names of fields survive as well."""
     made = dataset_of(asked, told)
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +88,7 @@ def test_the_sample_round_trips(tmp_path: Path) -> None:
     assert_same(load_dataset(tmp_path / "copy"), made)
 
 
-def test_what_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_existing_files_are_not_overwritten(tmp_path: Path) -> None:
     """A file in the way, plain or gzipped, stops the writing before it begins."""
     made = load_dataset("sample")
     (tmp_path / "qrels.tsv.gz").write_bytes(b"mine")

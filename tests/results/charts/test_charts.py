@@ -8,12 +8,12 @@ import math
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.results.charts.charts import adaptability_chart, answers_chart, retrieval_charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.leaderboards import leaderboard, retrieval_board
 from ragstone.results.reader import StoredResults
-from ragstone.testing.fake_results import HOSTILE, made_results
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.building.compare_generated import GeneratedSet, comparison_chart
 from ragstone.errors import ConfigError, MissingDependency, StoreError
@@ -26,7 +27,6 @@ from ragstone.results.charts.parts import Spec
 from ragstone.results.charts.render import write_chart
 from ragstone.statistics.label_agreement import composition
 from ragstone.statistics.metric_correlations import correlations
-from ragstone.testing.fake_results import HOSTILE, made_results
 
 SCRIPT = "<script>alert('x')</script>"
 CONTROLS = "bell\x07 nul\x00 escape\x1b[31m \ufffe \udc00"

@@ -1,14 +1,14 @@
-"""Documents put together from the passages that were cut from them.
+"""Documents joined from the passages that were cut from them.
 
-Which document a passage is of, and where it stands there, is read off, in this order:
+The document of a passage and its place there are read from the first of these:
 
-1. its `document_id` and its labels `start` and `end`, as every chunker writes them;
-2. its id, where that is `<document>-<start>-<end>` and its text is as long as that says (mtRAG's);
-3. its `document_id` alone: the passages stand in the order of the corpus, an empty line between;
-4. nothing: a passage without a document is one.
+1. its `document_id` and its labels `start` and `end`, which every chunker writes;
+2. its id, if that is `<document>-<start>-<end>` and its text has this length (mtRAG's ids);
+3. its `document_id` alone: the passages are joined in the order of the corpus, with empty lines;
+4. otherwise the passage is a document.
 
-Passages that overlap are laid over each other. Where text between two passages is not known, the
-document has several stretches: no passage is cut across what is missing.
+If text between two passages is unknown, the document has several stretches, and no passage is cut
+across the gap.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from ragstone.core.schemas import labels_from_json, rows
 from ragstone.types import Document, Label
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from ragstone.data.corpus import Corpus
 
 _ID: Final = re.compile(r"(?P<document>.+)-(?P<start>\d+)-(?P<end>\d+)", re.DOTALL)
@@ -50,14 +48,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A document's stretches, one where all between its first and last passage is known."""
+    """A document's stretches: one if all text between its first and last passage is known."""
 
     document_id: str
     stretches: tuple[Document, ...]
     spans: tuple[Span, ...]
-    """Where the passages stand that it was put together from."""
+    """The places of the passages that it was joined from."""
     titles: tuple[tuple[int, str], ...] = ()
-    """Where they start and what their titles are, in order; empty where all have the same."""
+    """Start and title of these passages, in order; empty if all titles are the same."""
 
     def title_at(self, start: int) -> str:
         """Return the title of the last passage that starts at a character or before it."""
@@ -71,45 +69,41 @@ class Documents:
 
     corpus: Corpus
     notes: Counter[str] = field(default_factory=Counter)
-    """What was found while they were put together -> number of documents."""
+    """Remark -> number of documents it applies to."""
 
     def __iter__(self) -> Iterator[Joined]:
-        """Yield the documents; of the corpus, a batch of passages is held as objects."""
+        """Yield the documents; only a batch of passages is in memory as Python objects."""
         self.notes.clear()
-        for document_id, held in groupby(_by_document(self.corpus.table), key=_document_of):
-            yield self._joined(document_id, list(held))
+        for document_id, members in groupby(_by_document(self.corpus.table), key=_document_of):
+            yield self._joined(document_id, list(members))
 
-    def _joined(self, document_id: str, held: list[_Row]) -> Joined:
-        placed = [(place, row["text"]) for row in held if (place := _place(row))]
-        if len(placed) < len(held):
-            placed = _in_order(held)
-            self.notes["passages without offsets, joined in the order of the corpus"] += 1
-        titles = sorted(
-            (span.start, row["title"]) for (span, _), row in zip(placed, held, strict=True)
-        )
-        if len({title for _, title in titles}) == 1:
-            titles = []
-        else:
-            self.notes["several titles: a passage has that of the old one in which it begins"] += 1
+    def _joined(self, document_id: str, members: list[_Row]) -> Joined:
+        own = [(place, row["text"]) for row in members if (place := _place(row))]
+        placed = own if len(own) == len(members) else _in_order(members)
+        pairs = zip(placed, members, strict=True)
+        titles = sorted((span.start, row["title"]) for (span, _), row in pairs)
+        several = len({title for _, title in titles}) > 1
         stretches, agree = _stretches(placed)
-        if not agree:
-            self.notes["overlapping passages that disagree, of which the first is kept"] += 1
-        if len(stretches) > 1:
-            self.notes["text missing between passages"] += 1
+        labels, all_common = _common_labels(members)
+        notes = {
+            "passages without offsets, joined in the order of the corpus": placed is not own,
+            "several titles: a passage has the title of the old one in which it begins": several,
+            "overlapping passages that disagree: the first one is kept": not agree,
+            "text missing between passages": len(stretches) > 1,
+            "labels that not all passages have, left out": not all_common,
+        }
+        self.notes.update(note for note, applies in notes.items() if applies)
         complete = len(stretches) == 1 and stretches[0][0] == 0
-        labels, all_common = _common_labels(held)
-        if not all_common:
-            self.notes["labels that are not those of every passage, left out"] += 1
-        common = (held[0]["title"], labels)
         made = (
-            Document(document_id, text, *common, offset, complete) for offset, text in stretches
+            Document(document_id, text, members[0]["title"], labels, offset, complete)
+            for offset, text in stretches
         )
         spans = tuple(span for span, _ in placed)
-        return Joined(document_id, tuple(made), spans, tuple(titles))
+        return Joined(document_id, tuple(made), spans, tuple(titles) if several else ())
 
 
 def document_id_of(passage_id: str, document_id: str, text: str) -> str:
-    """Return the id of the document that a passage is of.
+    """Return the id of a passage's document.
 
     >>> document_id_of("d-7-13", "", "Lisbon"), document_id_of("d-7-13", "", "Porto")
     ('d', 'd-7-13')
@@ -128,7 +122,7 @@ def _document_of(row: _Row) -> str:
 def place_of(
     passage_id: str, document_id: str, text: str, labels: Mapping[str, Label]
 ) -> Span | None:
-    """Return where a passage says that it stands; None where it does not, or cannot be right."""
+    """Return a passage's place by its labels or its id; None if they give none or a wrong one."""
     start, end = labels.get("start"), labels.get("end")
     if not (type(start) is int and type(end) is int):
         written = _ID.fullmatch(passage_id)
@@ -144,36 +138,35 @@ def _place(row: _Row) -> Span | None:
 
 
 def _by_document(table: Table) -> Iterator[_Row]:
-    """Yield the rows of a corpus so that those of one document follow each other."""
-    # Eight bytes a passage, where the ids of millions of documents would take a hundred each. In a
-    # million documents, two have one hash with a chance of 3 in 100 million.
+    """Yield the rows of a corpus ordered by document."""
+    # A hash takes eight bytes per passage, an id about a hundred. Among a million documents, the
+    # probability that two have the same hash is 3 in 100 million.
     hashes = np.fromiter(
-        (hash(_document_of(row)) for row in _all(table)), dtype=np.int64, count=table.num_rows
+        (hash(_document_of(row)) for row in batched_rows(table)),
+        dtype=np.int64,
+        count=table.num_rows,
     )
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     order = np.argsort(first[group], kind="stable")
     if (np.diff(order) == 1).all():
-        yield from _all(table)
+        yield from batched_rows(table)
         return
-    yield from _taken(table, order)
+    columns = {name: table.column(name) for name in table.column_names}
+    for place in order.tolist():
+        yield {name: column[place].as_py() for name, column in columns.items()}
 
 
-def _all(table: Table) -> Iterator[_Row]:
+def batched_rows(table: Table) -> Iterator[_Row]:
+    """Yield the rows of a table, with only a batch in memory as Python objects."""
     for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
         yield from rows(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
 
 
-def _taken(table: Table, order: npt.NDArray[np.int64]) -> Iterator[_Row]:
-    held = {name: table.column(name) for name in table.column_names}
-    for place in order.tolist():
-        yield {name: column[place].as_py() for name, column in held.items()}
-
-
-def _in_order(held: Sequence[_Row]) -> list[tuple[Span, str]]:
-    """Place passages one after the other; the text between them goes to the one before."""
+def _in_order(members: Sequence[_Row]) -> list[tuple[Span, str]]:
+    """Place passages one after the other; a passage's text ends with the empty line after it."""
     placed, start = [], 0
-    for number, row in enumerate(held, start=1):
-        text = row["text"] + (_BETWEEN if number < len(held) else "")
+    for number, row in enumerate(members, start=1):
+        text = row["text"] + (_BETWEEN if number < len(members) else "")
         placed.append((Span(row["passage_id"], start, start + len(row["text"])), text))
         start += len(text)
     return placed
@@ -188,22 +181,18 @@ def _stretches(placed: Iterable[tuple[Span, str]]) -> tuple[list[tuple[int, str]
             found.append((span.start, []))
             end = span.start
         known = end - span.start
-        overlap = min(known, len(text))
-        agree = agree and (not overlap or _holds(tail, known, text[:overlap]))
+        # Only the last passage, `tail`, is compared; text before it is not in memory.
+        unknown = known > len(tail)
+        agree = agree and (unknown or tail[len(tail) - known :].startswith(text[:known]))
         found[-1][1].append(text[known:])
         tail = text if len(text) > known else tail
         end = max(end, span.start + len(text))
     return [(offset, "".join(parts)) for offset, parts in found], agree
 
 
-def _holds(tail: str, known: int, text: str) -> bool:
-    """Say whether a text is what stands `known` characters before the end, as far as is held."""
-    return known > len(tail) or tail[len(tail) - known :].startswith(text)
-
-
-def _common_labels(held: Sequence[_Row]) -> tuple[dict[str, Label], bool]:
+def _common_labels(members: Sequence[_Row]) -> tuple[dict[str, Label], bool]:
     """Return the labels that all passages of a document share, and whether those are all."""
-    each = [_labels(text) for text in dict.fromkeys(row["labels"] for row in held)]
+    each = [_labels(text) for text in dict.fromkeys(row["labels"] for row in members)]
     common = {n: v for n, v in each[0].items() if all((n, v) in other.items() for other in each)}
     return common, all(other == common for other in each)
 

@@ -1,12 +1,12 @@
-"""Relevance judgements of old passages carried over to new passages of the same documents.
+"""Transfer of relevance judgements from old passages to new passages of the same documents.
 
 The rule, over characters of the document:
 
-- A new passage takes a grade above 0 from an old one where they share at least `threshold` of the
-  shorter of the two. With a threshold of at most one half and new passages that leave nothing of
-  the old one out, every such judgement arrives somewhere.
-- It takes grade 0 ("judged, not relevant") where at least `threshold` of the new passage itself
-  lies in the old one: what was not judged is not called irrelevant.
+- A new passage takes a grade above 0 from an old one if they share at least `threshold` of the
+  shorter one. If the threshold is at most one half and the new passages cover the old one, every
+  such judgement is transferred.
+- It takes grade 0 (judged, not relevant) if at least `threshold` of the new passage itself is in
+  the old one: text that was not judged is not called irrelevant.
 - Of several grades it takes the highest.
 
 A judgement that no new passage takes is kept with the reason.
@@ -27,7 +27,7 @@ THRESHOLD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class NotCarried:
-    """A judgement that no new passage takes, and why."""
+    """A judgement that no new passage takes, and the reason."""
 
     query_id: str
     passage_id: str
@@ -54,7 +54,7 @@ class Carrier:
     _reasons: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check the range, and turn the judgements round."""
+        """Check the threshold, and group the judgements by passage."""
         if not 0 < self.threshold <= 1:
             raise ConfigError(f"threshold must be above 0 and at most 1, found {self.threshold}")
         for query_id, grades in self.qrels.items():
@@ -68,7 +68,7 @@ class Carrier:
         return self._judged.keys()
 
     def carry(self, old: Iterable[Span], new: Sequence[Span]) -> None:
-        """Carry the judgements of one document's old passages over to its new ones."""
+        """Transfer the judgements of one document's old passages to its new ones."""
         for span in old:
             if span.passage_id not in self._judged:
                 continue
@@ -76,7 +76,8 @@ class Carrier:
             for passage_id, of_shorter, of_new in shares(span, new):
                 for query_id, relevance in self._judged[span.passage_id]:
                     if (of_shorter if relevance > 0 else of_new) >= self.threshold:
-                        self._take(query_id, passage_id, relevance)
+                        grades = self.carried[query_id]
+                        grades[passage_id] = max(relevance, grades.get(passage_id, relevance))
                         self._arrived.add((query_id, span.passage_id))
 
     def lose(self, passage_id: str, reason: str) -> None:
@@ -91,13 +92,9 @@ class Carrier:
                     reason = self._reasons.get(passage_id, "its passage is not in the corpus")
                     yield NotCarried(query_id, passage_id, relevance, reason)
 
-    def _take(self, query_id: str, passage_id: str, relevance: int) -> None:
-        grades = self.carried[query_id]
-        grades[passage_id] = max(relevance, grades.get(passage_id, relevance))
-
 
 def shares(old: Span, new: Iterable[Span]) -> Iterator[tuple[str, float, float]]:
-    """Yield the new passages that share text with an old one: id, share of the shorter, of the new.
+    """Yield the new passages that overlap an old one: id, share of the shorter, share of the new.
 
     >>> list(shares(Span("old", 0, 10), [Span("a", 0, 6), Span("b", 6, 26), Span("c", 26, 30)]))
     [('a', 1.0, 1.0), ('b', 0.4, 0.2)]
@@ -112,6 +109,4 @@ def shares(old: Span, new: Iterable[Span]) -> Iterator[tuple[str, float, float]]
 def _reason(old: Span, new: Sequence[Span]) -> str:
     if old.start == old.end:
         return "its passage is empty"
-    if not new:
-        return "its document has no text"
-    return "no new passage shares enough of it"
+    return "no new passage shares enough of it" if new else "its document has no text"

@@ -1,8 +1,8 @@
-"""A data set over new passages: its documents cut anew, its judgements carried over."""
+"""Rechunking: the documents of a data set cut into new passages, with its judgements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,13 @@ from ragstone.building.rechunk.documents import Documents, Joined, Span, documen
 from ragstone.building.rechunk.qrels_transfer import THRESHOLD, Carrier, NotCarried
 from ragstone.building.rechunk.spans import find_span
 from ragstone.core import limits
-from ragstone.core.component import run_component
+from ragstone.core.component import Outcome, run_component
 from ragstone.core.progress import progress
 from ragstone.core.schemas import labels_to_json
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.document_level import judge_documents
-from ragstone.data.table_builder import passages, qrels
+from ragstone.data.table_builder import judgements, passages
 from ragstone.errors import DatasetError
 from ragstone.protocols import Chunker, Services
 
@@ -25,21 +25,24 @@ if TYPE_CHECKING:
 
     from ragstone.types import Passage
 
+_Judged = dict[str, list["Passage"]]
+"""Document id -> its judged passages that have no place yet."""
+
 
 @dataclass(frozen=True)
-class Recut:
-    """What came of cutting a data set's documents anew."""
+class Rechunked:
+    """A data set with new passages, and what became of its judgements."""
 
     dataset: Dataset
     documents: int
     without_text: tuple[str, ...]
-    """Documents of white space alone, which have no passage."""
+    """Ids of documents of white space alone, which have no passage."""
     longest: int
-    """Characters of the longest passage."""
+    """Length of the longest passage in characters."""
     notes: Mapping[str, int]
-    """What was found while the documents were put together -> number of documents."""
+    """Remark on joining the passages -> number of documents it applies to."""
     judgements: int
-    """Of the old passages."""
+    """Number of judgements of the old passages."""
     not_carried: tuple[NotCarried, ...]
     document_qrels: Mapping[str, Mapping[str, int]]
     """Query id -> document id -> the highest grade among its old passages."""
@@ -59,47 +62,46 @@ class Recut:
         }
 
 
-def recut(
+def rechunk(
     dataset: Dataset,
     chunker: Chunker,
     *,
     documents: Corpus | None = None,
     threshold: float = THRESHOLD,
-) -> Recut:
-    """Cut the documents of a data set into new passages and carry its judgements over.
+) -> Rechunked:
+    """Cut the documents of a data set into new passages and transfer its judgements to them.
 
     Args:
-        dataset: its passages are put together to documents; its queries stay as they are.
-        chunker: what cuts.
-        documents: the documents themselves, where they are to be had: each passage one of them.
-            The data set's judged passages are then found in them, by their offsets or their text.
+        dataset: the queries, the judgements, and the old passages, which are joined to documents.
+        chunker: cuts a document into passages.
+        documents: the whole documents, one per passage of this corpus. The judged passages of the
+            data set are then found in them, by their offsets or their text.
         threshold: see `ragstone.building.rechunk.qrels_transfer`.
 
     Raises:
-        DatasetError: The chunker gives two passages one id, or one without its place; or no judged
-            passage is of one of the documents given.
-        ConfigError: The threshold is not above 0 and at most 1.
+        DatasetError: the chunker fails for a document, gives two passages one id, or gives one
+            without its place; or no judged passage is from one of the given documents.
+        ConfigError: the threshold is not above 0 and at most 1.
     """
     carrier, services = Carrier(dataset.qrels, threshold), Services()
     source = Documents(dataset.corpus if documents is None else documents)
-    given = None if documents is None else _Judged(dataset.corpus, carrier)
-    if given and documents is not None:
-        given.check(documents)
-    corpus, empty, count = _Cut(chunker), [], 0
+    judged = {} if documents is None else _judged(dataset.corpus, carrier, documents)
+    corpus, empty, count = _NewCorpus(chunker), [], 0
     with progress("Cutting documents", len(source.corpus)) as bar:
         for joined in source:
             count += 1
-            old = joined.spans if given is None else given.spans_in(joined)
+            own = judged.pop(joined.document_id, ())
+            old = joined.spans if documents is None else _found(own, joined, carrier)
             cut = run_component(chunker, services, joined.stretches)
-            new = [corpus.add(p, joined) for part in cut for p in part.value or ()]
+            new = [span for outcome in cut for span in corpus.add(outcome, joined)]
             carrier.carry(old, new)
             empty += [] if new else [joined.document_id]
             bar.advance(len(joined.spans))
-    if given:
-        given.lose_the_rest()
-    made = replace(dataset, corpus=Corpus(corpus.finish()), qrel_table=_qrels(carrier))
-    return Recut(
-        made,
+    for passage in (passage for rest in judged.values() for passage in rest):
+        carrier.lose(passage.passage_id, "its document is not there")
+    carried = {(q, p): n for q, grades in carrier.carried.items() for p, n in grades.items()}
+    return Rechunked(
+        replace(dataset, corpus=Corpus(corpus.finish()), qrel_table=judgements(carried)),
         count,
         tuple(empty),
         corpus.longest,
@@ -120,8 +122,8 @@ def _document_of(corpus: Corpus) -> Callable[[str], str]:
     return document_id
 
 
-class _Cut:
-    """The corpus of new passages while it is made."""
+class _NewCorpus:
+    """Collects the new passages."""
 
     def __init__(self, chunker: Chunker) -> None:
         self._chunker, self._builder = chunker, passages()
@@ -129,29 +131,36 @@ class _Cut:
         self._count = 0
         self.longest = 0
 
-    def add(self, passage: Passage, joined: Joined) -> Span:
-        """Add a passage and return where it stands; raise `DatasetError` where it is unfit."""
-        passage_id, start, end = (
-            passage.passage_id,
-            passage.labels.get("start"),
-            passage.labels.get("end"),
-        )
+    def add(self, outcome: Outcome[Sequence[Passage] | None], joined: Joined) -> Iterator[Span]:
+        """Add the passages of one stretch and yield their places.
+
+        Raises `DatasetError` if the chunker failed, or a passage has no place or a repeated id.
+        """
+        if outcome.value is None:
+            raise DatasetError(f"cannot cut the document {joined.document_id!r}: {outcome.reason}")
+        for passage in outcome.value:
+            span = self._span(passage)
+            title = joined.title_at(span.start) if joined.titles else passage.title
+            labels = labels_to_json(passage.labels)
+            row = (passage.passage_id, passage.text, title, passage.document_id, labels)
+            self._builder.add(row)
+            self.longest = max(self.longest, len(passage.text))
+            yield span
+
+    def _span(self, passage: Passage) -> Span:
+        passage_id, start, end = passage.passage_id, *map(passage.labels.get, ("start", "end"))
         if not (isinstance(start, int) and isinstance(end, int)):
             raise DatasetError(
-                f"{self._chunker!r} does not say where the passage {passage_id!r} stands: it must "
+                f"{self._chunker!r} does not give the place of the passage {passage_id!r}: it must "
                 f"have the labels start and end, as document.passage(start, end) gives them"
             )
         self._count += 1
-        self.longest = max(self.longest, len(passage.text))
         self._seen.add(hash(passage_id))
         if len(self._seen) < self._count:
             raise DatasetError(
                 f"{self._chunker!r} gives the id {passage_id!r} to two passages; give each "
-                f"document an id of its own, and make passages by document.passage(start, end)"
+                f"document its own id, and make passages by document.passage(start, end)"
             )
-        labels = labels_to_json(passage.labels)
-        title = joined.title_at(start) if joined.titles else passage.title
-        self._builder.add((passage_id, passage.text, title, passage.document_id, labels))
         return Span(passage_id, start, end)
 
     def finish(self) -> Table:
@@ -159,54 +168,32 @@ class _Cut:
         return self._builder.finish()
 
 
-class _Judged:
-    """The judged passages of a data set, to be found in documents that come from elsewhere."""
-
-    def __init__(self, corpus: Corpus, carrier: Carrier) -> None:
-        self._carrier = carrier
-        self._of: dict[str, list[Passage]] = {}
-        document_of = _document_of(corpus)
-        for passage_id in carrier.judged:
-            if passage_id in corpus:
-                self._of.setdefault(document_of(passage_id), []).append(corpus[passage_id])
-
-    def check(self, documents: Corpus) -> None:
-        """Raise `DatasetError` where none of the judged passages is of one of the documents."""
-        document_of = _document_of(documents)
-        if not self._of or any(document_of(i) in self._of for i in documents.passage_ids):
-            return
+def _judged(corpus: Corpus, carrier: Carrier, documents: Corpus) -> _Judged:
+    """Return the judged passages; raise `DatasetError` if none is from one of the documents."""
+    found: _Judged = {}
+    document_of, given_of = _document_of(corpus), _document_of(documents)
+    for passage_id in carrier.judged:
+        if passage_id in corpus:
+            found.setdefault(document_of(passage_id), []).append(corpus[passage_id])
+    if found and not any(given_of(i) in found for i in documents.passage_ids):
         raise DatasetError(
-            f"no judged passage is of a document that is given: the passages are of "
-            f"{_examples(self._of)}, the documents are {_examples(documents.passage_ids)}; "
-            f"the `_id` of a document must be what its passages name as their `document`"
+            f"no judged passage is from a given document: the passages are from "
+            f"{_examples(found)}, the documents are {_examples(documents.passage_ids)}; the "
+            f"`_id` of a document must be the `document` of its passages"
         )
+    return found
 
-    def spans_in(self, joined: Joined) -> Sequence[Span]:
-        """Return where the judged passages of a document stand in it."""
-        found = []
-        for passage in self._of.pop(joined.document_id, ()):
-            span = find_span(passage, joined.stretches)
-            if span:
-                found.append(span)
-            else:
-                self._carrier.lose(passage.passage_id, "its text is not found in its document")
-        return found
 
-    def lose_the_rest(self) -> None:
-        """Note the passages whose document is not among the documents."""
-        for held in self._of.values():
-            for passage in held:
-                self._carrier.lose(passage.passage_id, "its document is not there")
+def _found(own: Iterable[Passage], joined: Joined, carrier: Carrier) -> Iterator[Span]:
+    """Yield the places of a document's judged passages; the others are lost."""
+    for passage in own:
+        span = find_span(passage, joined.stretches)
+        if span:
+            yield span
+        else:
+            carrier.lose(passage.passage_id, "its text is not found in its document")
 
 
 def _examples(ids: Iterable[str]) -> str:
-    held, most = list(ids), limits.SHOWN_PASSAGE_IDS
-    return ", ".join(map(repr, held[:most])) + (", ..." if len(held) > most else "")
-
-
-def _qrels(carrier: Carrier) -> Table:
-    builder = qrels()
-    for query_id, grades in carrier.carried.items():
-        for passage_id, relevance in grades.items():
-            builder.add((query_id, passage_id, relevance))
-    return builder.finish()
+    first, most = list(ids), limits.SHOWN_PASSAGE_IDS
+    return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")

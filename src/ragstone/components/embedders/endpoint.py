@@ -20,6 +20,7 @@ from ragstone.calls.types import (
     Request,
     Sampling,
     ServerAddresses,
+    WireFormat,
 )
 from ragstone.calls.wire_formats import join_url
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
@@ -155,26 +156,18 @@ class EndpointEmbedder(Embedder):
 
 
 @dataclass(frozen=True)
-class EmbeddingsWire:
+class EmbeddingsWire(WireFormat):
     """Embeddings in OpenAI's protocol; the text of a reply is the packed vectors."""
 
     def url(self, base_url: str) -> str:
         """Return the address for requests."""
         return join_url(base_url, "embeddings")
 
-    def headers(self, api_key: str) -> Mapping[str, str]:
-        """Return the headers with the key."""
-        return {"Authorization": f"Bearer {api_key}"} if api_key else {}
-
     def body(self, model: str, request: Request) -> bytes:
         """Return the body of a request."""
         texts = [text for _, text in request.messages]
         body = {"model": model, "input": texts, "encoding_format": "float"}
         return orjson.dumps(body | dict(request.sampling.extra))
-
-    def decode(self, raw: bytes) -> Any:
-        """Return the parsed body of a reply."""
-        return orjson.loads(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the embeddings of a parsed reply; raise `ValueError` if it is malformed."""

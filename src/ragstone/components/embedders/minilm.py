@@ -41,7 +41,7 @@ class MiniLM(Embedder):
     query_prefix: str = ""
     passage_prefix: str = ""
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    extra = "local"
+    requires_extra = "local"
     needs_model = True
     texts_per_call = 256
 

@@ -39,7 +39,7 @@ class MiniLMTokens(Embedder):
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
     output = "tokens"
-    extra = "local"
+    requires_extra = "local"
     needs_model = True
     texts_per_call = 256
 

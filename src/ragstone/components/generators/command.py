@@ -8,17 +8,15 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO, ClassVar, Final
-
-import orjson
+from typing import IO, ClassVar
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
 from ragstone.components.generators.external_base import ExternalSystem, read_answer
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
-
-_LINE_BYTES: Final = 32 * 2**20
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,9 @@ class _Running:
     def last_error_line(self) -> str:
         """Return the last line of standard error, as the end of a reason."""
         self.errors.seek(0)
-        lines = self.errors.read().decode("utf-8", "replace").strip().splitlines()
-        return f"; last line of its standard error: {lines[-1][:300]}" if lines else ""
+        *_, last = ["", *self.errors.read().decode("utf-8", "replace").strip().splitlines()]
+        last = last[: limits.MAX_CAUSE_CHARACTERS]
+        return f"; last line of its standard error: {last}" if last else ""
 
     async def stop(self) -> None:
         """Kill the process and close its pipes."""
@@ -119,7 +118,7 @@ class _CommandClient:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=errors,
-                limit=_LINE_BYTES,
+                limit=limits.MAX_RESPONSE_BYTES,
             )
         except OSError as error:
             errors.close()
@@ -137,14 +136,19 @@ class _CommandClient:
             process.stdin.write(line.encode() + b"\n")
             await process.stdin.drain()
             answer = await process.stdout.readline()
-        except (ConnectionError, ValueError) as error:
+        except ConnectionError as error:
             raise AttemptError(f"{name} broke off: {error}{running.last_error_line()}") from error
+        except ValueError as error:  # from `readline`, for a line beyond its limit
+            raise AttemptError(
+                f"{name} wrote a line of more than {limits.MAX_RESPONSE_BYTES:,} bytes, the "
+                "maximum response size; shorten its answers"
+            ) from error
         if not answer:
             code = await process.wait()
             raise AttemptError(f"{name} ended with exit code {code}{running.last_error_line()}")
         try:
-            value = orjson.loads(answer)
-        except orjson.JSONDecodeError as error:
-            text = answer[:120].decode("utf-8", "replace").strip()
+            value = parse_json(answer)
+        except ValueError as error:
+            text = answer[: limits.MAX_EXCERPT_CHARACTERS].decode("utf-8", "replace").strip()
             raise AttemptError(f"{name} wrote a line that is not JSON: {error} ({text})") from error
         return read_answer(value, name)

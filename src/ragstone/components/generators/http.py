@@ -16,7 +16,9 @@ from ragstone.components.generators.external_base import (
     ExternalSystem,
     as_plain_data,
 )
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.parsing import parse_json
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
 from ragstone.types import Message, Task
@@ -172,10 +174,10 @@ class _MappedWire:
     def decode(self, raw: bytes) -> Any:
         """Return the JSON objects of a reply: one, or the parts of a stream."""
         try:
-            return [orjson.loads(raw)]
+            return [parse_json(raw)]
         except orjson.JSONDecodeError:
             lines = [line.removeprefix(b"data:").strip() for line in raw.splitlines()]
-            parts = [orjson.loads(line) for line in lines if line.startswith(b"{")]
+            parts = [parse_json(line) for line in lines if line.startswith(b"{")]
             if not parts:
                 raise
             return parts
@@ -183,7 +185,10 @@ class _MappedWire:
     def reply(self, payload: Any) -> Reply:
         texts = [t for part in payload for t in _at_path(part, self.answer) if isinstance(t, str)]
         if not texts:
-            shown = orjson.dumps(payload[0] if payload else None)[:200].decode("utf-8", "replace")
+            maximum = limits.MAX_EXCERPT_CHARACTERS
+            shown = orjson.dumps(payload[0] if payload else None)[:maximum].decode(
+                "utf-8", "replace"
+            )
             raise AttemptError(
                 f"the reply has no text at {self.answer!r}: {shown}; correct 'answer'"
             )

@@ -32,6 +32,7 @@ class Local(LlmGenerator):
     max_tokens: int = field(default=48, kw_only=True)
     context_tokens: int = 4096
     workers: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
+    requires_extra = "local"
     sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "context_tokens")
 
     @cached_property

@@ -12,7 +12,7 @@ from ragstone.components.generators.external_base import read_passage_ids
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.registry import locate
-from ragstone.data.readers.rows import FieldError, json_rows, reading, show, take_id, take_text
+from ragstone.data.readers.rows import FieldError, Row, json_rows, reading, show
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Task
@@ -88,14 +88,14 @@ class Recorded(Generator):
         return own or self.answers.get((query_id, ""))
 
 
-def _read(row: dict[str, Any]) -> tuple[tuple[str, str], Prediction]:
+def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
     """Return the key and the prediction of a line; raise `FieldError` for a wrong field."""
-    query_id = take_id(row, "query_id")
-    setting = take_text(row, "setting", optional=True)
+    query_id = row.take_id("query_id")
+    setting = row.take_text("setting", optional=True)
     failed = "answer" in row and row["answer"] is None
     prediction = Prediction(
         query_id,
-        None if failed else take_text(row, "answer"),
+        None if failed else row.take_text("answer"),
         reason=str(row.get("reason") or "recorded as a failure") if failed else "",
         tokens_in=_number(row, "tokens_in", int),
         tokens_out=_number(row, "tokens_out", int),

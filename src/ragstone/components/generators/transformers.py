@@ -38,6 +38,7 @@ class Hf(SamplingGenerator):
     )
     device: Literal["cpu", "cuda", "mps", "xpu"] = field(default="cpu", metadata=NOT_IN_CACHE_KEY)
     batch_size: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
+    requires_extra = "hf"
     sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "batch_size")
 
     @cached_property

@@ -54,6 +54,7 @@ class Vllm(SamplingGenerator):
     options: Mapping[str, Any] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     at_once: int = field(default=256, metadata=NOT_IN_CACHE_KEY)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    requires_extra = "vllm"
     sizes: ClassVar[tuple[str, ...]] = ("max_tokens", "at_once")
 
     @cached_property

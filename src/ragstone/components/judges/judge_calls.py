@@ -16,6 +16,7 @@ from ragstone.components.judges.reply_parsing import Unreadable
 from ragstone.components.judges.verdict import Cost
 from ragstone.components.judges.verdict_schemas import VerdictSchema
 from ragstone.components.llm import LlmBackend
+from ragstone.core import limits
 from ragstone.errors import CallError
 from ragstone.protocols import Services
 from ragstone.types import ChatMessage
@@ -26,7 +27,6 @@ FIRST_BATCH: Final = 20
 _LARGER_LIMIT: Final = 4
 _TRUNCATED: Final = frozenset({"length", "max_tokens"})
 _SCHEMA_REFUSED: Final = frozenset({400, 415, 422, 501})
-_SHOWN: Final = 120
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ def _check_parse_rate(first: Sequence[JudgeReply[Any]], settings: JudgeSettings)
     raise CallError(
         f"judge {settings.judge!r}: {read} of the first {len(replies)} replies of "
         f"{settings.backend.endpoint.model!r} have a verdict, fewer than least_parse_rate "
-        f"{settings.least_parse_rate:g}. One is {example.text[:_SHOWN]!r} ({example.reason}). "
+        f"{settings.least_parse_rate:g}. One is "
+        f"{example.text[: limits.MAX_EXCERPT_CHARACTERS]!r} ({example.reason}). "
         "The replies are kept; use another model, let the server enforce the schema with "
         "structured: true, or lower least_parse_rate"
     )
@@ -149,7 +150,7 @@ def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:
     try:
         reply.value = reply.call.schema.parse(outcome, reply.call.material)
     except Unreadable as error:
-        reply.reason = f"{error}: {outcome.text.strip()[-_SHOWN:]!r}"
+        reply.reason = f"{error}: {outcome.text.strip()[-limits.MAX_EXCERPT_CHARACTERS :]!r}"
         return "unreadable"
     reply.reason, reply.read_at_once = "", first
     return ""

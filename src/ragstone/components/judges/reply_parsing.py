@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
+from ragstone.core import limits
+
 T = TypeVar("T")
 
 _THOUGHT: Final = re.compile(
@@ -32,8 +34,6 @@ _TAKEN_BACK: Final = 3
 _DELETED: Final = {ord(sign): None for sign in " \t\r\n*_`"}
 _FENCES: Final = 24
 """Maximum number of characters around a verdict that may be Markdown and white space."""
-_MOST_OBJECTS: Final = 64
-"""Maximum number of opening braces that are tried: many braces would take quadratic time."""
 
 
 class Unreadable(ValueError):
@@ -187,7 +187,7 @@ def objects_in(text: str) -> Iterator[tuple[Any, int, int]]:
         if match.start() < place:
             continue
         tried += 1
-        if tried > _MOST_OBJECTS:
+        if tried > limits.MAX_JSON_STARTS:
             return
         try:
             value, place = _DECODER.raw_decode(text, match.start())

@@ -18,6 +18,7 @@ import numpy as np
 
 from ragstone.components.metrics.greedy_matching import between_marks, greedy_match
 from ragstone.components.metrics.precision_recall import Overlap
+from ragstone.core import limits
 from ragstone.core.environment import require
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import ENCODER, find_model
@@ -52,12 +53,6 @@ PUBLISHED: Final[Mapping[str, Published]] = {
 }
 """From the baseline files of `bert-score` 0.3.13, English."""
 
-_TOGETHER: Final = 4096
-"""Tokens, padding included, that go through the model at a time: this bounds its memory."""
-_HELD: Final = 64
-"""Texts whose vectors are held at a time: 134 MB for 512 tokens of 1,024 numbers."""
-_REMEMBERED: Final = 65_536
-"""Scores that are kept, so that P, R, F1 and RB_agg of the same texts cost one run of the model."""
 _PREFIXED: Final = frozenset({"roberta", "gpt2"})
 """Models whose tokenizer must treat the first word like a word after a space."""
 
@@ -94,7 +89,7 @@ def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
     chunk: list[TextPair] = []
     texts: set[str] = set()
     for pair in pairs:
-        if chunk and len(texts | set(pair)) > _HELD:
+        if chunk and len(texts | set(pair)) > limits.ENCODED_TEXTS:
             yield chunk
             chunk, texts = [], set()
         chunk.append(pair)
@@ -150,7 +145,7 @@ def _load_by_transformers(model: str, layer: int, max_tokens: int) -> BertEncode
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise ModelFileError(
             f"transformers cannot load the encoder {model!r} from {folder}: "
-            f"{' '.join(str(error).split())[:300]}"
+            f"{' '.join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]}"
         ) from error
     net = net.get_encoder() if config.is_encoder_decoder else net
     wanted = layer or (PUBLISHED[model].layer if model in PUBLISHED else config.num_hidden_layers)
@@ -195,7 +190,7 @@ class PairEncoder:
         for key, (answer, reference) in new.items():
             ours, theirs = states[answer.strip()], states[reference.strip()]
             known[key] = greedy_match(ours.vectors, theirs.vectors, (ours.own, theirs.own))
-        if len(self.remembered) + len(new) > _REMEMBERED:
+        if len(self.remembered) + len(new) > limits.CACHED_SCORES:
             self.remembered.clear()
         self.remembered.update(known)
         return [known[key] for key in keys]
@@ -277,7 +272,7 @@ def _batches(ordered: Sequence[str], tokens: Mapping[str, Sequence[int]]) -> Ite
     """Yield the texts in order, with at most `_TOGETHER` tokens at a time."""
     batch: list[str] = []
     for text in ordered:
-        if batch and len(tokens[text]) * (len(batch) + 1) > _TOGETHER:
+        if batch and len(tokens[text]) * (len(batch) + 1) > limits.ENCODER_BATCH_TOKENS:
             yield batch
             batch = []
         batch.append(text)

@@ -101,6 +101,7 @@ class BertScore(BertMetric):
     max_tokens: int = PLACES
 
     part: ClassVar[str]
+    requires_extra = "hf"
 
     @property
     def baselines(self) -> tuple[float, ...]:

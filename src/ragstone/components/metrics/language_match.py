@@ -29,9 +29,9 @@ class LanguageMatch(AnswerMetric):
     longer_than: int = 20
 
     name: ClassVar[str] = "language-match"
+    requires_extra = "lang"
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()
-    requires_extra = "lang"
 
     def check(self, services: Services) -> None:
         """Raise `MissingDependency` if the package with lid.176 is not installed."""

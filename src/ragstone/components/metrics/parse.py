@@ -90,9 +90,9 @@ def _kind(spec: Spec, folder: Path | None) -> Any:
         found = SYNONYMS.get(written) or names.get(written)
         if found:
             return find("metrics", found, where="metric")
-    shown = {name.lower(): name.replace(_CUTOFF, "@10") for name in known("metrics")}
+    shown = [name.replace(_CUTOFF, "@10") for name in known("metrics")]
     raise UnknownMetric(
-        f"unknown metric {spec.text!r}{did_you_mean(both[0], shown, shown=shown)}",
+        f"unknown metric {spec.text!r}{did_you_mean(both[0], shown)}",
         key="metrics",
         value=str(spec),
     )

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragstone.core.schemas import labels_from_json
-from ragstone.data.readers.rows import (
-    FieldError,
-    json_rows,
-    reading,
-    take_id,
-    take_labels,
-    take_text,
-    take_texts,
-)
+from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Context, ContextPassage, Prediction, Query
 
@@ -54,7 +46,7 @@ def read_answers(path: Path, setting: str = "") -> Answers:
                     "context setting with --setting"
                 )
             found.predictions[prediction.query_id] = prediction
-            texts = take_texts(row, "context")
+            texts = row.take_texts("context")
             if texts is not None:
                 found.contexts[prediction.query_id] = _context(prediction.query_id, texts)
     if not found.predictions:
@@ -66,14 +58,14 @@ def read_answers(path: Path, setting: str = "") -> Answers:
     return found
 
 
-def _lines(path: Path, setting: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(path: Path, setting: str) -> Iterator[tuple[int, Row]]:
     for number, row in json_rows(path):
         if not setting or row.get("setting") == setting:
             yield number, row
 
 
-def _prediction(row: dict[str, Any]) -> Prediction:
-    query_id = take_id(row, "query_id")
+def _prediction(row: Row) -> Prediction:
+    query_id = row.take_id("query_id")
     if "answer" not in row:
         raise FieldError("the field 'answer' is missing; write null if the system failed")
     answer, reason = row["answer"], row.get("reason")
@@ -114,10 +106,9 @@ def read_gold(path: Path) -> list[Query]:
     return list(found.values())
 
 
-def _query(row: dict[str, Any]) -> Query:
-    query_id, answers = take_id(row), take_texts(row, "answers")
-    text = take_text(row, "text", optional=True)
-    row = {key: value for key, value in row.items() if key not in {"history", "rewrite"}}
-    return Query(
-        query_id, text, tuple(answers or ()), labels=labels_from_json(take_labels(row) or "")
-    )
+def _query(row: Row) -> Query:
+    query_id, answers = row.take_id(), row.take_texts("answers")
+    text = row.take_text("text", optional=True)
+    for name in ("history", "rewrite"):
+        row.pop(name, None)
+    return Query(query_id, text, tuple(answers or ()), labels=labels_from_json(row.take_labels()))

@@ -26,6 +26,7 @@ class SemanticSimilarity(EncoderMetric):
     model: str = "all-minilm-l6-v2"
 
     name: ClassVar[str] = "semantic-similarity"
+    requires_extra = "local"
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return the cosine per pair."""

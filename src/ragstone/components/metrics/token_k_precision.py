@@ -26,6 +26,7 @@ class TokenKPrecision(EncoderMetric):
     model: str = "all-minilm-l6-v2"
 
     name: ClassVar[str] = "token-K-precision"
+    requires_extra = "local"
     requires: ClassVar[frozenset[str]] = frozenset({"context"})
 
     def values(self, pairs: AnswerBatch) -> Values:

@@ -26,6 +26,7 @@ class TokenSimilarity(EncoderMetric):
     model: str = "all-minilm-l6-v2"
 
     name: ClassVar[str] = "token-similarity"
+    requires_extra = "local"
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return the similarity per pair."""

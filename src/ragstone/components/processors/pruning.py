@@ -56,7 +56,7 @@ class Pruning(Processor):
     keep: float = 0.5
     embedder: Written = "minilm"
     language: str = "en"
-    extra = "chunk"
+    requires_extra = "chunk"
     needs_model = True
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.llm import LlmComponent
 from ragstone.components.query_formers.mtrag_tags import last_turn, tagged
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.prompts import show_history
 from ragstone.core.spec import Written
@@ -96,9 +97,11 @@ class LlmRewrite(LlmComponent, QueryFormer):
             return Outcome(given, reply.reason, retry=True)
         rewrite = read_rewrite(reply.text, given)
         if not rewrite:
-            return Outcome(given, f"no rewrite in {reply.text[:80]!r}")
+            return Outcome(given, f"no rewrite in {reply.text[: limits.MAX_REASON_CHARACTERS]!r}")
         if rewrite != given and self._repeats_prompt(rewrite):
-            return Outcome(given, f"the reply repeats the prompt: {rewrite[:80]!r}")
+            return Outcome(
+                given, f"the reply repeats the prompt: {rewrite[: limits.MAX_REASON_CHARACTERS]!r}"
+            )
         return Outcome(rewrite)
 
     def _repeats_prompt(self, rewrite: str) -> bool:

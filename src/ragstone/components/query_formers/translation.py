@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 from ragstone.calls.types import Failure, Reply
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.components.llm import LlmComponent
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
@@ -25,10 +26,6 @@ SYSTEM: Final = (
 )
 USER: Final = "{query}"
 _QUOTES: Final = "\"'“”„«»「」*` "
-_MAX_RATIO: Final = 4
-"""Maximum length of a translation, as a multiple of the query's length."""
-_SPARE: Final = 60
-"""Characters on top of that: a short query in one script may be a long one in another."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +97,8 @@ def _formed(given: str, reply: Reply | Failure) -> Outcome[str]:
         return Outcome(given, str(error))
     if not translation:
         return Outcome(given, "the model wrote nothing")
-    if len(translation) > _MAX_RATIO * len(given) + _SPARE:
-        return Outcome(given, f"no translation in {translation[:80]!r}")
+    if len(translation) > limits.MAX_TRANSLATION_RATIO * len(given) + limits.TRANSLATION_MARGIN:
+        return Outcome(given, f"no translation in {translation[: limits.MAX_REASON_CHARACTERS]!r}")
     return Outcome(translation)
 
 

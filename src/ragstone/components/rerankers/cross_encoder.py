@@ -47,7 +47,7 @@ class CrossEncoder(PairReranker):
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     batch: int = field(default=32, metadata=NOT_IN_CACHE_KEY)
     device: str = field(default="", metadata=NOT_IN_CACHE_KEY)
-    extra = "st"
+    requires_extra = "st"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -61,7 +61,7 @@ class CrossEncoder(PairReranker):
 
     def check(self, services: Services) -> None:
         """Raise if the model, or the package that runs it, is missing."""
-        require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
+        require("the reranker 'cross-encoder'", self.requires_extra, "sentence_transformers")
         find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
@@ -94,7 +94,7 @@ class CrossEncoder(PairReranker):
 
     @cached_property
     def _loaded(self) -> Any:
-        require("the reranker 'cross-encoder'", self.extra, "sentence_transformers")
+        require("the reranker 'cross-encoder'", self.requires_extra, "sentence_transformers")
         import sentence_transformers
 
         folder = find_model(self._name, self.hub_revision, SENTENCE_TRANSFORMERS)

@@ -45,7 +45,7 @@ class CrossEncoderOnnx(PairReranker):
     depth: int = 100
     max_tokens: int = 512
     threads: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
-    extra = "local"
+    requires_extra = "local"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -63,7 +63,7 @@ class CrossEncoderOnnx(PairReranker):
 
     def check(self, services: Services) -> None:
         """Raise if a file of the model, or a package that runs it, is missing."""
-        require("the reranker 'cross-encoder-onnx'", self.extra, *_PACKAGES)
+        require("the reranker 'cross-encoder-onnx'", self.requires_extra, *_PACKAGES)
         _ = self._files
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:

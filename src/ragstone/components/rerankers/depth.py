@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ragstone.core import limits
 from ragstone.errors import ConfigError, RagstoneError
 from ragstone.types import Ranking
 
@@ -79,5 +80,6 @@ def check_scores(scores: Sequence[float], passage_ids: Sequence[str], query: str
         if not np.isfinite(score):
             raise RagstoneError(
                 f"{who} gave passage {passage_id!r} the score {score} for the query "
-                f"{query[:60]!r}; the model is damaged or was saved in too few bits"
+                f"{query[: limits.MAX_VALUE_CHARACTERS]!r}; the model is damaged or was saved in "
+                "too few bits"
             )

@@ -16,6 +16,7 @@ from ragstone.calls.types import Failure, Reply, TokenLogprob
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
 from ragstone.components.rerankers.depth import heads, reordered
 from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.spec import Written
 from ragstone.core.step_notes import add_note
@@ -34,7 +35,6 @@ USER: Final = (
 )
 _WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 _AROUND: Final = " \t\r\n\"'*_`.,:!Ġ▁"
-_SHOWN: Final = 40
 
 
 @dataclass(frozen=True)
@@ -163,5 +163,5 @@ def _of_text(text: str) -> float:
     if first:
         return float(first[1].casefold() == "yes")
     if len(set(words)) != 1:
-        raise Unreadable(f"neither yes nor no in {text.strip()[:_SHOWN]!r}")
+        raise Unreadable(f"neither yes nor no in {text.strip()[: limits.MAX_VALUE_CHARACTERS]!r}")
     return float(words[0] == "yes")

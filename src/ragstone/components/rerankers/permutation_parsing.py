@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ragstone.components.judges.reply_parsing import Unreadable, spoken
+from ragstone.core import limits
 
 ORDER_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -28,7 +29,6 @@ _DIGITS: Final = re.compile(r"\d{1,6}")
 _MARKDOWN: Final = {ord(sign): None for sign in "*_`"}
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _LINES: Final = re.compile(r"\n\s*")
-_SHOWN: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,9 @@ def read_order(reply: str, count: int) -> Order:
             best = found
     named = _known(best, count)
     if not named:
-        raise Unreadable(f"no order of the passages in {reply.strip()[:_SHOWN]!r}")
+        raise Unreadable(
+            f"no order of the passages in {reply.strip()[: limits.MAX_VALUE_CHARACTERS]!r}"
+        )
     unknown = sum(not 1 <= number <= count for number in best)
     rest = [place for place in range(count) if place not in named]
     return Order([*named, *rest], len(rest), len(best) - unknown - len(named), unknown)

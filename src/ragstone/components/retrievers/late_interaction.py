@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from ragstone.components.embedders.nested import nested_embedder
+from ragstone.core import limits
 from ragstone.core.component import Outcome
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
 
     Matrix: TypeAlias = npt.NDArray[np.float32]
 
-_SCORES: Final = 64_000_000
-"""Maximum scores of queries and passages in memory: 256 MB."""
-_PRODUCT: Final = 16_000_000
-"""Maximum products of tokens in memory: 64 MB."""
 _ROUNDING: Final = 2.0**-24
 """Maximum relative error of one operation in 32 bits."""
 
@@ -93,7 +90,7 @@ class LateInteraction(Retriever):
         corpus = services.corpus
         shards = list(self._shards(TokenIndex(self._embedder, self.precision, services)))
         search = _Search(shards, corpus)
-        at_once = max(1, _SCORES // len(corpus))
+        at_once = max(1, limits.MAXSIM_SCORES // len(corpus))
         with progress("Searching token vectors", len(queries) * len(shards)) as bar:
             for start in range(0, len(queries), at_once):
                 part = queries[start : start + at_once]
@@ -124,7 +121,7 @@ def _require_space(shard: TokenShard, corpus: Corpus, start: int) -> None:
     need = shard.rows.nbytes * rest // max(known, 1)
     kept = corpus.store is not None
     require_memory_and_disk(
-        _SCORES * 4 + (0 if kept else need),
+        limits.MAXSIM_SCORES * 4 + (0 if kept else need),
         need if kept else 0,
         f"storing the token vectors of {len(corpus):,} passages",
         folder=None if corpus.store is None else corpus.store.root,
@@ -151,7 +148,9 @@ class _Search:
         for number, shard in enumerate(self.shards):
             vectors = decode(shard.rows, np.float32)
             held = scores[:, number * SHARD : (number + 1) * SHARD]
-            for group in _groups(queries, max(1, _PRODUCT // max(len(vectors), 1))):
+            for group in _groups(
+                queries, max(1, limits.MAXSIM_TOKEN_PRODUCTS // max(len(vectors), 1))
+            ):
                 held[group] = _scores([queries[n] for n in group], vectors, shard.starts)
             bar.advance(len(queries))
         return scores

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.components.embedders.nested import nested_embedder
+from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.progress import progress
@@ -24,8 +25,6 @@ from ragstone.types import Ranking, Search
 if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
 
-_MOST: Final = 16_384
-"""Milvus's maximum length of a ranking."""
 _SPARE: Final = 64
 """Hits requested beyond `top_k`, so that the order of the corpus decides ties at the end."""
 _QUERIES: Final = 64
@@ -82,15 +81,17 @@ class Milvus(Retriever):
     depth: int = 100
     token_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     timeout: float = field(default=60.0, metadata=NOT_IN_CACHE_KEY)
-    extra = "milvus"
+    requires_extra = "milvus"
     needs_model = True
 
     def __post_init__(self) -> None:
         """Check the ranges and the address, and create the embedders."""
         check_top_k(self.top_k)
         for name, value in (("top_k", self.top_k), ("depth", self.depth)):
-            if not 1 <= value <= _MOST:
-                raise ConfigError(f"{name} must be 1 to {_MOST:,} with Milvus, found {value}")
+            if not 1 <= value <= limits.MILVUS_RANKING:
+                raise ConfigError(
+                    f"{name} must be 1 to {limits.MILVUS_RANKING:,} with Milvus, found {value}"
+                )
         if not 0 <= self.dense_weight <= 1:
             raise ConfigError(f"dense_weight must be between 0 and 1, found {self.dense_weight}")
         if self.rrf_k < 1:
@@ -203,7 +204,7 @@ class Milvus(Retriever):
     def _rankings(
         self, queries: Sequence[Mapping[str, Any]], collection: Collection, corpus: Corpus
     ) -> Iterator[Ranking]:
-        limit = min(self.top_k + _SPARE, _MOST)
+        limit = min(self.top_k + _SPARE, limits.MILVUS_RANKING)
         requests = [self._request(name, queries) for name in self._embedders]
         joined = ranker(self.fusion, self.rrf_k, self.dense_weight)
         for hits in collection.search(requests, joined, limit):

@@ -15,20 +15,14 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
 from ragstone.data.readers.qrels import Known, read_qrels
-from ragstone.data.readers.record_rows import passage_row, query_row, turn_rows
-from ragstone.data.readers.rows import (
-    FieldError,
-    Ids,
-    find_file,
-    row_error,
-    table_rows,
-)
+from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
+from ragstone.data.readers.rows import FieldError, Ids, find_file, row_error, table_rows
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
 
@@ -51,8 +45,6 @@ class FolderReader(Reader):
     Queries are required (`queries.jsonl`, `conversations.jsonl` or both); a corpus and qrels are
     optional. Each file may be gzipped (`.gz`).
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
     split: str = "test"
@@ -122,26 +114,25 @@ def _read_corpus(path: Path) -> tuple[Table, set[str]]:
     builder, seen = passages(), set[str]()
     for number, row in table_rows(path):
         try:
-            made = passage_row(row)
-            _add_once(made[0], seen, path)
-            builder.add(made)
+            (made,) = passage_rows(row)
+            if made[0] in seen:
+                raise _repeated(made[0], path)
         except FieldError as error:
             raise row_error(path, number, error) from error
+        seen.add(made[0])
+        builder.add(made)
     if not seen:
         raise DatasetError(f"{path} contains no passage; fill it, or remove it if none is needed")
     return builder.finish(), seen
 
 
-def _add_once(passage_id: str, seen: set[str], path: Path) -> None:
-    if passage_id in seen:
-        # Line numbers of a million ids would take memory for this message alone.
-        first = next(
-            number for number, row in table_rows(path) if passage_row(row)[0] == passage_id
-        )
-        raise FieldError(
-            f"the _id {passage_id!r} occurs in line {first} already; give each passage its own id"
-        )
-    seen.add(passage_id)
+def _repeated(passage_id: str, path: Path) -> FieldError:
+    # Line numbers of a million ids would take memory for this message alone.
+    places = (n for n, row in table_rows(path) if passage_rows(row)[0][0] == passage_id)
+    return FieldError(
+        f"the _id {passage_id!r} occurs in line {next(places)} already; "
+        "give each passage its own id"
+    )
 
 
 def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
@@ -152,17 +143,12 @@ def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
             f"{folder} contains neither queries.jsonl nor conversations.jsonl (or .gz); "
             f"a data set needs queries"
         )
-    builder, seen = queries(), Ids()
-    for path in filter(None, (queries_file, conversations_file)):
-        for number, row in table_rows(path):
-            try:
-                for made in turn_rows(row) if path is conversations_file else [query_row(row)]:
-                    seen.add(made[0], f"{path.name}, line {number}")
-                    builder.add(made)
-            except FieldError as error:
-                raise row_error(path, number, error) from error
-    if not seen:
+    builder, ids = queries(), Ids()
+    for path, rows_of in ((queries_file, query_rows), (conversations_file, turn_rows)):
+        if path:
+            add_rows(builder, ids, path, table_rows(path), rows_of)
+    if not ids:
         raise DatasetError(
             f"{folder} contains no query: {queries_file or conversations_file} is empty"
         )
-    return builder.finish(), seen.all()
+    return builder.finish(), ids.keys()

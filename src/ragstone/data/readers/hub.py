@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ragstone.core import limits
 from ragstone.core.offline import network_forbidden
@@ -42,7 +42,7 @@ class HubReader(Layout):
     or the token of the hub's own login command, gives access to private repositories.
     """
 
-    version: ClassVar[int] = 1
+    requires_extra = "hub"
 
     repo: str
     """Name of the data set: organisation/name."""
@@ -58,7 +58,7 @@ class HubReader(Layout):
                 return self._read_plain(files, names)
             return read_layout(files, self)
 
-    def _read_plain(self, files: HubFiles | CachedFiles, names: list[str]) -> Dataset:
+    def _read_plain(self, files: CachedFiles, names: list[str]) -> Dataset:
         """Read the JSON lines of a repository; they are always fetched as a whole."""
         if self.limit:
             raise DatasetError(
@@ -77,50 +77,41 @@ class HubReader(Layout):
 
 @dataclass(frozen=True)
 class CachedFiles(FolderFiles):
-    """The cached files of a revision."""
+    """The cached files of a revision, in a folder named by the commit."""
 
     repo: str
-
-    @property
-    def title(self) -> str:
-        """Repository and commit, which is the name of the cache's folder."""
-        return _title(self.repo, self.folder.name)
-
-
-@dataclass(frozen=True)
-class HubFiles:
-    """The files of a repository at one commit."""
-
-    repo: str
-    commit: str
-    is_streamed: bool
 
     @property
     def title(self) -> str:
         """Repository and commit."""
-        return _title(self.repo, self.commit)
+        return f"{self.repo}@{self.folder.name[:8]}"
+
+
+@dataclass(frozen=True)
+class HubFiles(CachedFiles):
+    """The files of a repository at one commit, cached in the folder when they are read."""
+
+    is_streamed: bool
 
     def names(self) -> list[str]:
-        """Return the paths of all files."""
-        found = (
-            _package().HfApi().list_repo_files(self.repo, repo_type="dataset", revision=self.commit)
-        )
-        return sorted(found)
+        """Return the paths of all files in the repository."""
+        return sorted(_package().HfApi().list_repo_files(self.repo, **self._at))
 
     def open(self, name: str) -> BinaryIO:
         """Open a file: streamed in blocks, or cached as a whole."""
         if not self.is_streamed:
-            return self.path(name).open("rb")
-        opened: BinaryIO = self._system.open(
-            f"datasets/{self.repo}@{self.commit}/{name}", "rb", block_size=_BLOCK
-        )
+            return super().open(name)
+        path = f"datasets/{self.repo}@{self.folder.name}/{name}"
+        opened: BinaryIO = self._system.open(path, "rb", block_size=_BLOCK)
         return opened
 
     def path(self, name: str) -> Path:
         """Return the path of a file in the cache; fetch it if it is not there."""
-        return Path(
-            _package().hf_hub_download(self.repo, name, repo_type="dataset", revision=self.commit)
-        )
+        return Path(_package().hf_hub_download(self.repo, name, **self._at))
+
+    @property
+    def _at(self) -> dict[str, str]:
+        return {"repo_type": "dataset", "revision": self.folder.name}
 
     @cached_property
     def _system(self) -> Any:
@@ -128,22 +119,18 @@ class HubFiles:
 
 
 def _remote(reader: HubReader) -> HubFiles:
-    info = _package().HfApi().dataset_info(reader.repo, revision=reader.revision)
-    if info.sha != reader.revision:
+    commit = _package().HfApi().dataset_info(reader.repo, revision=reader.revision).sha
+    if commit != reader.revision:
         _LOG.warning(
             "%s: revision %s is %s today; write revision: %s to read the same files every time",
-            *(reader.repo, reader.revision, info.sha, info.sha),
+            *(reader.repo, reader.revision, commit, commit),
         )
-    return HubFiles(reader.repo, info.sha, bool(reader.limit))
+    return HubFiles(_snapshots(reader.repo) / commit, reader.repo, bool(reader.limit))
 
 
 def _cached(reader: HubReader) -> CachedFiles:
     """Return the cached files; a branch or tag means the only commit in the cache."""
-    from huggingface_hub.constants import HF_HUB_CACHE
-    from huggingface_hub.file_download import repo_folder_name
-
-    name = repo_folder_name(repo_id=reader.repo, repo_type="dataset")
-    folder = Path(HF_HUB_CACHE) / name / "snapshots"
+    folder = _snapshots(reader.repo)
     commits = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if reader.revision in commits:
         return CachedFiles(folder / reader.revision, reader.repo)
@@ -160,8 +147,12 @@ def _cached(reader: HubReader) -> CachedFiles:
     return CachedFiles(folder / commits[0], reader.repo)
 
 
-def _title(repo: str, commit: str) -> str:
-    return f"{repo}@{commit[:8]}"
+def _snapshots(repo: str) -> Path:
+    """Return the folder of the hub's cache with one folder per commit."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+    from huggingface_hub.file_download import repo_folder_name
+
+    return Path(HF_HUB_CACHE) / repo_folder_name(repo_id=repo, repo_type="dataset") / "snapshots"
 
 
 def _package() -> Any:

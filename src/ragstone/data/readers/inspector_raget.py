@@ -17,12 +17,13 @@ import orjson
 from ragstone.core.schemas import queries_to_table
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.readers.mtrag_turns import Turn, task_turn, without_title
-from ragstone.data.readers.rows import FieldError, as_object, json_document, show, take_text, within
+from ragstone.data.readers.mtrag_answers import context_of
+from ragstone.data.readers.mtrag_turns import Turn, passage_of, task_turn
+from ragstone.data.readers.rows import FieldError, Row, json_document, show, within
 from ragstone.data.table_builder import qrels
 from ragstone.data.writers.folder import write_lines
 from ragstone.errors import DatasetError
-from ragstone.types import Context, ContextPassage, Passage, Prediction, Query, Score, Status
+from ragstone.types import Context, Prediction, Score, Status
 
 _PARTS: Final = ("models", "metrics", "tasks", "evaluations")
 
@@ -68,23 +69,20 @@ class Inspection:
     def dataset(self) -> Dataset:
         """The tasks as queries, the documents as corpus, the tasks' contexts as gold passages."""
         turns = [_turn(task) for task in self.document["tasks"]]
-        made = [
-            Query(t.query_id, t.text, t.gold_answers, t.history, t.rewrite, t.labels) for t in turns
-        ]
-        passages = [_document(row) for row in self.document.get("documents") or ()]
+        passages = [passage_of(row) for row in self.document.get("documents") or ()]
         known, judged = {passage.passage_id for passage in passages}, qrels()
         for turn, task in zip(turns, self.document["tasks"], strict=True):
             absent = [passage_id for passage_id in turn.gold if passage_id not in known]
             if absent:
                 raise DatasetError(
-                    f"{self.name}: task {turn.query_id!r} names the passage {absent[0]!r}, "
+                    f"{self.name}: task {turn.query.query_id!r} names the passage {absent[0]!r}, "
                     f"which is not among the documents; add it there"
                 )
             grades = task.get("grades") or dict.fromkeys(turn.gold, 1)
             for passage_id, grade in grades.items():
                 if passage_id in known:
-                    judged.add((turn.query_id, passage_id, grade))
-        table = queries_to_table(made)
+                    judged.add((turn.query.query_id, passage_id, grade))
+        table = queries_to_table([turn.query for turn in turns])
         return Dataset(self.name, table, Corpus.from_passages(passages), judged.finish())
 
     @cached_property
@@ -103,12 +101,8 @@ class Inspection:
         found: dict[str, dict[str, Context]] = {system: {} for system in self.systems}
         for row in self.document["evaluations"]:
             if "contexts" in row:
-                shown = [
-                    ContextPassage(c["document_id"], c["text"], c.get("origin", "retrieved"))
-                    for c in row["contexts"]
-                ]
                 setting = str(row.get("setting") or "recorded")
-                context = Context(row["task_id"], setting, tuple(shown))
+                context = context_of(row["task_id"], row["contexts"], setting)
                 found[row["model_id"]][row["task_id"]] = context
         return found
 
@@ -164,17 +158,17 @@ def write_inspection(inspection: Inspection, path: Path) -> Path:
 
 
 def _check(document: Mapping[str, Any]) -> None:
-    systems = {model.get("model_id") for model in map(as_object, document["models"])}
-    for metric in map(as_object, document["metrics"]):
+    systems = {model.get("model_id") for model in map(Row.of, document["models"])}
+    for metric in map(Row.of, document["metrics"]):
         if not {"name", "author"} <= metric.keys():
             raise FieldError(f"a metric needs 'name' and 'author', found {show(metric)}")
-    tasks = {task.get("task_id") for task in map(as_object, document["tasks"])}
+    tasks = {task.get("task_id") for task in map(Row.of, document["tasks"])}
     seen = set()
-    for number, row in enumerate(map(as_object, document["evaluations"]), start=1):
+    for number, row in enumerate(map(Row.of, document["evaluations"]), start=1):
         with within(f"evaluation {number}"):
-            place = (take_text(dict(row), "task_id"), take_text(dict(row), "model_id"))
-            take_text(dict(row), "model_response")
-            as_object(row.get("annotations"))
+            place = (Row(row).take_text("task_id"), Row(row).take_text("model_id"))
+            Row(row).take_text("model_response")
+            Row.of(row.get("annotations"))
             if place[0] not in tasks:
                 raise FieldError(f"there is no task {place[0]!r}")
             if place[1] not in systems:
@@ -193,13 +187,6 @@ def _turn(task: dict[str, Any]) -> Turn:
         raise DatasetError(f"task {show(task.get('task_id'))}: {error}") from error
 
 
-def _document(row: dict[str, Any]) -> Passage:
-    fields = dict(row)
-    title = take_text(fields, "title", optional=True)
-    text = without_title(take_text(fields, "text", optional=True), title)
-    return Passage(take_text(fields, "document_id"), text, title)
-
-
 def _number(value: Any) -> float | None:
     try:
         return float(value)
@@ -211,9 +198,7 @@ def _score(row: Mapping[str, Any], metric: str, values: list[float]) -> Score:
     query_id = row["task_id"]
     if values:
         return Score(query_id, metric, sum(values) / len(values))
-    status, reason = (row.get("unscored") or {}).get(metric) or (
-        "failed",
-        "the file contains no value",
-    )
+    unknown = ("failed", "the file contains no value")
+    status, reason = (row.get("unscored") or {}).get(metric) or unknown
     kind: Status = "not_applicable" if status == "not_applicable" else "failed"
     return Score(query_id, metric, None, kind, str(reason))

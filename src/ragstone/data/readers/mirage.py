@@ -9,34 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.parquet_columns import ParquetFile, batches
 from ragstone.data.readers.qrels import report_dangling
 from ragstone.data.readers.rows import (
     FieldError,
     Ids,
-    as_object,
+    Row,
     find_file,
     json_document,
     json_rows,
     listed,
-    read_bytes,
     reading,
     show,
-    take_id,
-    take_labels,
-    take_question,
-    take_text,
-    take_texts,
 )
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
 
 _POOL_FIELDS: Final = ("mapped_id", "doc_name", "doc_chunk", "support")
-_PARQUET_MARK: Final = b"PAR1"
 _HUB_ENDS: Final = (".parquet", ".jsonl", ".jsonl.gz")
 
 
@@ -49,8 +43,6 @@ class MirageReader(Reader):
     with support 1 have 1; rows with support 0 have 0, that is judged and not relevant. Without
     `doc_pool` the data set has queries alone.
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
     dangling_qrels: Literal["error", "drop"] = "error"
@@ -83,29 +75,27 @@ class _Tables:
     oracles: dict[str, str] = field(default_factory=dict)
     """Query id -> text of the oracle passage."""
 
-    def add_query(self, row: dict[str, Any], place: str) -> str:
-        query_id, text = take_id(row, "query_id"), take_question(row, "query")
+    def add_query(self, row: Row, place: str) -> str:
+        query_id, text = row.take_id("query_id"), row.take_question("query")
         self.query_ids.add(query_id, place)
-        answers = take_texts(row, "answer") or []
-        self.queries.add((query_id, text, answers, "", "", take_labels(row)))
+        answers = row.take_texts("answer") or []
+        self.queries.add((query_id, text, answers, "", "", row.take_labels()))
         return query_id
 
-    def add_pool_row(self, row: dict[str, Any]) -> None:
-        mapped_id, text = take_id(row, "mapped_id"), take_text(row, "doc_chunk")
-        title, support = take_text(row, "doc_name", optional=True), row.pop("support", None)
+    def add_pool_row(self, row: Row) -> None:
+        mapped_id, text = row.take_id("mapped_id"), row.take_text("doc_chunk")
+        title, support = row.take_text("doc_name", optional=True), row.pop("support", None)
         if support not in (0, 1):
             raise FieldError(f"the field 'support' must be 0 or 1, found {show(support)}")
         pool = self.judged.setdefault(mapped_id, [])
         passage_id = f"{mapped_id}#{len(pool) + 1}"
         pool.append((passage_id, text, int(support)))
-        labels = take_labels({"mapped_id": mapped_id, **row})
+        row["mapped_id"] = mapped_id
+        labels = row.take_labels()
         self.passages.add((passage_id, text, title, title, labels))
 
-    def add_oracle(self, query_id: str, row: dict[str, Any]) -> None:
-        self.oracles[query_id] = take_text(row, "doc_chunk")
-
     def finish(self, name: str, path: Path, dangling: Literal["error", "drop"]) -> Dataset:
-        known, judgements, stray = self.query_ids.all(), qrels(), []
+        known, judgements, stray = self.query_ids.keys(), qrels(), []
         for query_id, pool in self.judged.items():
             if query_id not in known:
                 stray.append(f"pool of query {query_id!r} (no such query)")
@@ -140,18 +130,13 @@ def _read_folder(folder: Path, tables: _Tables) -> None:
         )
     for place, row in _items(dataset):
         with reading(dataset, place):
-            tables.add_query(as_object(row), f"{dataset.name}, {place}")
-    pool, oracle = find_file(folder, "doc_pool.json"), find_file(folder, "oracle.json")
-    if pool is None:
-        return
-    for place, row in _items(pool):
-        with reading(pool, place):
-            tables.add_pool_row(as_object(row))
-    if oracle is None:
-        return
-    for query_id, row in _oracles(oracle):
-        with reading(oracle, f"query {query_id!r}"):
-            tables.add_oracle(query_id, as_object(row))
+            tables.add_query(Row.of(row), f"{dataset.name}, {place}")
+    if pool := find_file(folder, "doc_pool.json"):
+        for place, row in _items(pool):
+            with reading(pool, place):
+                tables.add_pool_row(Row.of(row))
+        if oracle := find_file(folder, "oracle.json"):
+            tables.oracles = _oracles(oracle)
 
 
 def _items(path: Path) -> Iterator[tuple[str, Any]]:
@@ -162,15 +147,19 @@ def _items(path: Path) -> Iterator[tuple[str, Any]]:
     return ((f"row {number}", row) for number, row in enumerate(content, start=1))
 
 
-def _oracles(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield query id and row of `oracle.json`, an object of rows."""
+def _oracles(path: Path) -> dict[str, str]:
+    """Return query id -> text of `oracle.json`, an object of rows."""
     content = json_document(path)
     if type(content) is not dict:
         raise DatasetError(
             f"{path}: expected a JSON object from query id to a row of the pool, "
             f"found {show(content)}"
         )
-    return iter(content.items())
+    found = {}
+    for query_id, row in content.items():
+        with reading(path, f"query {query_id!r}"):
+            found[query_id] = Row.of(row).take_text("doc_chunk")
+    return found
 
 
 def _hub_files(path: Path) -> list[Path]:
@@ -184,42 +173,34 @@ def _hub_files(path: Path) -> list[Path]:
 
 def _read_hub(files: list[Path], tables: _Tables) -> None:
     for path in files:
-        rows = _parquet_rows(path) if path.suffix == ".parquet" else json_rows(path)
-        for number, row in rows:
-            with reading(path, number if path.suffix != ".parquet" else f"row {number}"):
+        is_parquet = path.suffix == ".parquet"
+        for number, row in _parquet_rows(path) if is_parquet else json_rows(path):
+            with reading(path, f"row {number}" if is_parquet else number):
                 pool, oracle = row.pop("doc_pool", None), row.pop("oracle", None)
                 query_id = tables.add_query(row, f"{path.name}, row {number}")
                 for member in _pool_rows(pool):
-                    tables.add_pool_row(
-                        {**member, "mapped_id": member.get("mapped_id") or query_id}
-                    )
+                    member["mapped_id"] = member.get("mapped_id") or query_id
+                    tables.add_pool_row(member)
                 if oracle is not None:
-                    tables.add_oracle(query_id, as_object(oracle))
+                    tables.oracles[query_id] = Row.of(oracle).take_text("doc_chunk")
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    from arro3.io import read_parquet
-
-    content = read_bytes(path)
-    if not (content.startswith(_PARQUET_MARK) and content.endswith(_PARQUET_MARK)):
-        # Checked before reading: the reader aborts on a truncated file.
-        raise DatasetError(f"{path} is not a complete Parquet file; get the file again")
-    batches = read_parquet(str(path))
-    rows = (row for batch in batches for row in batch.to_struct_array().to_pylist())
-    yield from enumerate(rows, start=1)
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    for first, batch in batches(ParquetFile(str(path), lambda: path.open("rb"))):
+        yield from enumerate(map(Row, batch.to_struct_array().to_pylist()), start=first)
 
 
-def _pool_rows(pool: Any) -> list[dict[str, Any]]:
+def _pool_rows(pool: Any) -> list[Row]:
     """Return the rows of a hub pool: a struct of lists of equal length, or a list of structs."""
     if pool is None:
         return []
     if type(pool) is list:
-        return [as_object(row) for row in pool]
-    columns = as_object(pool)
+        return [Row.of(row) for row in pool]
+    columns = Row.of(pool)
     lists = [value for value in columns.values() if type(value) is list]
     if len(lists) < len(columns) or len({len(one) for one in lists}) > 1:
         raise FieldError(
             f"the field 'doc_pool' must contain lists of equal length: {', '.join(_POOL_FIELDS)}; "
             f"found {show(pool)}"
         )
-    return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
+    return [Row(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]

@@ -16,13 +16,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.core.parsing import check_collections, parse_json
-from ragstone.core.schemas import queries_to_table, rows
+from ragstone.core.schemas import QRELS, joined, queries_to_table, rows
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
@@ -38,18 +38,14 @@ from ragstone.data.readers.qrels import Known, read_qrels, report_dangling
 from ragstone.data.readers.rows import (
     FieldError,
     Ids,
+    Row,
     json_rows,
-    lines,
     listed,
+    parsed,
     read_bytes,
     reading,
-    show,
-    take_id,
-    take_labels,
-    take_question,
-    take_text,
 )
-from ragstone.data.table_builder import passages, qrels
+from ragstone.data.table_builder import judgements, passages
 from ragstone.errors import DatasetError
 from ragstone.types import Label, Query
 
@@ -89,8 +85,6 @@ class MtragReader(Reader):
             out.
     """
 
-    version: ClassVar[int] = 1
-
     path: str | Path
     domains: str = ""
     source: Literal["auto", "conversations", "tasks"] = "auto"
@@ -100,22 +94,17 @@ class MtragReader(Reader):
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with conversation and turn, or line."""
         path = Path(self.path)
-        if path.is_file():
-            turns, folder = list(self._turns([path])), None
-        elif path.is_dir():
-            turns, folder = list(self._turns(self._sources(path))), path
-        else:
+        if not path.exists():
             raise DatasetError(f"{path}: no such file or folder")
+        folder = path if path.is_dir() else None
+        turns = list(self._turns(self._sources(folder) if folder else [path]))
         wanted = self._wanted(turns)
-        turns = [turn for turn in turns if wanted is None or turn.labels.get("domain") in wanted]
+        turns = [turn for turn in turns if wanted is None or turn.domain in wanted]
         rewrites = _rewrites(folder) if folder else {}
         corpus = _corpus(folder, wanted) or _inline(turns)
         judged = self._judged(folder, wanted, turns, corpus)
         gold = Counter(row["query_id"] for row in rows(judged) if row["relevance"] > 0)
-        made = [
-            _query(turn, rewrites.get(turn.query_id) or turn.rewrite, gold[turn.query_id])
-            for turn in turns
-        ]
+        made = [_labelled(turn.query, rewrites, gold) for turn in turns]
         name = path.name.split(".")[0] + (f"-{self.domains}" if self.domains else "")
         return Dataset(name, queries_to_table(made), corpus, judged)
 
@@ -133,21 +122,18 @@ class MtragReader(Reader):
         return chosen
 
     def _turns(self, paths: Sequence[Path]) -> Iterator[Turn]:
-        ids, found = Ids(), False
+        ids = Ids()
         names = _conversation_ids(paths[0].parent.parent)
         for path in paths:
             for place, row in document_rows(path):
                 with reading(path, place):
                     for turn in self._row_turns(row, place, names):
-                        ids.add(turn.query_id, f"{path.name}, {place}")
-                        found = True
+                        ids.add(turn.query.query_id, f"{path.name}, {place}")
                         yield turn
-        if not found:
+        if not ids:
             raise DatasetError(f"{paths[0]} contains no turn; a data set needs queries")
 
-    def _row_turns(
-        self, row: dict[str, Any], place: str, names: dict[tuple[str, str], str]
-    ) -> Iterable[Turn]:
+    def _row_turns(self, row: Row, place: str, names: dict[tuple[str, str], str]) -> Iterable[Turn]:
         if "messages" not in row:
             return [task_turn(row, self.irregular)]
         given = row.get("conversation_id") or row.get("id")
@@ -157,92 +143,77 @@ class MtragReader(Reader):
             row, str(given or known or f"{_domain(row) or 'conversation'}-{number}"), self.irregular
         )
 
-    def _wanted(self, turns: Sequence[Turn]) -> frozenset[Label] | None:
+    def _wanted(self, turns: Sequence[Turn]) -> frozenset[str] | None:
         if not self.domains:
             return None
         wanted = frozenset(part.strip() for part in self.domains.split("+"))
-        known = {str(turn.labels.get("domain", "")) for turn in turns}
+        known = {turn.domain for turn in turns}
         absent = sorted(wanted - known)
         if absent:
             raise DatasetError(
                 f"{self.path} has no domain {absent[0]!r}; it has {listed(sorted(known))}"
             )
-        return frozenset[Label](wanted)
+        return wanted
 
     def _judged(
         self,
         folder: Path | None,
-        wanted: frozenset[Label] | None,
+        wanted: frozenset[str] | None,
         turns: list[Turn],
         corpus: Corpus,
     ) -> Table:
         """Return the QRELS table of the files or, without files, of the turns' gold passages."""
         # Without a corpus, qrels can still be used to score runs.
         passage_ids = set(corpus.passage_ids) if len(corpus) else None
-        known = Known({turn.query_id for turn in turns}, passage_ids)
+        known = Known({turn.query.query_id for turn in turns}, passage_ids)
         files = _of_domains(_files(folder, "qrels", ends=(".tsv", ".tsv.gz")), wanted)
         if files:
-            builder = qrels()
-            for path in files:
-                table = read_qrels(path, known, dangling=self.dangling_qrels)
-                for row in rows(table):
-                    builder.add(tuple(row.values()))
-            return builder.finish()
-        builder, stray = qrels(), []
-        for turn in turns:
-            for passage_id in dict.fromkeys(turn.gold):
-                if passage_ids is None or passage_id in passage_ids:
-                    builder.add((turn.query_id, passage_id, 1))
-                else:
-                    stray.append(f"{passage_id!r} (task {turn.query_id})")
+            tables = (read_qrels(path, known, dangling=self.dangling_qrels) for path in files)
+            return joined(tables, QRELS)
+        gold = dict.fromkeys((turn.query.query_id, p) for turn in turns for p in turn.gold)
+        stray = [pair for pair in gold if any(known.unknown(*pair))]
         if stray:
             problem = f"{self.path}: {len(stray):,} relevant passages are not in the corpus"
-            report_dangling(f"{problem}: {listed(stray)}", self.dangling_qrels)
-        return builder.finish()
+            named = listed([f"{passage_id!r} (task {query_id})" for query_id, passage_id in stray])
+            report_dangling(f"{problem}: {named}", self.dangling_qrels)
+        return judgements({pair: 1 for pair in gold if not any(known.unknown(*pair))})
 
 
-def document_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def document_rows(path: Path) -> Iterator[tuple[str, Row]]:
     """Yield place and object of JSON lines, or of a JSON list; NaN is read as null."""
     if path.name.endswith((".jsonl", ".jsonl.gz")):
-        for number, line in lines(path):
-            content = _loads(line, f"{path}, line {number}")
-            yield f"line {number}", _object(content, f"{path}, line {number}")
-        return
-    content = _loads(read_bytes(path), str(path))
-    if type(content) is not list:
-        raise DatasetError(f"{path}: expected a JSON list of conversations or tasks")
-    for number, row in enumerate(content, start=1):
-        yield f"row {number}", _object(row, f"{path}, row {number}")
+        found = ((f"line {number}", row) for number, row in parsed(path, _loads))
+    else:
+        with reading(path, "the list"):
+            content = _loads(read_bytes(path))
+        if type(content) is not list:
+            raise DatasetError(f"{path}: expected a JSON list of conversations or tasks")
+        found = ((f"row {number}", row) for number, row in enumerate(content, start=1))
+    for place, row in found:
+        with reading(path, place):
+            checked = Row.of(row)
+        yield place, checked
 
 
-def _loads(content: bytes, place: str) -> Any:
+def _loads(content: bytes) -> Any:
     try:
         if b"NaN" not in content:
             return parse_json(content)
         value = json.loads(content, parse_constant=lambda _: None)
         check_collections(value)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{place}: not valid JSON: {error}") from error
-    return value
-
-
-def _object(value: Any, place: str) -> dict[str, Any]:
-    if type(value) is not dict:
-        raise DatasetError(f"{place}: expected a JSON object, found {show(value)}")
+        raise FieldError(f"not valid JSON: {error}") from error
     return value
 
 
 def _files(folder: Path | None, *names: str, ends: tuple[str, ...] = _ENDS) -> list[Path]:
     """Return the files of the first of these folders that exists."""
-    for name in names if folder else ():
-        inner = Path(folder or "", name)
-        if inner.is_dir():
-            return sorted(p for p in inner.rglob("*") if p.name.endswith(ends))
-    return []
+    inner = next((f for name in names if folder and (f := folder / name).is_dir()), None)
+    return sorted(p for p in inner.rglob("*") if p.name.endswith(ends)) if inner else []
 
 
-def _of_domains(paths: Iterable[Path], wanted: frozenset[Label] | None) -> list[Path]:
-    return [p for p in paths if wanted is None or any(str(domain) in p.name for domain in wanted)]
+def _of_domains(paths: Iterable[Path], wanted: frozenset[str] | None) -> list[Path]:
+    return [p for p in paths if wanted is None or any(domain in p.name for domain in wanted)]
 
 
 def _domain(row: dict[str, Any]) -> str:
@@ -265,8 +236,8 @@ def _rewrites(folder: Path) -> dict[str, str]:
         if "rewrite" in path.name:
             for number, row in json_rows(path):
                 with reading(path, number):
-                    query_id = take_id(row)
-                    found[query_id] = without_tags(take_question(row, "text"))
+                    query_id = row.take_id()
+                    found[query_id] = without_tags(row.take_question("text"))
     return found
 
 
@@ -279,30 +250,30 @@ def without_tags(text: str) -> str:
     return _TAG.sub("", text)
 
 
-def _query(turn: Turn, rewrite: str, gold: int) -> Query:
-    labels: dict[str, Label] = {**turn.labels, "gold_passages": gold}
+def _labelled(query: Query, rewrites: Mapping[str, str], gold: Mapping[str, int]) -> Query:
+    """Return a query with its rewrite, and the labels that follow from rewrite and judgements."""
+    rewrite = rewrites.get(query.query_id) or query.rewrite
+    labels: dict[str, Label] = {**query.labels, "gold_passages": gold[query.query_id]}
     if rewrite:
-        labels["standalone"] = is_standalone(turn, rewrite)
-    return Query(
-        turn.query_id, turn.text, turn.gold_answers, turn.history, rewrite=rewrite, labels=labels
-    )
+        labels["standalone"] = is_standalone(query, rewrite)
+    return replace(query, rewrite=rewrite, labels=labels)
 
 
-def is_standalone(turn: Turn, rewrite: str) -> bool:
+def is_standalone(query: Query, rewrite: str) -> bool:
     """Return whether a turn can be understood alone, judging by its rewrite.
 
     It cannot if the rewrite has a content word that an earlier user turn has and the turn itself
     does not have. The agent's words do not count: answers are long, and share words with anything.
     """
-    earlier = " ".join(message.text for message in turn.history if message.role == "user")
-    return not (_words(rewrite) - _words(turn.text)) & _words(earlier)
+    earlier = " ".join(message.text for message in query.history if message.role == "user")
+    return not (_words(rewrite) - _words(query.text)) & _words(earlier)
 
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower())) - _FUNCTION_WORDS
 
 
-def _corpus(folder: Path | None, wanted: frozenset[Label] | None) -> Corpus | None:
+def _corpus(folder: Path | None, wanted: frozenset[str] | None) -> Corpus | None:
     files = _of_domains(_files(folder, "corpus", "corpora"), wanted)
     if not files:
         return None
@@ -311,14 +282,14 @@ def _corpus(folder: Path | None, wanted: frozenset[Label] | None) -> Corpus | No
         domain = path.name.split(".")[0]
         for number, row in json_rows(path):
             with reading(path, number):
-                passage_id, title = take_id(row), take_text(row, "title", optional=True)
+                passage_id, title = row.take_id(), row.take_text("title", optional=True)
                 if passage_id in seen:
                     raise FieldError(f"the _id {passage_id!r} occurs twice")
                 seen.add(passage_id)
-                text = without_title(take_text(row, "text"), title)
+                text = without_title(row.take_text("text"), title)
                 row.pop("from", None)
-                document_id = take_text(row, "document", optional=True)
-                labels = take_labels({"domain": domain, **row})
+                document_id = row.take_text("document", optional=True)
+                labels = Row({"domain": domain, **row}).take_labels()
                 builder.add((passage_id, text, title, document_id, labels))
     return Corpus(builder.finish())
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ragstone.data.readers.mtrag import document_rows
-from ragstone.data.readers.rows import FieldError, as_object, reading, show, take_text
+from ragstone.data.readers.rows import FieldError, Row, reading, show
 from ragstone.data.writers.mtrag import Submission
 from ragstone.errors import DatasetError
 from ragstone.types import Context, ContextPassage, Origin, Prediction, Ranking
@@ -24,15 +24,15 @@ def read_submission(path: Path) -> Submission:
     predictions: dict[str, Prediction] = {}
     for place, row in document_rows(path):
         with reading(path, place):
-            query_id = take_text(row, "task_id")
+            query_id = row.take_text("task_id")
             if query_id in predictions or query_id in contexts or query_id in rankings:
                 raise FieldError(f"the task {query_id!r} occurs twice; keep one of the two")
-            shown = [as_object(context) for context in row.get("contexts") or ()]
+            shown = [Row.of(context) for context in row.get("contexts") or ()]
             found = _ranking(shown)
             if found:
                 rankings[query_id] = found
             if shown and all(isinstance(context.get("text"), str) for context in shown):
-                contexts[query_id] = _context(query_id, shown)
+                contexts[query_id] = context_of(query_id, shown)
             if row.get("predictions"):
                 predictions[query_id] = _prediction(query_id, row["predictions"])
     if not (rankings or contexts or predictions):
@@ -40,11 +40,11 @@ def read_submission(path: Path) -> Submission:
     return Submission(rankings, contexts, predictions)
 
 
-def _ranking(shown: list[dict[str, Any]]) -> Ranking | None:
+def _ranking(shown: Sequence[Mapping[str, Any]]) -> Ranking | None:
     scores = [context.get("score") for context in shown]
     if not shown or not all(isinstance(score, int | float) for score in scores):
         return None
-    ids = [take_text(dict(context), "document_id") for context in shown]
+    ids = [Row(context).take_text("document_id") for context in shown]
     pairs = [(float(score or 0), passage_id) for score, passage_id in zip(scores, ids, strict=True)]
     if len({passage_id for _, passage_id in pairs}) < len(pairs):
         raise FieldError("the field 'contexts' names a document_id twice")
@@ -53,11 +53,14 @@ def _ranking(shown: list[dict[str, Any]]) -> Ranking | None:
     return Ranking([passage_id for _, passage_id in ordered], [score for score, _ in ordered])
 
 
-def _context(query_id: str, shown: list[dict[str, Any]]) -> Context:
+def context_of(
+    query_id: str, shown: Sequence[Mapping[str, Any]], setting: str = "recorded"
+) -> Context:
+    """Return the passages shown for a query."""
     passages = [
-        ContextPassage(take_text(dict(c), "document_id"), c["text"], _origin(c)) for c in shown
+        ContextPassage(Row(c).take_text("document_id"), c["text"], _origin(c)) for c in shown
     ]
-    return Context(query_id, "recorded", tuple(passages))
+    return Context(query_id, setting, tuple(passages))
 
 
 def _origin(context: Mapping[str, Any]) -> Origin:
@@ -68,8 +71,8 @@ def _origin(context: Mapping[str, Any]) -> Origin:
 def _prediction(query_id: str, listed: Any) -> Prediction:
     if type(listed) is not list or len(listed) != 1:
         raise FieldError(f"the field 'predictions' must list one answer, found {show(listed)}")
-    given = as_object(listed[0])
+    given = Row.of(listed[0])
     failed = given.get("failed")
     if isinstance(failed, str):
         return Prediction(query_id, None, failed)
-    return Prediction(query_id, take_text(given, "text"))
+    return Prediction(query_id, given.take_text("text"))

@@ -9,21 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from ragstone.core.schemas import labels_from_json
-from ragstone.data.readers.rows import (
-    FieldError,
-    as_object,
-    show,
-    take_labels,
-    take_list,
-    take_text,
-    take_texts,
-    within,
-)
-from ragstone.types import Label, Message, Passage, Role
+from ragstone.data.readers.rows import FieldError, Row, show, within
+from ragstone.types import Label, Message, Passage, Query, Role
 
 Irregular: TypeAlias = Literal["error", "keep"]
 """Whether a conversation that does not alternate user and agent is an error or kept."""
@@ -55,23 +45,19 @@ _OWN: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One turn of a conversation: query, history, gold answers, gold passages and labels."""
+class Turn(NamedTuple):
+    """One turn of a conversation, with what its row contains of passages."""
 
-    query_id: str
-    conversation: str
-    number: int
-    """Number in the conversation, from 1."""
-    text: str
-    history: tuple[Message, ...]
-    gold_answers: tuple[str, ...]
-    labels: Mapping[str, Label]
+    query: Query
     gold: tuple[str, ...]
     """Ids of the passages that the annotators judged relevant."""
     passages: tuple[Passage, ...]
     """Passages whose texts are in the row."""
-    rewrite: str = ""
+
+    @property
+    def domain(self) -> str:
+        """The label `domain`, or ""."""
+        return str(self.query.labels.get("domain", ""))
 
 
 def domain_of(collection: str) -> str:
@@ -99,12 +85,10 @@ def split_task_id(task_id: str) -> tuple[str, int]:
     return match["conversation"], int(match["turn"])
 
 
-def conversation_turns(
-    row: dict[str, Any], conversation: str, irregular: Irregular
-) -> Iterator[Turn]:
+def conversation_turns(row: Row, conversation: str, irregular: Irregular) -> Iterator[Turn]:
     """Yield the turns of one conversation, each with its history."""
     with within(f"conversation {conversation!r}"):
-        rows = [as_object(message) for message in take_list(row, "messages")]
+        rows = [Row.of(message) for message in row.take_list("messages")]
         spoken = list(_spoken(rows, irregular))
         shared = {**_shared_labels(row, conversation), **_rest(row)}
         voted = any(
@@ -119,31 +103,31 @@ def conversation_turns(
         answered = answer is not None and answer.role == "agent"
         with within(f"conversation {conversation!r}, turn {number}"):
             source = rows[place + 1] if answered else {}
-            shown = [as_object(context) for context in source.get("contexts") or ()]
-            found = [_passage(context) for context in shown]
+            shown = [Row.of(context) for context in source.get("contexts") or ()]
+            found = [passage_of(context) for context in shown]
             labels = {**shared, **_dimensions(rows[place]), **_rest(rows[place]), "turn": number}
-        yield Turn(
+            if isinstance(original := source.get("original_text"), str):
+                labels["original_response"] = original
+        query = Query(
             str(rows[place].get("task_id") or f"{conversation}{SEPARATOR}{number}"),
-            conversation,
-            number,
             message.text,
-            tuple(spoken[:place]),
             _answers(answer, source) if answer is not None and answered else (),
-            _with_original(labels, source),
-            # Synthetic conversations have no votes; their relevant passages are those of the agent.
-            tuple(
-                passage.passage_id
-                for passage, context in zip(found, shown, strict=True)
-                if not voted or _is_relevant(context)
-            ),
-            tuple(passage for passage in found if passage.text),
-            take_text(dict(rows[place]), "rewrite", optional=True),
+            tuple(spoken[:place]),
+            Row(rows[place]).take_text("rewrite", optional=True),
+            labels,
         )
+        # Synthetic conversations have no votes; their relevant passages are those of the agent.
+        gold = [
+            passage.passage_id
+            for passage, context in zip(found, shown, strict=True)
+            if not voted or _is_relevant(context)
+        ]
+        yield Turn(query, tuple(gold), tuple(passage for passage in found if passage.text))
 
 
 def _answers(message: Message, row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the acceptable answers of an agent's row, or else its message."""
-    listed = take_texts(dict(row), "answers")
+    listed = Row(row).take_texts("answers")
     return (message.text,) if listed is None else tuple(listed)
 
 
@@ -153,32 +137,30 @@ def task_turn(row: dict[str, Any], irregular: Irregular) -> Turn:
     A task whose id and fields contain no turn is a single query: it has neither of the labels
     `conversation` and `turn`.
     """
-    task_id = take_text(dict(row), "task_id")
+    task_id = Row(row).take_text("task_id")
     placed = SEPARATOR in task_id or not row.keys().isdisjoint(_PLACES)
     conversation, number = split_task_id(task_id) if placed else (task_id, 1)
     place = f"conversation {conversation!r}, turn {number}" if placed else f"task {task_id!r}"
     with within(place):
         if placed:
             _check_place(row, conversation, number)
-        spoken = list(_spoken([as_object(m) for m in take_list(dict(row), "input")], irregular))
+        spoken = list(_spoken([Row.of(m) for m in Row(row).take_list("input")], irregular))
         if not spoken or spoken[-1].role != "user":
             raise FieldError("the field 'input' must end with a message of the user")
-        passages = [_passage(as_object(context)) for context in row.get("contexts") or ()]
+        passages = [passage_of(Row.of(context)) for context in row.get("contexts") or ()]
         listed = row.get("qrels")
         labels = {**_shared_labels(row, conversation), **_dimensions(row), "turn": number}
         kept = {k: v for k, v in labels.items() if placed or k not in ("conversation", "turn")}
-        return Turn(
+        query = Query(
             task_id,
-            conversation,
-            number,
             spoken[-1].text,
+            tuple(Row.of(t).take_text("text") for t in row.get("targets") or ()),
             tuple(spoken[:-1]),
-            tuple(take_text(as_object(dict(t)), "text") for t in row.get("targets") or ()),
+            Row(row).take_text("rewrite", optional=True),
             {**kept, **_rest(row)},
-            tuple(listed if listed is not None else [p.passage_id for p in passages]),
-            tuple(passage for passage in passages if passage.text),
-            take_text(dict(row), "rewrite", optional=True),
         )
+        gold = listed if listed is not None else [p.passage_id for p in passages]
+        return Turn(query, tuple(gold), tuple(p for p in passages if p.text))
 
 
 def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Message]:
@@ -193,22 +175,17 @@ def _spoken(rows: Sequence[dict[str, Any]], irregular: Irregular) -> Iterator[Me
                     f"the field 'speaker' must be 'user' or 'agent', found "
                     f"{show(row.get('speaker'))}"
                 )
-            text = take_text(dict(row), "text")
+            text = Row(row).take_text("text")
             if not text.strip():
                 raise FieldError(f"the {role}'s message is empty; fill it or remove the turn")
             if irregular == "error" and (role == before or (role == "agent" and not turn)):
+                problem = "twice in a row" if before else "before the user"
                 raise FieldError(
-                    f"{_irregularity(role, turn)}; correct the conversation, or read it as it is "
+                    f"the {role} speaks {problem}; correct the conversation, or read it as it is "
                     f"with irregular: keep"
                 )
         before = role
         yield Message(role, text)
-
-
-def _irregularity(role: str, turn: int) -> str:
-    if role == "agent" and not turn:
-        return "the agent speaks before the user"
-    return f"the {role} speaks twice in a row"
 
 
 def _check_place(row: Mapping[str, Any], conversation: str, number: int) -> None:
@@ -269,19 +246,15 @@ def _rest(row: Mapping[str, Any]) -> dict[str, Label]:
         if name not in _OWN and isinstance(value, str | int | float | bool)
     }
     given = row.get("labels") or {}
-    return plain | labels_from_json(take_labels(dict(as_object(given))))
+    return plain | labels_from_json(Row(Row.of(given)).take_labels())
 
 
-def _with_original(labels: dict[str, Label], agent: Mapping[str, Any]) -> dict[str, Label]:
-    original = agent.get("original_text")
-    return {**labels, "original_response": original} if isinstance(original, str) else labels
-
-
-def _passage(context: Mapping[str, Any]) -> Passage:
-    fields = dict(context)
-    title = take_text(fields, "title", optional=True)
-    text = without_title(take_text(fields, "text", optional=True), title)
-    return Passage(take_text(fields, "document_id"), text, title)
+def passage_of(context: Mapping[str, Any]) -> Passage:
+    """Return the passage in a row of `contexts` or `documents`."""
+    fields = Row(context)
+    title = fields.take_text("title", optional=True)
+    text = without_title(fields.take_text("text", optional=True), title)
+    return Passage(fields.take_text("document_id"), text, title)
 
 
 def without_title(text: str, title: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 
 from arro3.core import Array, DataType, RecordBatch
 
@@ -22,10 +22,9 @@ from ragstone.data.readers.parquet_columns import (
     CORPUS_FIELDS,
     QREL_FIELDS,
     QUERY_FIELDS,
-    Opened,
+    ParquetFile,
     RowError,
     batches,
-    check_columns,
     check_ids,
     check_labels,
     find_columns,
@@ -33,8 +32,8 @@ from ragstone.data.readers.parquet_columns import (
     texts,
 )
 from ragstone.data.readers.qrels import Judgement, Known, collect_qrels, read_qrels
-from ragstone.data.readers.record_rows import query_row
-from ragstone.data.readers.rows import FieldError, Ids, listed, show, take_labels
+from ragstone.data.readers.record_rows import add_rows, query_rows
+from ragstone.data.readers.rows import FieldError, Ids, listed, show
 from ragstone.data.table_builder import Pieces, qrels, queries
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
@@ -42,29 +41,8 @@ if TYPE_CHECKING:
     from arro3.core import Schema, Table
 
 _LOG: Final = logging.getLogger(__name__)
-_USUAL: Final = ("{}.parquet", "{}-*.parquet", "{}/*.parquet")
+USUAL_FILES: Final = ("{}.parquet", "{}-*.parquet", "{}/*.parquet")
 _SPLIT: Final = ("qrels/{}.parquet", "qrels/{}-*.parquet", "qrels/{}.tsv")
-
-
-class Files(Protocol):
-    """The files of a data set: in a folder, or in a repository of a hub."""
-
-    @property
-    def title(self) -> str:
-        """Name in errors and reports."""
-        ...
-
-    def names(self) -> list[str]:
-        """Return the paths of all files, sorted, with `/` between folders."""
-        ...
-
-    def open(self, name: str) -> BinaryIO:
-        """Open a file for reading and seeking."""
-        ...
-
-    def path(self, name: str) -> Path:
-        """Return the local path of a file."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -75,20 +53,20 @@ class FolderFiles:
 
     @property
     def title(self) -> str:
-        """The folder's name."""
+        """Name in errors and reports."""
         return self.folder.resolve().name
 
     def names(self) -> list[str]:
-        """Return the paths of all files."""
+        """Return the paths of all files, sorted, with `/` between folders."""
         found = (path for path in self.folder.rglob("*") if path.is_file())
         return sorted(path.relative_to(self.folder).as_posix() for path in found)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a file."""
+        """Open a file for reading and seeking."""
         return self.path(name).open("rb")
 
     def path(self, name: str) -> Path:
-        """Return the path of a file."""
+        """Return the local path of a file."""
         return self.folder / name
 
 
@@ -124,9 +102,14 @@ class Layout(Reader):
 
     def __post_init__(self) -> None:
         """Check names and ranges."""
-        check_columns(self.corpus_columns, CORPUS_FIELDS, "corpus_columns")
-        check_columns(self.query_columns, QUERY_FIELDS, "query_columns")
-        check_columns(self.qrel_columns, QREL_FIELDS, "qrel_columns")
+        for key, fields in (
+            ("corpus_columns", CORPUS_FIELDS),
+            ("query_columns", QUERY_FIELDS),
+            ("qrel_columns", QREL_FIELDS),
+        ):
+            for name in getattr(self, key):
+                if name not in fields:
+                    raise ConfigError(f"{key}: unknown field {name!r}{did_you_mean(name, fields)}")
         if self.limit < 0:
             raise ConfigError(f"limit must be 0 (all passages) or more, found {self.limit}")
 
@@ -140,8 +123,6 @@ class ParquetReader(Layout):
     are required. Further columns of queries become labels.
     """
 
-    version: ClassVar[int] = 1
-
     path: str | Path
 
     def read(self) -> Dataset:
@@ -152,7 +133,7 @@ class ParquetReader(Layout):
         return read_layout(FolderFiles(folder), self)
 
 
-def read_layout(files: Files, layout: Layout) -> Dataset:
+def read_layout(files: FolderFiles, layout: Layout) -> Dataset:
     """Return the data set in these files."""
     names = files.names()
     corpus_names = _find(names, "corpus", layout.corpus)
@@ -160,15 +141,14 @@ def read_layout(files: Files, layout: Layout) -> Dataset:
     if not query_names:
         raise DatasetError(
             f"{files.title} has no Parquet file of queries: looked for "
-            f"{', '.join(p.format('queries') for p in _USUAL)}; found "
+            f"{', '.join(p.format('queries') for p in USUAL_FILES)}; found "
             f"{listed(names, limits.MAX_LISTED_FILES) or 'nothing'}; name them with "
             f"queries: PATTERN"
         )
-    with ExitStack() as stack:
-        corpus, passage_ids, is_cut = _read_corpus(_opened(files, corpus_names, stack), layout)
-        asked, query_ids = _read_queries(_opened(files, query_names, stack), layout)
-        known = Known(query_ids.all(), passage_ids if corpus_names else None)
-        judged, is_split = _read_qrels(files, names, layout, known, stack, is_cut=is_cut)
+    corpus, passage_ids, is_cut = _read_corpus(_parquet_files(files, corpus_names), layout)
+    asked, query_ids = _read_queries(_parquet_files(files, query_names), layout)
+    known = Known(query_ids.keys(), passage_ids if corpus_names else None)
+    judged, is_split = _read_qrels(files, names, layout, known, is_cut=is_cut)
     name = f"{files.title}, first {layout.limit:,} passages" if is_cut else files.title
     dataset = Dataset(name, asked, Corpus(corpus), judged)
     return judged_only(dataset) if is_split or (is_cut and judged.num_rows) else dataset
@@ -183,45 +163,35 @@ def _find(names: Sequence[str], table: str, pattern: str) -> list[str]:
                 f"no file matches {table}: {pattern!r}{did_you_mean(pattern, names)}"
             )
         return found
-    for usual in _USUAL:
+    for usual in USUAL_FILES:
         found = [name for name in names if fnmatch(name, usual.format(table))]
         if found:
             return found
     return []
 
 
-def _opened(files: Files, names: Sequence[str], stack: ExitStack) -> Iterator[Opened]:
-    """Yield the files; each is opened just before use."""
-    for name in names:
-        yield Opened(f"{files.title}/{name}", stack.enter_context(files.open(name)))
+def _parquet_files(files: FolderFiles, names: Sequence[str]) -> list[ParquetFile]:
+    return [ParquetFile(f"{files.title}/{name}", partial(files.open, name)) for name in names]
 
 
-def _read_corpus(files: Iterable[Opened], layout: Layout) -> tuple[Table, set[str], bool]:
+def _read_corpus(files: Iterable[ParquetFile], layout: Layout) -> tuple[Table, set[str], bool]:
     """Return the CORPUS table, its ids, and whether the limit left out passages."""
     pieces = Pieces(CORPUS)
     seen: set[str] = set()
-    for opened in files:
+    for file in files:
         columns: dict[str, str] = {}
-        for first, batch in batches(opened):
-            columns = columns or _corpus_columns(batch.schema, opened.name, layout)
+        for first, batch in batches(file):
+            columns = columns or _corpus_columns(batch.schema, file.name, layout)
             room = layout.limit - len(seen) if layout.limit else batch.num_rows
             kept = batch.slice(0, room) if room < batch.num_rows else batch
-            with _placed(opened.name, first):
+            try:
                 pieces.add(_passages(kept, columns, layout.labels, seen))
+            except FieldError as error:
+                row = f", row {first + error.place}" if isinstance(error, RowError) else ""
+                raise DatasetError(f"{file.name}{row}: {error}") from error
             if room < batch.num_rows:
                 return pieces.finish(), seen, True
     return pieces.finish(), seen, False
-
-
-@contextmanager
-def _placed(name: str, first: int) -> Iterator[None]:
-    """Add the file and the row to an error about a batch in the block."""
-    try:
-        yield
-    except RowError as error:
-        raise DatasetError(f"{name}, row {first + error.place}: {error}") from error
-    except FieldError as error:
-        raise DatasetError(f"{name}: {error}") from error
 
 
 def _corpus_columns(schema: Schema, name: str, layout: Layout) -> dict[str, str]:
@@ -271,37 +241,31 @@ def _labels(batch: RecordBatch, names: Sequence[str]) -> Array:
     if not names:
         return _optional(batch, None)
     values = batch.select(list(names)).to_struct_array().to_pylist()
-    return Array([_labels_of(row) for row in values], type=DataType.string())
+    return Array([check_labels(row).take_labels() for row in values], type=DataType.string())
 
 
-def _labels_of(row: dict[str, Any]) -> str:
-    check_labels(row)
-    return take_labels(row)
-
-
-def _read_queries(files: Iterable[Opened], layout: Layout) -> tuple[Table, Ids]:
-    builder, seen = queries(), Ids()
-    for name, number, row in rows(files, layout.query_columns, QUERY_FIELDS, "query_columns"):
-        query_id, answers = row.pop("query_id"), row.pop("gold_answers", None)
-        written = str(query_id) if type(query_id) is int else query_id
-        try:
-            check_labels(row)
-            made = query_row({**row, "_id": written, "answers": answers})
-            seen.add(made[0], f"{name}, row {number}")
-        except FieldError as error:
-            raise DatasetError(f"{name}, row {number}: {error}") from error
-        builder.add(made)
-    if not seen:
+def _read_queries(files: Iterable[ParquetFile], layout: Layout) -> tuple[Table, Ids]:
+    builder, ids = queries(), Ids()
+    for file in files:
+        found = rows(file, layout.query_columns, QUERY_FIELDS, "query_columns")
+        add_rows(builder, ids, file.name, found, _query_rows, unit="row")
+    if not ids:
         raise DatasetError("the files of queries contain no query; a data set needs queries")
-    return builder.finish(), seen
+    return builder.finish(), ids
+
+
+def _query_rows(row: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    fields = check_labels(row)
+    query_id, answers = fields.pop("query_id"), fields.pop("gold_answers", None)
+    written = str(query_id) if type(query_id) is int else query_id
+    return [*query_rows({**fields, "_id": written, "answers": answers})]
 
 
 def _read_qrels(
-    files: Files,
+    files: FolderFiles,
     names: Sequence[str],
     layout: Layout,
     known: Known,
-    stack: ExitStack,
     *,
     is_cut: bool,
 ) -> tuple[Table, bool]:
@@ -322,7 +286,7 @@ def _read_qrels(
             files.path(found[0]), known, dangling="drop" if is_cut else layout.dangling_qrels
         )
         return table, bool(split)
-    judged = _judgements(_opened(files, found, stack), layout)
+    judged = _judgements(_parquet_files(files, found), layout)
     shown = judged if not is_cut else _within(judged, known)
     table = collect_qrels(shown, f"{files.title}/{found[0]}", known, dangling=layout.dangling_qrels)
     return table, bool(split)
@@ -342,15 +306,19 @@ def _within(judged: Iterable[Judgement], known: Known) -> Iterator[Judgement]:
         )
 
 
-def _judgements(files: Iterable[Opened], layout: Layout) -> Iterator[Judgement]:
-    for name, number, row in rows(files, layout.qrel_columns, QREL_FIELDS, "qrel_columns"):
-        grade, place = row["relevance"], f"row {number}"
-        pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
-        if not all(type(v) is str and v for v in pair):
-            raise DatasetError(f"{name}, {place}: ids must be text or whole numbers, found {pair}")
-        if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also nan and infinity
-            raise DatasetError(
-                f"{name}, {place}: the relevance must be a whole number such as 0, 1 or 2, found "
-                f"{show(grade)}"
-            )
-        yield place, pair[0], pair[1], int(grade)
+def _judgements(files: Iterable[ParquetFile], layout: Layout) -> Iterator[Judgement]:
+    for file in files:
+        found = rows(file, layout.qrel_columns, QREL_FIELDS, "qrel_columns")
+        for place, row in ((f"row {number}", row) for number, row in found):
+            grade = row["relevance"]
+            pair = [str(v) if type(v) is int else v for v in (row["query_id"], row["passage_id"])]
+            if not all(type(v) is str and v for v in pair):
+                raise DatasetError(
+                    f"{file.name}, {place}: ids must be text or whole numbers, found {pair}"
+                )
+            if type(grade) not in (int, float, bool) or grade % 1 != 0:  # also nan and infinity
+                raise DatasetError(
+                    f"{file.name}, {place}: the relevance must be a whole number such as 0, 1 or "
+                    f"2, found {show(grade)}"
+                )
+            yield place, pair[0], pair[1], int(grade)

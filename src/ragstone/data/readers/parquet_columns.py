@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import orjson
 from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
-from ragstone.data.readers.rows import BREAKS, FieldError, show
-from ragstone.errors import ConfigError, DatasetError, did_you_mean
+from ragstone.data.readers.rows import BREAKS, FieldError, Row, show
+from ragstone.errors import DatasetError, did_you_mean
 
 if TYPE_CHECKING:
     from arro3.core import Schema
@@ -45,22 +44,14 @@ QREL_FIELDS: Final[Fields] = {
 NEEDED: Final = frozenset({"passage_id", "query_id", "text", "relevance"})
 
 
-@dataclass(frozen=True)
-class Opened:
-    """An open Parquet file, and its name in errors."""
+class ParquetFile(NamedTuple):
+    """A Parquet file: its name in errors, and the function that opens it."""
 
     name: str
-    file: BinaryIO
+    open: Callable[[], BinaryIO]
 
 
-def check_columns(mapping: Mapping[str, str], fields: Fields, key: str) -> None:
-    """Raise `ConfigError` if a mapping contains an unknown field."""
-    for field in mapping:
-        if field not in fields:
-            raise ConfigError(f"{key}: unknown field {field!r}{did_you_mean(field, fields)}")
-
-
-def batches(opened: Opened) -> Iterator[tuple[int, RecordBatch]]:
+def batches(file: ParquetFile) -> Iterator[tuple[int, RecordBatch]]:
     """Yield the rows of a file in batches, each with the number of its first row, from 1.
 
     One batch and its pages are in memory at a time.
@@ -68,25 +59,24 @@ def batches(opened: Opened) -> Iterator[tuple[int, RecordBatch]]:
     from arro3.io import read_parquet
 
     first = 1
-    with _whole(opened):
-        reader = read_parquet(opened.file, batch_size=limits.PARQUET_BATCH_ROWS)
-        for batch in reader:
+    with file.open() as opened, _whole(file.name, opened):
+        for batch in read_parquet(opened, batch_size=limits.PARQUET_BATCH_ROWS):
             yield first, batch
             first += batch.num_rows
 
 
 @contextmanager
-def _whole(opened: Opened) -> Iterator[None]:
+def _whole(name: str, file: BinaryIO) -> Iterator[None]:
     """Turn the Rust reader's errors about a damaged file into a `DatasetError`."""
-    problem = f"{opened.name} is not a complete Parquet file; get the file again"
+    problem = f"{name} is not a complete Parquet file; get the file again"
     # Checked before reading: the reader panics on a truncated file.
-    size = opened.file.seek(0, 2)
-    opened.file.seek(0)
-    marked = size >= _SHORTEST and opened.file.read(4) == _MARK
-    opened.file.seek(max(0, size - 4))
-    if not marked or opened.file.read(4) != _MARK:
+    size = file.seek(0, 2)
+    file.seek(0)
+    marked = size >= _SHORTEST and file.read(4) == _MARK
+    file.seek(max(0, size - 4))
+    if not marked or file.read(4) != _MARK:
         raise DatasetError(problem)
-    opened.file.seek(0)
+    file.seek(0)
     try:
         yield
     except GeneratorExit:
@@ -103,12 +93,8 @@ def find_columns(
 ) -> dict[str, str]:
     """Return field -> column; raise `DatasetError` if a required column is missing.
 
-    Args:
-        schema: schema of the file.
-        mapping: field -> column, as configured by the user.
-        fields: fields of the table.
-        name: name of the file in errors.
-        key: key of the mapping in errors.
+    `mapping` is the user's choice of columns; `name` (of the file) and `key` (of the mapping) are
+    for errors.
     """
     found: dict[str, str] = {}
     for field, known in fields.items():
@@ -127,13 +113,9 @@ def find_columns(
 
 
 def texts(batch: RecordBatch, column: str, *, ids: bool = False, optional: bool = False) -> Array:
-    """Return a column as text; raise `FieldError`, with the row in the batch, for other types.
+    """Return a column as text; raise `FieldError` for another type, or a null.
 
-    Args:
-        batch: some rows.
-        column: name of the column.
-        ids: accept whole numbers too.
-        optional: turn nulls into empty texts; otherwise a null is an error.
+    With `ids`, whole numbers become text too. With `optional`, a null becomes an empty text.
     """
     array = batch.column(column)
     array = array if isinstance(array, Array) else Array.from_arrow(array)
@@ -175,8 +157,8 @@ def check_ids(values: Sequence[str], column: str) -> None:
             )
 
 
-def check_labels(row: Mapping[str, Any]) -> None:
-    """Raise `FieldError` if a value has no JSON form, such as an image or a decimal number."""
+def check_labels(row: Mapping[str, Any]) -> Row:
+    """Return the row; raise `FieldError` if a value has no JSON form, such as an image."""
     for column, value in row.items():
         try:
             orjson.dumps(value)
@@ -185,16 +167,15 @@ def check_labels(row: Mapping[str, Any]) -> None:
                 f"the column {column!r} ({type(value).__name__}) cannot become a label; "
                 f"write the file without it"
             ) from error
+    return Row(row)
 
 
 def rows(
-    files: Iterable[Opened], mapping: Mapping[str, str], fields: Fields, key: str
-) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Yield file, number (from 1) and values of each row; columns have the names of fields."""
-    for opened in files:
-        columns: dict[str, str] = {}
-        for first, batch in batches(opened):
-            columns = columns or find_columns(batch.schema, mapping, fields, opened.name, key)
-            renamed = {column: field for field, column in columns.items()}
-            for number, row in enumerate(batch.to_struct_array().to_pylist(), start=first):
-                yield opened.name, number, {renamed.get(c, c): v for c, v in row.items()}
+    file: ParquetFile, mapping: Mapping[str, str], fields: Fields, key: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number (from 1) and values of each row; columns have the names of fields."""
+    for first, batch in batches(file):
+        columns = find_columns(batch.schema, mapping, fields, file.name, key)
+        renamed = {column: field for field, column in columns.items()}
+        for number, row in enumerate(batch.to_struct_array().to_pylist(), start=first):
+            yield number, {renamed.get(c, c): v for c, v in row.items()}

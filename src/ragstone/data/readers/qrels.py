@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from ragstone.data.readers.rows import lines, listed, show, text_of
+from ragstone.data.readers.rows import FieldError, decoded, listed, parsed, show
 from ragstone.data.table_builder import qrels
 from ragstone.errors import DatasetError
 
@@ -26,38 +26,15 @@ Judgement: TypeAlias = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class Known:
-    """The ids that qrels may name; `passage_ids` is None for a data set without a corpus."""
+    """The ids that qrels may name; None allows every id, if there are no queries or no corpus."""
 
-    query_ids: AbstractSet[str]
+    query_ids: AbstractSet[str] | None
     passage_ids: AbstractSet[str] | None
 
-
-@dataclass
-class _Dangling:
-    """Judgements that name an unknown query or passage."""
-
-    queries: list[str] = field(default_factory=list)
-    passages: list[str] = field(default_factory=list)
-    rows: int = 0
-
-    def add_if_unknown(self, judgement: Judgement, known: Known) -> bool:
-        """Add a judgement of an unknown query or passage; return whether it is one."""
-        place, query_id, passage_id, _ = judgement
-        no_query = query_id not in known.query_ids
-        no_passage = known.passage_ids is not None and passage_id not in known.passage_ids
-        if no_query:
-            self.queries.append(f"{query_id!r} ({place})")
-        if no_passage:
-            self.passages.append(f"{passage_id!r} ({place})")
-        self.rows += no_query or no_passage
-        return no_query or no_passage
-
-    def __str__(self) -> str:
-        parts = []
-        for found, noun in ((self.queries, "queries"), (self.passages, "passages")):
-            if found:
-                parts.append(f"{len(found):,} name {noun} that do not exist: {listed(found)}")
-        return "; ".join(parts)
+    def unknown(self, query_id: str, passage_id: str) -> tuple[bool, bool]:
+        """Return whether the query, and whether the passage, is unknown."""
+        no_query = self.query_ids is not None and query_id not in self.query_ids
+        return no_query, self.passage_ids is not None and passage_id not in self.passage_ids
 
 
 def read_qrels(path: Path, known: Known, *, dangling: Literal["error", "drop"]) -> Table:
@@ -76,21 +53,33 @@ def collect_qrels(
     dangling: Literal["error", "drop"],
 ) -> Table:
     """Return the QRELS table of checked judgements; `name` is the name of the file."""
-    builder, found, total = qrels(), _Dangling(), 0
+    builder, total = qrels(), 0
     seen: dict[tuple[str, str], tuple[str, int]] = {}
-    for judgement in judgements:
-        place, query_id, passage_id, relevance = judgement
+    queries, passages = list[str](), list[str]()
+    for place, query_id, passage_id, grade in judgements:
         total += 1
-        before = seen.setdefault((query_id, passage_id), (place, relevance))
-        if before[1] != relevance:
+        before = seen.setdefault((query_id, passage_id), (place, grade))
+        if before[1] != grade:
             raise DatasetError(
                 f"{name}, {place}: query {query_id!r} and passage {passage_id!r} have grade "
-                f"{relevance}, and {before[1]} in {before[0]}; keep one of the two"
+                f"{grade}, and {before[1]} in {before[0]}; keep one of the two"
             )
-        if before[0] == place and not found.add_if_unknown(judgement, known):
-            builder.add((query_id, passage_id, relevance))
-    if found.rows:
-        report_dangling(f"{name}: of {total:,} judgements {found}", dangling)
+        if before[0] != place:
+            continue
+        no_query, no_passage = known.unknown(query_id, passage_id)
+        if no_query:
+            queries.append(f"{query_id!r} ({place})")
+        if no_passage:
+            passages.append(f"{passage_id!r} ({place})")
+        if not (no_query or no_passage):
+            builder.add((query_id, passage_id, grade))
+    problems = [
+        f"{len(found):,} name {noun} that do not exist: {listed(found)}"
+        for noun, found in (("queries", queries), ("passages", passages))
+        if found
+    ]
+    if problems:
+        report_dangling(f"{name}: of {total:,} judgements {'; '.join(problems)}", dangling)
     return builder.finish()
 
 
@@ -105,30 +94,37 @@ def report_dangling(problem: str, dangling: Literal["error", "drop"]) -> None:
 
 
 def _judgements(path: Path) -> Iterator[Judgement]:
+    for number, found in parsed(path, JudgementParser()):
+        if found:
+            yield f"line {number}", *found
+
+
+class JudgementParser:
+    """Parses the lines of one file of qrels, which have equal numbers of columns."""
+
     width = 0
-    for place, (number, line) in enumerate(lines(path)):
-        text = text_of(path, number, line)
-        cells = text.rstrip("\r\n").split("\t") if "\t" in text else text.split()
-        width = width or len(cells)
-        if len(cells) != width or width not in (3, 4):
-            _malformed(path, number, text)
-        if place == 0 and cells[-1].strip().lower() in _HEADS:
-            continue
-        query_id, passage_id = cells[0], cells[-2]
+
+    def __call__(self, line: bytes) -> tuple[str, str, int] | None:
+        """Return query id, passage id and grade; None for a header in the first line.
+
+        Raises `FieldError` if the line is malformed.
+        """
+        text = decoded(line)
+        cells = text.split("\t") if "\t" in text else text.split()
+        is_first, width = not self.width, self.width or len(cells)
+        if len(cells) != width or width not in (3, 4) or not (cells[0] and cells[-2]):
+            raise FieldError(
+                f"expected query id, passage id and score with tabs between them "
+                f"(or TREC's four columns: query id, 0, passage id, score), found "
+                f"{show(text.strip())}"
+            )
+        self.width = width
+        if is_first and cells[-1].strip().lower() in _HEADS:
+            return None
         try:
-            grade = int(cells[-1])
+            return cells[0], cells[-2], int(cells[-1])
         except ValueError as error:
-            raise DatasetError(
-                f"{path}, line {number}: the score must be a whole number such as 0, 1 or 2, "
+            raise FieldError(
+                f"the score must be a whole number such as 0, 1 or 2, "
                 f"found {show(cells[-1].strip())}"
             ) from error
-        if not (query_id and passage_id):
-            _malformed(path, number, text)
-        yield f"line {number}", query_id, passage_id, grade
-
-
-def _malformed(path: Path, number: int, text: str) -> NoReturn:
-    raise DatasetError(
-        f"{path}, line {number}: expected query id, passage id and score with tabs between them "
-        f"(or TREC's four columns: query id, 0, passage id, score), found {show(text.strip())}"
-    )

@@ -3,60 +3,78 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ragstone.data.readers.rows import (
-    FieldError,
-    as_object,
-    show,
-    take_id,
-    take_labels,
-    take_list,
-    take_question,
-    take_text,
-    take_texts,
-    within,
-)
+from ragstone.data.readers.rows import FieldError, Ids, Row, row_error, show, within
+
+if TYPE_CHECKING:
+    from ragstone.data.table_builder import TableBuilder
 
 _ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
 _Row = tuple[str, str, list[str], str, str, str]
+RowsOf: TypeAlias = Callable[[Mapping[str, Any]], Iterable[tuple[Any, ...]]]
+"""Returns the rows of a record, with the id in front; raises `FieldError`."""
 
 
-def query_row(row: Mapping[str, Any]) -> _Row:
-    """Return a query as a row of its table; raise `FieldError` if a field is wrong."""
+def add_rows(
+    builder: TableBuilder,
+    ids: Ids,
+    source: Path | str,
+    records: Iterable[tuple[int, Mapping[str, Any]]],
+    rows_of: RowsOf,
+    *,
+    unit: str = "line",
+) -> None:
+    """Add the rows of numbered records to a table.
+
+    Raises `DatasetError` with source and number if a record is malformed, or an id occurs twice.
+    """
+    for number, record in records:
+        place = f"{unit} {number}"
+        try:
+            for row in rows_of(record):
+                ids.add(row[0], f"{Path(source).name}, {place}")
+                builder.add(row)
+        except FieldError as error:
+            raise row_error(source, place, error, number) from error
+
+
+def query_rows(row: Mapping[str, Any]) -> list[_Row]:
+    """Return a query as the only row of a list."""
     row = _named(row, query_id="_id", gold_answers="answers")
-    query_id, text = take_id(row), take_question(row, "text")
-    answers, rewrite = take_texts(row, "answers") or [], take_text(row, "rewrite", optional=True)
-    history = [_message(message) for message in take_list(row, "history", optional=True)]
-    return query_id, text, answers, _history(history), rewrite, take_labels(row)
+    query_id, text = row.take_id(), row.take_question("text")
+    answers, rewrite = row.take_texts("answers") or [], row.take_text("rewrite", optional=True)
+    history = [_message(message) for message in row.take_list("history", optional=True)]
+    return [(query_id, text, answers, _history(history), rewrite, row.take_labels())]
 
 
-def passage_row(row: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
-    """Return a passage as a row of its table; raise `FieldError` if a field is wrong."""
+def passage_rows(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
+    """Return a passage as the only row of a list."""
     row = _named(row, passage_id="_id", document_id="document")
-    passage_id = take_id(row)
-    text, title = take_text(row, "text"), take_text(row, "title", optional=True)
-    document_id = take_text(row, "document", optional=True)
-    return passage_id, text, title, document_id, take_labels(row)
+    passage_id = row.take_id()
+    text, title = row.take_text("text"), row.take_text("title", optional=True)
+    document_id = row.take_text("document", optional=True)
+    return [(passage_id, text, title, document_id, row.take_labels())]
 
 
 def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield one query per turn, with the earlier turns as its history."""
     row = _named(row, conversation_id="_id")
-    conversation, turns = take_id(row), take_list(row, "turns")
+    conversation, turns = row.take_id(), row.take_list("turns")
     if not turns:
         raise FieldError("the field 'turns' must list at least one turn, found []")
     history: list[list[str]] = []
     for number, turn in enumerate(turns, start=1):
         with within(f"turn {number}"):
-            fields = as_object(turn)
-            text, agent = take_question(fields, "user"), take_text(fields, "agent", optional=True)
+            fields = Row.of(turn)
+            text, agent = fields.take_question("user"), fields.take_text("agent", optional=True)
             answers, rewrite = (
-                take_texts(fields, "answers"),
-                take_text(fields, "rewrite", optional=True),
+                fields.take_texts("answers"),
+                fields.take_text("rewrite", optional=True),
             )
-            labels = take_labels(_placed({**row, **fields}, conversation, number))
+            labels = _placed(Row({**row, **fields}), conversation, number).take_labels()
         gold = answers if answers is not None else [agent] if agent else []
         yield f"{conversation}::{number}", text, gold, _history(history), rewrite, labels
         history.append(["user", text])
@@ -64,12 +82,16 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
             history.append(["agent", agent])
 
 
-def _named(row: Mapping[str, Any], **names: str) -> dict[str, Any]:
+def _named(row: Mapping[str, Any], **names: str) -> Row:
     """Return a record with the field names of files, such as `_id` for `query_id`."""
-    return {names[k] if k in names and names[k] not in row else k: v for k, v in row.items()}
+    found = Row(row)
+    for name, written in names.items():
+        if name in found and written not in found:
+            found[written] = found.pop(name)
+    return found
 
 
-def _placed(extras: dict[str, Any], conversation: str, turn: int) -> dict[str, Any]:
+def _placed(extras: Row, conversation: str, turn: int) -> Row:
     """Add the labels `conversation` and `turn`; a field of that name must have the same value."""
     for name, value in (("conversation", conversation), ("turn", turn)):
         if extras.setdefault(name, value) != value:

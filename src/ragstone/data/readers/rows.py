@@ -5,12 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final, TypeVar
 
 import orjson
 
@@ -19,12 +18,13 @@ from ragstone.core.parsing import LimitError, parse_json
 from ragstone.core.schemas import labels_to_json
 from ragstone.errors import DatasetError
 
+T = TypeVar("T")
+
 _BOM: Final = b"\xef\xbb\xbf"
 BREAKS: Final = frozenset("\t\r\n")
 """Characters that an id must not contain: they separate the lines and columns of qrels and runs."""
 _PART_BYTES: Final = 1 << 18
 """Bytes per read; larger parts are not faster."""
-_UNREADABLE: Final = (OSError, EOFError, zlib.error)
 
 
 class FieldError(ValueError):
@@ -55,103 +55,105 @@ def find_file(folder: Path, *names: str) -> Path | None:
     return found[0] if found else None
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Open a plain or `.gz` file for reading bytes."""
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Yield a plain or `.gz` file for reading bytes; raise `DatasetError` if it is unreadable."""
+    is_gzip = path.suffix == ".gz"
     try:
-        if path.suffix == ".gz":
-            return io.BufferedReader(gzip.open(path), _PART_BYTES)
-        return path.open("rb", _PART_BYTES)
-    except OSError as error:
-        _unreadable(path, error)
-
-
-def _unreadable(path: Path, error: BaseException) -> NoReturn:
-    if isinstance(error, FileNotFoundError):
+        with path.open("rb", _PART_BYTES) as file:
+            yield io.BufferedReader(gzip.open(file), _PART_BYTES) if is_gzip else file  # noqa: SIM115
+    except FileNotFoundError as error:
         raise DatasetError(f"{path}: no such file") from error
-    problem = "is not a complete gzip file" if path.suffix == ".gz" else "cannot be read"
-    raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
+    except (OSError, EOFError, zlib.error) as error:
+        problem = "is not a complete gzip file" if is_gzip else "cannot be read"
+        raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
 
 
 def read_bytes(path: Path) -> bytes:
     """Return all bytes of a plain or `.gz` file, without a byte order mark."""
     parts, size = [], 0
-    try:
-        with open_bytes(path) as file:
-            while part := file.read(_PART_BYTES):
-                parts.append(part)
-                size += len(part)
-                if size > limits.MAX_DOCUMENT_BYTES:
-                    raise DatasetError(
-                        f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
-                        f"a file that is read as a whole; split it, or convert it to JSON lines"
-                    )
-    except _UNREADABLE as error:
-        _unreadable(path, error)
+    with _opened(path) as file:
+        while part := file.read(_PART_BYTES):
+            parts.append(part)
+            size += len(part)
+            if size > limits.MAX_DOCUMENT_BYTES:
+                raise DatasetError(
+                    f"{path} has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the maximum of "
+                    f"a file that is read as a whole; split it, or convert it to JSON lines"
+                )
     return b"".join(parts).removeprefix(_BOM)
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield line number (from 1) and bytes of each line that is not blank."""
     maximum = limits.MAX_LINE_BYTES
-    try:
-        with open_bytes(path) as file:
-            for number, line in enumerate(iter(partial(file.readline, maximum + 1), b""), start=1):
-                if len(line) > maximum:
-                    raise DatasetError(
-                        f"{path}, line {number}: longer than {maximum:,} bytes, the maximum of a "
-                        f"line; write one row per line, and cut long documents into passages"
-                    )
-                if not line.isspace():
-                    yield number, line.removeprefix(_BOM) if number == 1 else line
-    except _UNREADABLE as error:
-        _unreadable(path, error)
+    with _opened(path) as file:
+        for number, line in enumerate(iter(partial(file.readline, maximum + 1), b""), start=1):
+            if len(line) > maximum:
+                raise DatasetError(
+                    f"{path}, line {number}: longer than {maximum:,} bytes, the maximum of a "
+                    f"line; write one row per line, and cut long documents into passages"
+                )
+            if not line.isspace():
+                yield number, line.removeprefix(_BOM) if number == 1 else line
 
 
-def text_of(path: Path, number: int, line: bytes) -> str:
-    """Return a line as text; raise `DatasetError` with the position if it is not UTF-8."""
+def parsed(path: Path, parse: Callable[[bytes], T]) -> Iterator[tuple[int, T]]:
+    """Yield line number and `parse(line)` of each line; its `FieldError` gets file and line."""
+    for number, line in lines(path):
+        try:
+            found = parse(line)
+        except FieldError as error:
+            raise row_error(path, number, error) from error
+        yield number, found
+
+
+def decoded(line: bytes) -> str:
+    """Return a line as text without its line break; raise `FieldError` if it is not UTF-8."""
     try:
-        return line.decode()
+        return line.decode().rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise DatasetError(
-            f"{path}, line {number}: not UTF-8 at byte {error.start + 1} of the line "
-            f"(0x{line[error.start]:02x}, {error.reason}); save the file as UTF-8, "
-            f"for example with iconv -f LATIN1 -t UTF-8"
+        raise FieldError(
+            f"not UTF-8 at byte {error.start + 1} of the line (0x{line[error.start]:02x}, "
+            f"{error.reason}); save the file as UTF-8, for example with iconv -f LATIN1 -t UTF-8"
         ) from error
 
 
-def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_object(line: bytes) -> Row:
+    """Return the JSON object in a line; raise `FieldError` if there is none."""
+    try:
+        row = parse_json(line)
+    except LimitError as error:
+        raise FieldError(str(error)) from error
+    except orjson.JSONDecodeError as error:
+        raise FieldError(
+            f"not valid JSON ({error.msg} at column {error.colno}), found "
+            f"{show(decoded(line).strip())}; each line must be one JSON object"
+        ) from error
+    if type(row) is not dict:
+        raise FieldError(
+            f"expected a JSON object, found {show(row)}; "
+            f'each line must be one object such as {{"_id": "1", "text": "..."}}'
+        )
+    return Row(row)
+
+
+def json_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the number and the object of each line of a JSON lines file."""
-    for number, line in lines(path):
-        try:
-            row = parse_json(line)
-        except LimitError as error:
-            raise DatasetError(f"{path}, line {number}: {error}") from error
-        except orjson.JSONDecodeError as error:
-            text = text_of(path, number, line).strip()
-            raise DatasetError(
-                f"{path}, line {number}: not valid JSON ({error.msg} at column {error.colno}), "
-                f"found {show(text)}; each line must be one JSON object"
-            ) from error
-        if type(row) is not dict:
-            raise DatasetError(
-                f"{path}, line {number}: expected a JSON object, found {show(row)}; "
-                f'each line must be one object such as {{"_id": "1", "text": "..."}}'
-            )
-        yield number, row
+    return parsed(path, json_object)
 
 
-def table_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def table_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the number and the fields of each line: a JSON object, or id and text of a `.tsv`."""
-    if not path.name.removesuffix(".gz").endswith(".tsv"):
-        yield from json_rows(path)
-        return
-    for number, line in lines(path):
-        row_id, tab, text = text_of(path, number, line).rstrip("\r\n").partition("\t")
-        if not tab:
-            raise DatasetError(
-                f"{path}, line {number}: expected an id, a tab and a text, found {show(row_id)}"
-            )
-        yield number, {"_id": row_id, "text": text}
+    is_tsv = path.name.removesuffix(".gz").endswith(".tsv")
+    return parsed(path, _id_and_text if is_tsv else json_object)
+
+
+def _id_and_text(line: bytes) -> Row:
+    row_id, tab, text = decoded(line).partition("\t")
+    if not tab:
+        raise FieldError(f"expected an id, a tab and a text, found {show(row_id)}")
+    return Row(_id=row_id, text=text)
 
 
 def json_document(path: Path) -> Any:
@@ -163,98 +165,92 @@ def json_document(path: Path) -> Any:
         raise DatasetError(f"{path}: {error}") from error
     except orjson.JSONDecodeError as error:
         for number, line in enumerate(content.split(b"\n"), start=1):
-            text_of(path, number, line)
+            with reading(path, number):
+                decoded(line)
         raise DatasetError(
             f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}); "
             f"correct the file or get it again"
         ) from error
 
 
-def take_text(row: dict[str, Any], name: str, *, optional: bool = False) -> str:
-    """Remove a text field from a row and return it, or "" if it is optional and absent or null."""
-    value = row.pop(name, None)
-    if type(value) is str:
+class Row(dict[str, Any]):
+    """The fields of one row; a `take` method removes a field and returns its checked value."""
+
+    @classmethod
+    def of(cls, value: object) -> Row:
+        """Return a JSON object as a row; raise `FieldError` if the value is another one."""
+        if not isinstance(value, dict):
+            raise FieldError(f"expected a JSON object, found {show(value)}")
+        return cls(value)
+
+    def take_text(self, name: str, *, optional: bool = False) -> str:
+        """Return a text field, or "" if it is optional and absent or null."""
+        value = self.pop(name, None)
+        if type(value) is str:
+            return value
+        if value is None and optional:
+            return ""
+        if value is None:
+            others = ", ".join(map(repr, self)) or "none"
+            raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
+        quoted = f'; write it as "{value}"' if type(value) in (int, float) else ""
+        raise FieldError(f"the field {name!r} must be text, found {show(value)}{quoted}")
+
+    def take_id(self, name: str = "_id") -> str:
+        """Return an id: not empty, without tabs and line breaks."""
+        value = self.take_text(name)
+        if not value.strip() or BREAKS.intersection(value):
+            raise FieldError(
+                f"the field {name!r} must be text on one line, without tabs and not empty, "
+                f"found {show(value)}"
+            )
         return value
-    if value is None and optional:
-        return ""
-    if value is None:
-        others = ", ".join(map(repr, row)) or "none"
-        raise FieldError(f"the field {name!r} is missing; the other fields are {others}")
-    raise FieldError(f"the field {name!r} must be text, found {show(value)}{_quoted(value)}")
 
+    def take_question(self, name: str) -> str:
+        """Return the text of a query; raise `FieldError` if it is empty."""
+        text = self.take_text(name)
+        if not text.strip():
+            raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
+        return text
 
-def _quoted(value: object) -> str:
-    return f'; write it as "{value}"' if type(value) in (int, float) else ""
-
-
-def take_id(row: dict[str, Any], name: str = "_id") -> str:
-    """Remove an id from a row and return it: not empty, without tabs and line breaks."""
-    value = take_text(row, name)
-    if not value.strip() or BREAKS.intersection(value):
-        raise FieldError(
-            f"the field {name!r} must be text on one line, without tabs and not empty, "
-            f"found {show(value)}"
-        )
-    return value
-
-
-def take_texts(row: dict[str, Any], name: str) -> list[str] | None:
-    """Remove a list of texts, or one text, from a row; None if it is absent or null."""
-    value = row.pop(name, None)
-    if value is None:
-        return None
-    if type(value) is str:
-        return [value]
-    if type(value) is not list:
-        raise FieldError(f"the field {name!r} must be a list of texts, found {show(value)}")
-    for item in value:
-        if type(item) is not str:
-            raise FieldError(f"the field {name!r} must contain texts only, found {show(item)}")
-    return value
-
-
-def take_list(row: dict[str, Any], name: str, *, optional: bool = False) -> list[Any]:
-    """Remove a list from a row and return it, or [] if it is optional and absent or null."""
-    value = row.pop(name, None)
-    if type(value) is list:
+    def take_texts(self, name: str) -> list[str] | None:
+        """Return a list of texts, or one text as a list; None if it is absent or null."""
+        value = self.pop(name, None)
+        if value is None or type(value) is str:
+            return value if value is None else [value]
+        if type(value) is not list:
+            raise FieldError(f"the field {name!r} must be a list of texts, found {show(value)}")
+        for item in value:
+            if type(item) is not str:
+                raise FieldError(f"the field {name!r} must contain texts only, found {show(item)}")
         return value
-    if value is None and optional:
-        return []
-    raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
 
+    def take_list(self, name: str, *, optional: bool = False) -> list[Any]:
+        """Return a list, or [] if it is optional and absent or null."""
+        value = self.pop(name, None)
+        if type(value) is list:
+            return value
+        if value is None and optional:
+            return []
+        raise FieldError(f"the field {name!r} must be a list, found {show(value)}")
 
-def as_object(value: Any) -> dict[str, Any]:
-    """Return the value; raise `FieldError` if it is not a JSON object."""
-    if type(value) is not dict:
-        raise FieldError(f"expected a JSON object, found {show(value)}")
-    return value
+    def take_labels(self) -> str:
+        r"""Return the remaining fields as labels in JSON.
 
+        Values of the types in `ragstone.types.Label` stay as they are. An object `metadata`
+        (BEIR's) is flattened, a null is left out, and any other value becomes its JSON as text.
 
-def take_question(row: dict[str, Any], name: str) -> str:
-    """Remove the text of a query from a row and return it; raise `FieldError` if it is empty."""
-    text = take_text(row, name)
-    if not text.strip():
-        raise FieldError(f"the field {name!r} is empty, found {text!r}; a query needs a text")
-    return text
-
-
-def take_labels(row: dict[str, Any]) -> str:
-    r"""Return the remaining fields of a row as labels in JSON.
-
-    Values of the types in `ragstone.types.Label` stay as they are. An object `metadata` (BEIR's) is
-    flattened, a null is left out, and any other value becomes its JSON as text.
-
-    >>> take_labels({"domain": "law", "metadata": {"year": 1999, "ref": {"a": 1}}, "note": None})
-    '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
-    """
-    if not row:
-        return ""
-    inner = row.pop("metadata", None)
-    if type(inner) is dict:
-        row = {**{(f"metadata.{k}" if k in row else k): v for k, v in inner.items()}, **row}
-    elif inner is not None:
-        row["metadata"] = inner
-    return labels_to_json({name: _label(v) for name, v in row.items() if v is not None})
+        >>> row = Row(domain="law", metadata={"year": 1999, "ref": {"a": 1}}, note=None)
+        >>> row.take_labels()
+        '{"domain":"law","ref":"{\\"a\\":1}","year":1999}'
+        """
+        inner = self.pop("metadata", None)
+        if type(inner) is dict:
+            inner = {(f"metadata.{k}" if k in self else k): v for k, v in inner.items()}
+        elif inner is not None:
+            inner = {"metadata": inner}
+        labels = {**(inner or {}), **self}
+        return labels_to_json({name: _label(v) for name, v in labels.items() if v is not None})
 
 
 def _label(value: Any) -> Any:
@@ -265,10 +261,14 @@ def _label(value: Any) -> Any:
     return value
 
 
-def row_error(path: Path, place: int | str, error: FieldError) -> DatasetError:
+def row_error(
+    source: Path | str, place: int | str, error: FieldError, line: int | None = None
+) -> DatasetError:
     """Return the error of a row, with the file and the line or another place."""
-    line = f"line {place}" if isinstance(place, int) else place
-    return DatasetError(f"{path}, {line}: {error}")
+    number = place if isinstance(place, int) else line
+    named = f"line {place}" if isinstance(place, int) else place
+    path = source if isinstance(source, Path) else None
+    return DatasetError(f"{source}, {named}: {error}", path=path, line=number)
 
 
 @contextmanager
@@ -289,29 +289,21 @@ def within(place: str) -> Iterator[None]:
         raise FieldError(f"{place}: {error}") from error
 
 
-class Ids:
-    """Ids with their places, so that an error about a repeated id names the first place."""
+class Ids(dict[str, str]):
+    """Id -> its place, so that an error about a repeated id names the first place."""
 
     def __init__(self, noun: str = "query") -> None:
-        self._places: dict[str, str] = {}
-        self._noun = noun
-
-    def __len__(self) -> int:
-        """Return the number of ids."""
-        return len(self._places)
+        super().__init__()
+        self.noun = noun
 
     def add(self, row_id: str, place: str) -> None:
         """Add an id; raise `FieldError` if it was added before."""
-        if row_id in self._places:
+        if row_id in self:
             raise FieldError(
-                f"the {self._noun} id {row_id!r} occurs in {self._places[row_id]} already; "
-                f"give each {self._noun} its own id"
+                f"the {self.noun} id {row_id!r} occurs in {self[row_id]} already; "
+                f"give each {self.noun} its own id"
             )
-        self._places[row_id] = place
-
-    def all(self) -> AbstractSet[str]:
-        """Return the ids."""
-        return self._places.keys()
+        self[row_id] = place
 
 
 def listed(values: Sequence[str], limit: int = limits.MAX_LISTED_VALUES) -> str:

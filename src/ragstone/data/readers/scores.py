@@ -8,17 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Final, cast, get_args
 
-from ragstone.data.readers.rows import (
-    FieldError,
-    json_rows,
-    lines,
-    reading,
-    take_id,
-    take_text,
-    text_of,
-)
+from ragstone.data.readers.rows import FieldError, decoded, json_object, parsed
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Query, Score, Status
 
@@ -37,20 +29,20 @@ def read_scores(path: Path) -> list[Score]:
             metric.
     """
     found: dict[tuple[str, str], Score] = {}
-    for number, row in json_rows(path):
-        with reading(path, number):
-            score = _score(row)
-            if found.setdefault((score.query_id, score.metric), score) is not score:
-                raise FieldError(
-                    f"query {score.query_id!r} has a second value for {score.metric}; keep one"
-                )
+    for number, score in parsed(path, _score):
+        if found.setdefault((score.query_id, score.metric), score) is not score:
+            raise DatasetError(
+                f"{path}, line {number}: query {score.query_id!r} has a second value for "
+                f"{score.metric}; keep one"
+            )
     if not found:
         raise DatasetError(f"{path} contains no score; each line needs query_id, metric and value")
     return list(found.values())
 
 
-def _score(row: dict[str, Any]) -> Score:
-    query_id, metric = take_id(row, "query_id"), take_text(row, "metric")
+def _score(line: bytes) -> Score:
+    row = json_object(line)
+    query_id, metric = row.take_id("query_id"), row.take_text("metric")
     if "value" not in row:
         raise FieldError("the field 'value' is missing; write null if there is no value")
     value = row.pop("value")
@@ -62,7 +54,7 @@ def _score(row: dict[str, Any]) -> Score:
             f"status {status!r} with value {value!r}: 'scored' has a value, 'failed' and "
             "'not_applicable' have none"
         )
-    reason = take_text(row, "reason", optional=True)
+    reason = row.take_text("reason", optional=True)
     number = None if value is None else float(value)
     return Score(query_id, metric, number, cast("Status", status), reason)
 
@@ -77,7 +69,7 @@ def read_clusters(path: Path) -> dict[str, str]:
     """
     is_json = path.suffix in (".jsonl", ".json") or path.name.endswith(".jsonl.gz")
     found: dict[str, str] = {}
-    for number, query_id, cluster in _json_clusters(path) if is_json else _tab_clusters(path):
+    for number, (query_id, cluster) in parsed(path, _json_cluster if is_json else _tab_cluster):
         if found.setdefault(query_id, cluster) != cluster:
             raise DatasetError(
                 f"{path}, line {number}: query {query_id!r} is in cluster {found[query_id]!r} "
@@ -86,20 +78,16 @@ def read_clusters(path: Path) -> dict[str, str]:
     return found
 
 
-def _json_clusters(path: Path) -> Iterable[tuple[int, str, str]]:
-    for number, row in json_rows(path):
-        with reading(path, number):
-            yield number, take_id(row, "query_id"), take_text(row, "cluster")
+def _json_cluster(line: bytes) -> tuple[str, str]:
+    row = json_object(line)
+    return row.take_id("query_id"), row.take_text("cluster")
 
 
-def _tab_clusters(path: Path) -> Iterable[tuple[int, str, str]]:
-    for number, line in lines(path):
-        fields = text_of(path, number, line).rstrip("\r\n").split("\t")
-        if len(fields) != 2 or not all(fields):  # noqa: PLR2004 - query id and cluster
-            raise DatasetError(
-                f"{path}, line {number}: expected a query id, a tab and a cluster, found {fields}"
-            )
-        yield number, fields[0], fields[1]
+def _tab_cluster(line: bytes) -> tuple[str, str]:
+    query_id, _, cluster = decoded(line).partition("\t")
+    if not (query_id and cluster) or "\t" in cluster:
+        raise FieldError(f"expected a query id, a tab and a cluster, found {decoded(line)!r}")
+    return query_id, cluster
 
 
 def clusters_by_id(query_ids: Collection[str]) -> dict[str, str]:

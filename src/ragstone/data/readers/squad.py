@@ -5,26 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 from ragstone.core import limits
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
-from ragstone.data.readers.rows import (
-    Ids,
-    as_object,
-    json_document,
-    listed,
-    reading,
-    show,
-    take_id,
-    take_labels,
-    take_list,
-    take_question,
-    take_text,
-    within,
-)
+from ragstone.data.readers.rows import Ids, Row, json_document, listed, reading, show, within
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
 
@@ -37,8 +23,6 @@ class SquadReader(Reader):
     set have the same ids. Paragraphs with the same text are one passage. The paragraph of a
     question has relevance 1, that of an impossible question (v2) has 0.
     """
-
-    version: ClassVar[int] = 1
 
     path: str | Path
 
@@ -54,7 +38,7 @@ class SquadReader(Reader):
             )
         for number, article in enumerate(document["data"], start=1):
             with reading(path, f"article {number}"):
-                tables.add_article(as_object(article), number)
+                tables.add_article(Row.of(article), number)
         if not tables.query_ids:
             raise DatasetError(f"{path} contains no question; a data set needs queries")
         return tables.finish(path.name.removesuffix(".gz").removesuffix(".json"))
@@ -80,33 +64,33 @@ class _Tables:
         self.query_ids = Ids()
         self._id_of_text: dict[str, str] = {}
 
-    def add_article(self, article: dict[str, Any], number: int) -> None:
-        title = take_text(article, "title", optional=True)
-        for place, paragraph in enumerate(take_list(article, "paragraphs"), start=1):
+    def add_article(self, article: Row, number: int) -> None:
+        title = article.take_text("title", optional=True)
+        for place, paragraph in enumerate(article.take_list("paragraphs"), start=1):
             with within(f"paragraph {place}"):
-                self._add_paragraph({**article, **as_object(paragraph)}, title, (number, place))
+                self._add_paragraph(Row({**article, **Row.of(paragraph)}), title, (number, place))
 
-    def _add_paragraph(self, paragraph: dict[str, Any], title: str, at: tuple[int, int]) -> None:
-        text, questions = take_text(paragraph, "context"), take_list(paragraph, "qas")
+    def _add_paragraph(self, paragraph: Row, title: str, at: tuple[int, int]) -> None:
+        text, questions = paragraph.take_text("context"), paragraph.take_list("qas")
         passage_id = self._id_of_text.setdefault(text, f"{at[0]}-{at[1]}")
         if passage_id == f"{at[0]}-{at[1]}":
             # Titles have underscores, as in Wikipedia's addresses.
             shown, document_id = title.replace("_", " "), title or str(at[0])
-            self.passages.add((passage_id, text, shown, document_id, take_labels(paragraph)))
+            self.passages.add((passage_id, text, shown, document_id, paragraph.take_labels()))
         for place, question in enumerate(questions, start=1):
             with within(f"question {place}"):
                 origin = f"article {at[0]}, paragraph {at[1]}, question {place}"
-                self._add_question(as_object(question), passage_id, origin)
+                self._add_question(Row.of(question), passage_id, origin)
 
-    def _add_question(self, row: dict[str, Any], passage_id: str, place: str) -> None:
-        query_id, text = take_id(row, "id"), take_question(row, "question")
+    def _add_question(self, row: Row, passage_id: str, place: str) -> None:
+        query_id, text = row.take_id("id"), row.take_question("question")
         self.query_ids.add(query_id, place)
         impossible = row.pop("is_impossible", None)
         if impossible is not None:
             row.setdefault("answerability", "unanswerable" if impossible else "answerable")
         answers = [] if impossible else list(dict.fromkeys(_answers(row)))
         row.pop("answers", None)
-        self.queries.add((query_id, text, answers, "", "", take_labels(row)))
+        self.queries.add((query_id, text, answers, "", "", row.take_labels()))
         self.qrels.add((query_id, passage_id, 0 if impossible else 1))
 
     def finish(self, name: str) -> Dataset:
@@ -114,7 +98,7 @@ class _Tables:
         return Dataset(name, self.queries.finish(), corpus, self.qrels.finish())
 
 
-def _answers(row: dict[str, Any]) -> Iterator[str]:
-    for place, answer in enumerate(take_list(row, "answers", optional=True), start=1):
+def _answers(row: Row) -> Iterator[str]:
+    for place, answer in enumerate(row.take_list("answers", optional=True), start=1):
         with within(f"answer {place}"):
-            yield take_text(as_object(answer), "text")
+            yield Row.of(answer).take_text("text")

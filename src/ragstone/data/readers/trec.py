@@ -12,20 +12,11 @@ import numpy as np
 from ragstone.core.schemas import table_to_relevance
 from ragstone.data.readers.qrels import Known
 from ragstone.data.readers.qrels import read_qrels as read_qrel_table
-from ragstone.data.readers.rows import lines, show, text_of
+from ragstone.data.readers.rows import FieldError, decoded, parsed, show
 from ragstone.errors import DatasetError
 from ragstone.types import Ranking
 
 _RUN_COLUMNS: Final = 6
-
-
-class _AnyId(frozenset[str]):
-    """Contains every id: a qrels file alone has no queries to check it against."""
-
-    __slots__ = ()
-
-    def __contains__(self, _query_id: object) -> bool:
-        return True
 
 
 def read_run(path: Path) -> dict[str, Ranking]:
@@ -39,22 +30,32 @@ def read_run(path: Path) -> dict[str, Ranking]:
             occurs twice in a ranking.
     """
     scores: dict[str, dict[str, float]] = {}
-    for number, line in lines(path):
-        columns = text_of(path, number, line).split()
-        if len(columns) != _RUN_COLUMNS:
-            raise DatasetError(
-                f"{path}, line {number}: expected the six columns of a TREC run (query id, Q0, "
-                f"passage id, rank, score, tag), found {len(columns)}: {show(' '.join(columns))}"
-            )
-        query_id, passage_id = columns[0], columns[2]
+    for number, (query_id, passage_id, score) in parsed(path, _run_row):
         ranked = scores.setdefault(query_id, {})
         if passage_id in ranked:
             raise DatasetError(
                 f"{path}, line {number}: the passage {passage_id!r} occurs twice in the ranking of "
                 f"query {query_id!r}; keep one of the two lines"
             )
-        ranked[passage_id] = _score(path, number, columns[4])
+        ranked[passage_id] = score
     return {query_id: _ranking(ranked) for query_id, ranked in scores.items()}
+
+
+def _run_row(line: bytes) -> tuple[str, str, float]:
+    """Return query id, passage id and score of a line."""
+    columns = decoded(line).split()
+    if len(columns) != _RUN_COLUMNS:
+        raise FieldError(
+            f"expected the six columns of a TREC run (query id, Q0, passage id, rank, score, tag), "
+            f"found {len(columns)}: {show(' '.join(columns))}"
+        )
+    try:
+        score = float(columns[4])
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise FieldError(f"the score (column 5) must be a finite number, found {columns[4]!r}")
+    return columns[0], columns[2], score
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
@@ -63,7 +64,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     The file has TREC's four columns (query id, iteration, passage id, relevance) or BEIR's three;
     the header line is optional.
     """
-    table = read_qrel_table(path, Known(_AnyId(), None), dangling="error")
+    table = read_qrel_table(path, Known(None, None), dangling="error")
     return {query_id: dict(grades) for query_id, grades in table_to_relevance(table).items()}
 
 
@@ -100,19 +101,6 @@ def qrel_lines(qrels: Mapping[str, Mapping[str, int]]) -> Iterator[bytes]:
     for query_id, grades in qrels.items():
         for passage_id, grade in grades.items():
             yield f"{query_id} 0 {passage_id} {grade}\n".encode()
-
-
-def _score(path: Path, number: int, written: str) -> float:
-    try:
-        score = float(written)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise DatasetError(
-            f"{path}, line {number}: the score (column 5) must be a finite number, "
-            f"found {written!r}"
-        )
-    return score
 
 
 def _ranking(scores: dict[str, float]) -> Ranking:

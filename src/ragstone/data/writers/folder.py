@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
-from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file
 from ragstone.core.schemas import labels_from_json, rows
 from ragstone.data.dataset import Dataset
 from ragstone.errors import DatasetError
-
-if TYPE_CHECKING:
-    from arro3.core import Table
 
 _OWN_FIELDS: Final = frozenset(
     {"_id", "text", "title", "document", "answers", "rewrite", "history", "metadata"}
@@ -29,13 +25,12 @@ def write_dataset(dataset: Dataset, folder: Path) -> list[Path]:
     Turns of conversations are written as queries with a history. An empty table gets no file.
     Raises `DatasetError` if one of the files exists or cannot be written.
     """
+    corpus, queries, qrels = dataset.corpus.table, dataset.query_table, dataset.qrel_table
+    judgements = ((row["query_id"], row["passage_id"], row["relevance"]) for row in rows(qrels))
     made = {
-        "corpus.jsonl": (
-            dataset.corpus.table,
-            map(_line, map(_passage, _all(dataset.corpus.table))),
-        ),
-        "queries.jsonl": (dataset.query_table, map(_line, map(_query, _all(dataset.query_table)))),
-        "qrels.tsv": (dataset.qrel_table, _judgements(dataset.qrel_table)),
+        "corpus.jsonl": (corpus, map(json_line, map(_passage, rows(corpus)))),
+        "queries.jsonl": (queries, map(json_line, map(_query, rows(queries)))),
+        "qrels.tsv": (qrels, judgement_lines(judgements)),
     }
     return write_lines(
         {folder / name: lines for name, (table, lines) in made.items() if table.num_rows}
@@ -58,12 +53,6 @@ def write_lines(wanted: Mapping[Path, Iterable[bytes]]) -> list[Path]:
         except OSError as error:
             raise DatasetError(f"cannot write the data set into {path.parent}: {error}") from error
     return list(wanted)
-
-
-def _all(table: Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table batch by batch: all rows as objects take ten times the memory."""
-    for start in range(0, table.num_rows, limits.TABLE_BATCH_ROWS):
-        yield from rows(table.slice(start, min(limits.TABLE_BATCH_ROWS, table.num_rows - start)))
 
 
 def _passage(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,11 +82,13 @@ def _with_labels(own: dict[str, Any], labels: str) -> dict[str, Any]:
     return {**kept, **free, **({"metadata": clashing} if clashing else {})}
 
 
-def _line(row: Mapping[str, Any]) -> bytes:
+def json_line(row: Mapping[str, Any]) -> bytes:
+    """Return a line of JSON lines."""
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _judgements(table: Table) -> Iterator[bytes]:
+def judgement_lines(judgements: Iterable[tuple[str, str, int]]) -> Iterator[bytes]:
+    """Yield the lines of a file of qrels with a header, in BEIR's three columns."""
     yield b"query-id\tcorpus-id\tscore\n"
-    for row in _all(table):
-        yield f"{row['query_id']}\t{row['passage_id']}\t{row['relevance']}\n".encode()
+    for query_id, passage_id, grade in judgements:
+        yield f"{query_id}\t{passage_id}\t{grade}\n".encode()

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
-
-import orjson
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ragstone.core import limits
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.mtrag_turns import ABSENT, domain_of, plain_value
-from ragstone.data.writers.folder import write_lines
+from ragstone.data.writers.folder import json_line, judgement_lines, write_lines
 from ragstone.errors import DatasetError
 from ragstone.types import Context, Label, Message, Passage, Prediction, Query, Ranking
 
 TaskForm: TypeAlias = Literal["a", "b", "c"]
 """MTRAGEval's task: a is retrieval, b is answering from gold passages, c is both."""
+
+Item = TypeVar("Item", Query, Passage)
 
 _TAG: Final = "|user|: "
 _MANY: Final = "question_type"
@@ -51,16 +51,18 @@ def write_mtrag(dataset: Dataset, folder: Path) -> list[Path]:
     if one of the files exists.
     """
     files: dict[Path, Iterable[bytes]] = {
-        folder / "conversations/conversations.jsonl": map(_line, conversation_rows(dataset))
+        folder / "conversations/conversations.jsonl": map(json_line, conversation_rows(dataset))
     }
-    for domain, queries in _by_domain(dataset).items():
+    for domain, queries in _by_domain(dataset.queries).items():
         relevant = [query for query in queries if _gold(dataset, query.query_id)]
         for form, texts in query_forms(relevant).items():
             rows = ({"_id": q.query_id, "text": t} for q, t in zip(relevant, texts, strict=True))
-            files[folder / f"queries/{domain}_{form}.jsonl"] = map(_line, rows)
-        files[folder / f"qrels/{domain}.tsv"] = _judgements(dataset, queries)
-    for domain, passages in _passages_by_domain(dataset).items():
-        files[folder / f"corpus/{domain}.jsonl"] = map(_line, map(_corpus_row, passages))
+            files[folder / f"queries/{domain}_{form}.jsonl"] = map(json_line, rows)
+        ids = [query.query_id for query in queries]
+        judged = [(i, p, grade) for i in ids for p, grade in dataset.qrels.get(i, {}).items()]
+        files[folder / f"qrels/{domain}.tsv"] = judgement_lines(judged)
+    for domain, passages in _by_domain(dataset.corpus).items():
+        files[folder / f"corpus/{domain}.jsonl"] = map(json_line, map(_corpus_row, passages))
     return write_lines(files)
 
 
@@ -84,7 +86,7 @@ def write_tasks(
     """
     output = submitted or Submission()
     rows = (_task(dataset, query, form, output) for query in dataset.queries)
-    return write_lines({path: map(_line, rows)})[0]
+    return write_lines({path: map(json_line, rows)})[0]
 
 
 def conversation_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
@@ -148,12 +150,11 @@ def _answer(query: Query, following: Sequence[Message]) -> str:
 
 
 def _task(dataset: Dataset, query: Query, form: TaskForm, output: Submission) -> dict[str, Any]:
+    ranking = output.rankings.get(query.query_id)
     contexts = {
-        "a": _ranked(dataset, output.rankings.get(query.query_id)),
+        "a": _ranked(dataset, ranking),
         "b": _gold_contexts(dataset, query.query_id),
-        "c": _shown_contexts(
-            output.contexts.get(query.query_id), output.rankings.get(query.query_id)
-        ),
+        "c": _shown_contexts(output.contexts.get(query.query_id), ranking),
     }
     row = {
         **task_row(query),
@@ -277,17 +278,10 @@ def with_title(passage: Passage) -> str:
     return f"{passage.title}\n{passage.text}" if titled else passage.text
 
 
-def _by_domain(dataset: Dataset) -> dict[str, list[Query]]:
-    found: dict[str, list[Query]] = {}
-    for query in dataset.queries:
-        found.setdefault(str(query.labels.get("domain", "all")), []).append(query)
-    return found
-
-
-def _passages_by_domain(dataset: Dataset) -> dict[str, list[Passage]]:
-    found: dict[str, list[Passage]] = {}
-    for passage in dataset.corpus:
-        found.setdefault(str(passage.labels.get("domain", "all")), []).append(passage)
+def _by_domain(items: Iterable[Item]) -> dict[str, list[Item]]:
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(str(item.labels.get("domain", "all")), []).append(item)
     return found
 
 
@@ -300,14 +294,3 @@ def _corpus_row(passage: Passage) -> dict[str, Any]:
         **({"document": passage.document_id} if passage.document_id else {}),
         **labels,
     }
-
-
-def _judgements(dataset: Dataset, queries: Sequence[Query]) -> Iterator[bytes]:
-    yield b"query-id\tcorpus-id\tscore\n"
-    for query in queries:
-        for passage_id, grade in dataset.qrels.get(query.query_id, {}).items():
-            yield f"{query.query_id}\t{passage_id}\t{grade}\n".encode()
-
-
-def _line(row: Mapping[str, Any]) -> bytes:
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)

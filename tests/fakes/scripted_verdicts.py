@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from ragstone.calls.client import Calls, Usage
-from ragstone.calls.types import Endpoint, Outcome, Reply, Request
-from ragstone.protocols import Services
+from ragstone.calls.types import Request
 
 
 def chance(*made_of: object) -> float:
@@ -20,38 +17,6 @@ def chance(*made_of: object) -> float:
     """
     drawn = hashlib.sha256("\n".join(map(str, made_of)).encode()).digest()
     return int.from_bytes(drawn[:8], "big") / 2**64
-
-
-@dataclass
-class ScriptedCalls(Calls):
-    """A fake of `Calls` that answers requests with a function and records them.
-
-    >>> from ragstone.calls.types import chat
-    >>> calls = ScriptedCalls(lambda request: "Verdict: yes")
-    >>> [reply.text for reply in calls.ask(Endpoint("m", ("http://localhost/v1",)), [chat("?")])]
-    ['Verdict: yes']
-    """
-
-    answer: Callable[[Request], str | Outcome]
-    asked: list[Request] = field(default_factory=list)
-
-    def ask(
-        self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = ""
-    ) -> Iterator[Outcome]:
-        """Yield the scripted outcome of each request; a text becomes a finished reply."""
-        for request in requests:
-            self.asked.append(request)
-            outcome = self.answer(request)
-            yield Reply(outcome, "stop", 100, 5, 0.01) if isinstance(outcome, str) else outcome
-
-    @property
-    def usage(self) -> Usage:
-        """The number of requests."""
-        return Usage(asked=len(self.asked))
-
-    def services(self, **others: Any) -> Services:
-        """Return services with these calls, and with others such as a corpus."""
-        return Services(calls=self, **others)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A fake of a writer of test queries: it cuts sentences out of passages, with faults on demand.
+"""A fake writer of test queries: it returns sentences of passages, with faults on demand.
 
 calls = ScriptedCalls(ScriptedWriter(faults={"facts": "refusal"}))
 writer = Writer(resolve_llm({"name": "chat", "model": "scripted"}), calls.services())
@@ -98,7 +98,7 @@ def _after(prompt: str, lead: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    return [part for part in _SENTENCE.split(" ".join(text.split())) if len(part.split()) > 3]  # noqa: PLR2004 - a statement has more than three words
+    return [part for part in _SENTENCE.split(" ".join(text.split())) if len(part.split()) > 3]
 
 
 def _right(step: str, prompt: str) -> str:  # noqa: PLR0911 - one return per step

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from tests.fakes.scripted_writer import ScriptedWriter
+
 from ragstone.building.draft import Writer
 from ragstone.building.generate import Generated, Plan, generate
 from ragstone.building.labels import Labeller
@@ -13,8 +15,7 @@ from ragstone.calls.types import Outcome, Request
 from ragstone.components.judges.critiques import Critiques
 from ragstone.components.llm import resolve_llm
 from ragstone.data.corpus import Corpus
-from ragstone.testing.fake_judge import ScriptedCalls
-from ragstone.testing.fake_writer import ScriptedWriter
+from ragstone.testing import ScriptedCalls
 from ragstone.types import Passage
 
 _MODEL: Final = {"name": "chat", "model": "scripted", "base_url": "http://localhost:1/v1"}
@@ -58,7 +59,7 @@ def run(
 
     Args:
         strategy: see `ragstone.building.strategies`.
-        faults: see `ragstone.testing.fake_writer`.
+        faults: see `tests.fakes.scripted_writer`.
         passages: the corpus, if not the small one.
         script: returns the replies, if not the scripted writer with these faults.
         judged: whether the queries are labelled and rated.

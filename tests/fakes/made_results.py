@@ -1,4 +1,4 @@
-"""An experiment that never ran: its kept tables and its record, for tests of what reads results."""
+"""Stored tables and the record of a made-up experiment, for tests of readers of results."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ HOSTILE: Final = (
     "Donaudampfschifffahrtsgesellschaft" * 12,
     "👩‍🔬 café ❤️ \u2028 line separator & <b>bold</b> ' \" `",
 )
-"""Texts that a careless page would run, break on, or overflow with."""
+"""Texts that execute, break the layout or overflow if a page does not escape them."""
 
 SETTINGS: Final = ("none", "gold", "gold+noise(3)", "retrieved(3)")
 RANKING_METRICS: Final = ("nDCG@1", "nDCG@3", "nDCG@10", "R@1", "R@3", "R@10", "MRR")
 ANSWER_METRICS: Final = ("Match", "F1")
 _CHANCE: Final = {"none": 2, "gold": 8, "gold+noise(3)": 7, "retrieved(3)": 5}
-"""In tenths, how often a made-up answer is right; each later system is a little worse."""
+"""Tenths of the answers that are correct; each later system has a tenth less."""
 
 
 def made_results(
@@ -61,10 +61,10 @@ def made_results(
     name: str = "made",
     finished: bool = True,
 ) -> StoredResults:
-    """Return the results of a made-up experiment, kept in a store under `root`.
+    """Return the results of a made-up experiment, stored under `root`.
 
-    One answer in eleven failed and one query in seven has no gold answer. `texts` are woven into
-    queries, answers, passages, labels, reasons and ids.
+    One answer in eleven failed and one query in seven has no gold answer. `texts` are inserted
+    into queries, answers, passages, labels, reasons and ids.
     """
     store = Store(root)
     asked = [_query(place, texts) for place in range(queries)]
@@ -129,7 +129,7 @@ def _woven(texts: Sequence[str], place: int) -> str:
 
 
 def _query(place: int, texts: Sequence[str]) -> Query:
-    answerable = place % 7 < 6  # noqa: PLR2004 - six in seven
+    answerable = place % 7 < 6
     follows = place % 3 == 1
     history = (
         Message("user", "Where does the ferry to Marrow Quay leave from?"),
@@ -181,7 +181,7 @@ def _context(place: int, query: Query, setting: str, number: int, texts: Sequenc
 
 
 def _right(place: int, setting: str, number: int, salt: int = 0) -> bool:
-    """Draw right or wrong, the same for the same arguments."""
+    """Return whether an answer is correct, a function of the arguments."""
     drawn = (place * 7 + number * 3 + salt * 5 + len(setting)) * 2654435761 % 1000 // 100
     return drawn < _CHANCE[setting] - number
 
@@ -192,7 +192,7 @@ def _keep_trial(
     contexts = [_context(p, q, trial.setting, trial.number, texts) for p, q in enumerate(asked)]
     predictions, scores = [], []
     for place, query in enumerate(asked):
-        failed = (place + trial.number) % 11 == 10  # noqa: PLR2004 - one in eleven
+        failed = (place + trial.number) % 11 == 10
         right = _right(place, trial.setting, trial.number)
         shown = len(contexts[place].passages)
         predictions.append(

@@ -1,4 +1,4 @@
-"""`ragstone data worth` reads the results of experiments."""
+"""`ragstone data suitability` reads the results of experiments."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import json
 from pathlib import Path
 
 from click.testing import CliRunner
+from tests.fakes.made_results import made_results
 
 from ragstone.cli.data import command
-from ragstone.testing.fake_results import made_results
 
 HEAD = "data: sample\nsystems: {a: {retriever: bm25, generator: gold}}\nsettings: [none]\n"
 
 
-def test_worth_is_told_for_every_system(tmp_path: Path) -> None:
-    """A row a system with gains, an advice with its reason, and the same for machines."""
+def test_every_system_gets_advice(tmp_path: Path) -> None:
+    """The output has a row per system with gains, advice and its reason; so has the JSON."""
     results = made_results(tmp_path / "store")
     file = tmp_path / "made.yaml"
     file.write_text(f"name: {results.name}\nstore: {tmp_path / 'store'}\n{HEAD}metrics: [Match]\n")
 
-    text = CliRunner().invoke(command, ["worth", str(file)])
-    machine = CliRunner().invoke(command, ["worth", str(file), "--json"])
-    wrong = CliRunner().invoke(command, ["worth", str(file), "--metric", "BLEU"])
+    text = CliRunner().invoke(command, ["suitability", str(file)])
+    machine = CliRunner().invoke(command, ["suitability", str(file), "--json"])
+    wrong = CliRunner().invoke(command, ["suitability", str(file), "--metric", "BLEU"])
 
     assert text.exit_code == machine.exit_code == 0, text.output + machine.output
     rows = json.loads(machine.output)

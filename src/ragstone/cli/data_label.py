@@ -1,22 +1,16 @@
-"""`ragstone data labels`, `label`, `worth`: the kinds of queries of a data set, and its worth."""
+"""`ragstone data label`, `label-stats` and `suitability`: labels of queries, advice on data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ragstone.cli.options import (
-    calls_option,
-    chart_option,
-    json_option,
-    load_results,
-    print_json,
-    text_table,
-)
+from ragstone.cli import options as cli
 from ragstone.core import limits
+from ragstone.core.tables import TextTable
 from ragstone.results.wording import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
@@ -25,23 +19,21 @@ if TYPE_CHECKING:
     from ragstone.statistics.summary import Summary
 
 
-@click.command("labels")
+@click.command("label-stats", cls=cli.Command, former=cli.FORMER_CHART)
 @click.argument("sources", nargs=-1, required=True)
-@click.option("--label", default="taxonomy", show_default=True, help="Label to count.")
-@chart_option("Draw the shares into this file")
-@json_option
-def labels_command(
-    sources: tuple[str, ...], label: str, chart: Path | None, *, as_json: bool
-) -> None:
-    """Show the distribution of a label over the queries of data sets, side by side.
+@click.option("--label", default="taxonomy", help="Label to count.")
+@cli.chart_option
+@cli.json_option
+def label_stats_command(sources: tuple[str, ...], label: str, chart: Path | None) -> None:
+    """Show the shares of a label in data sets.
 
     A SOURCE is a data set, or a file of labels by `ragstone data label` or an annotator.
 
     \b
     Examples:
-      ragstone data labels sample
-      ragstone data labels sample my-set --label answerability --chart composition.svg
-      ragstone data labels my-set-labels.jsonl other-labels.jsonl
+      ragstone data label-stats sample
+      ragstone data label-stats sample my-set --label answerability --chart composition.svg
+      ragstone data label-stats my-set-labels.jsonl other-labels.jsonl
     """
     from ragstone.building.label_files import label_sets
     from ragstone.results.charts.means import composition_chart
@@ -52,34 +44,33 @@ def labels_command(
     found = {source: composition(list(values.values())) for source, values in sets.items()}
     if chart:
         write_chart(composition_chart(label, found), chart)
-    if as_json:
-        print_json({s: {k: _plain(v) for k, v in rows.items()} for s, rows in found.items()})
-        return
     names = sorted({name for rows in found.values() for name in rows})
     lines = [[name, *(_mean(rows.get(name)) for rows in found.values())] for name in names]
     lines.append(["queries", *(f"{len(values):,}" for values in sets.values())])
-    click.echo(text_table([label, *sources], lines))
-    if any(len(labels) > 1 for values in sets.values() for labels in values.values()):
-        click.echo("\nShares of the queries; a query may have several labels.")
+    several = any(len(labels) > 1 for values in sets.values() for labels in values.values())
+    note = ["\nShares of the queries; a query may have several labels."] if several else []
+    shares = {
+        source: {k: {"share": v.mean, "n": v.n, "interval": v.interval} for k, v in rows.items()}
+        for source, rows in found.items()
+    }
+    cli.print_result(
+        lambda: shares,
+        lambda: TextTable([label, *sources], lines, below=note),
+    )
 
 
 @click.command("label")
-@click.argument("source")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE")
+@cli.query_options
 @click.option(
     "--taxonomy",
     "taxonomies",
     multiple=True,
     default=("know-your-rag",),
-    show_default=True,
     help="Taxonomy by name or as a YAML file; may be repeated.",
 )
-@click.option("--model", default="local", show_default=True, help="Generator spec of the model.")
-@click.option("--limit", type=int, help="Label a random sample of this many queries.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the sample.")
-@click.option("--explain/--no-explain", default=True, help="Whether the model gives its reason.")
-@calls_option
-def label_command(  # noqa: PLR0917 - click passes every option
+@click.option("--explain/--no-explain", default=True, help="Let the model give a reason first.")
+def label_command(
+    *,
     source: str,
     output: Path,
     taxonomies: tuple[str, ...],
@@ -87,13 +78,12 @@ def label_command(  # noqa: PLR0917 - click passes every option
     limit: int | None,
     seed: int,
     calls: Path,
-    *,
     explain: bool,
 ) -> None:
-    """Label the queries of a data set, with their gold passages, by a model and by taxonomies.
+    """Label the queries of SOURCE by a model.
 
-    If interrupted, run the same command again to resume. A query has one label, or a list if the
-    taxonomy allows several.
+    The model reads each query with its gold passages, and a taxonomy. If interrupted, run the same
+    command again to resume. A query has one label, or a list if the taxonomy allows several.
 
     \b
     Examples:
@@ -102,9 +92,7 @@ def label_command(  # noqa: PLR0917 - click passes every option
       ragstone data label my-set -o both.jsonl --taxonomy know-your-rag --taxonomy my-kinds.yaml
       ragstone data label my-set -o labels.jsonl --model "chat(model=my-model)"
     """
-    import orjson
-
-    from ragstone.building.label_files import written
+    from ragstone.building.label_files import label_rows
     from ragstone.building.labels import Labeller, gold_items
     from ragstone.calls.client import Calls
     from ragstone.data.load import load_dataset
@@ -124,45 +112,43 @@ def label_command(  # noqa: PLR0917 - click passes every option
     with Calls.at(calls) as opened:
         services = Services(calls=opened)
         found = {each.taxonomy_name: each.verdicts(items, services) for each in labellers}
-    output.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in written(found)))
+    cli.write_json_lines(output, label_rows(found))
     for name, verdicts in found.items():
-        failed = sum(v.status == "failed" for v in verdicts)
-        left_out = sum(v.status == "not_applicable" for v in verdicts)
+        counts = Counter(verdict.status for verdict in verdicts)
         click.echo(
-            f"{name}: {len(verdicts) - failed - left_out:,} queries labelled, {failed:,} failed, "
-            f"{left_out:,} without passage: {output}"
+            f"{name}: {counts['scored']:,} queries labelled, {counts['failed']:,} failed, "
+            f"{counts['not_applicable']:,} without passage: {output}"
         )
 
 
-@click.command("worth")
-@click.argument("experiments", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command("suitability")
+@click.argument("experiments", nargs=-1, required=True, type=cli.FILE)
 @click.option("--metric", help="Metric to compare (default: the experiment's correctness metric).")
-@json_option
-def worth_command(experiments: tuple[Path, ...], metric: str | None, *, as_json: bool) -> None:
-    """Report which data sets are worth using, from the results of experiments on them.
+@cli.json_option
+def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> None:
+    """Report which data sets are suitable for RAG.
 
-    Compares answers without context, with gold context and with retrieved context: the gain from
-    context, and the model's knowledge without it. Each EXPERIMENT must have run the setting `none`.
+    Each of the EXPERIMENTS is an experiment file, and must have run the setting `none`. Answers
+    without context, with gold context and with retrieved context are compared: the gain from
+    context, and the model's knowledge without it.
 
     \b
     Example:
-      ragstone data worth nq.yaml mirage.yaml
+      ragstone data suitability nq.yaml mirage.yaml
     """
-    found = [row for path in experiments for row in _worth_rows(path, metric)]
-    if as_json:
-        print_json(found)
-        return
+    found = [row for path in experiments for row in _suitability(path, metric)]
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
-    click.echo(text_table([*head, "known", "advice"], [_worth_line(row) for row in found]))
-    for row in found:
-        click.echo(f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.")
+    head += ["known", "advice"]
+    rows = [_line(row) for row in found]
+    reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
+    cli.print_result(lambda: found, lambda: TextTable(head, rows, below=reasons))
 
 
-def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
+def _suitability(path: Path, metric: str | None) -> list[Worth]:
     from ragstone.errors import ConfigError
     from ragstone.statistics.dataset_suitability import worth
 
-    results = load_results(path, ())
+    results = cli.load_results(path, ())
     name = metric or results.record.correctness_metric
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for trial in results.trials:
@@ -178,7 +164,7 @@ def _worth_rows(path: Path, metric: str | None) -> list[Worth]:
     ]
 
 
-def _worth_line(row: Worth) -> list[str]:
+def _line(row: Worth) -> list[str]:
     best = max(row.retrieved.items(), key=lambda pair: pair[1].mean or 0.0, default=None)
     found = ["-", "-"]
     if best is not None:
@@ -194,7 +180,3 @@ def _gain(gain: Difference | None) -> str:
 
 def _mean(summary: Summary | None) -> str:
     return ABSENT if summary is None else mean_text(summary)
-
-
-def _plain(summary: Summary) -> Mapping[str, Any]:
-    return {"share": summary.mean, "n": summary.n, "interval": summary.interval}

@@ -1,0 +1,53 @@
+"""Common parts of `rank` and `score`: options, output, and notes on queries that do not match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ragstone.cli.options import FILE, json_option, together, write_json_lines
+
+if TYPE_CHECKING:
+    from ragstone.evaluation.score_files import Evaluation
+
+
+def _read_clusters(
+    _context: click.Context, _option: click.Parameter, path: Path | None
+) -> dict[str, str] | None:
+    from ragstone.data.readers.scores import read_clusters
+
+    return None if path is None else read_clusters(path)
+
+
+scores_options: Final = together(
+    click.option(
+        "--clusters",
+        type=FILE,
+        callback=_read_clusters,
+        help="File of queries that are not independent: query id, tab, cluster.",
+    ),
+    click.option("--per-query", type=FILE, help="Write a line per query and metric to this file."),
+    json_option,
+)
+
+
+def write_scores(path: Path | None, found: Iterable[Evaluation]) -> None:
+    """Write one JSON line per query and metric: query_id, metric, value, status, reason."""
+    from ragstone.core.schemas import rows
+
+    if path is not None:
+        write_json_lines(path, chain.from_iterable(rows(one.table) for one in found))
+
+
+def print_notes(evaluation: Evaluation, scored: str, known: str) -> None:
+    """Print notes about the missing and the unknown queries on stderr."""
+    from ragstone.data.readers.rows import listed
+
+    missing = (evaluation.missing, f"missing in {scored}, counted as 0")
+    for ids, problem in (missing, (evaluation.extra, f"not in {known}, left out")):
+        if ids:
+            click.echo(f"note: {len(ids):,} queries {problem}: {listed(ids)}", err=True)
