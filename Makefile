@@ -1,9 +1,9 @@
-# Everything a newcomer or a CI machine needs. Each target makes what it stands on.
+# Everything a newcomer or a CI machine needs. Each target makes its prerequisites.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo torch test check lint types format bench campaign clean
+.PHONY: help demo torch test check lint types format bench figures campaign clean
 
 help: ## show the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
@@ -12,7 +12,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
-# Stamps: reinstall only where pyproject.toml has changed.
+# Stamps: reinstall only if pyproject.toml has changed.
 $(VENV)/.demo: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[local]'
 	@touch $@
@@ -30,22 +30,23 @@ demo: $(VENV)/.demo ## run the demo experiment on the sample data with real mode
 	$(BIN)/ragstone run examples/demo.yaml
 	$(BIN)/ragstone report examples/demo.yaml --output demo-report.html
 
-torch: $(VENV)/.torch ## install what the tests of torch models need (1.1 GB)
+torch: $(VENV)/.torch ## install the packages for the tests of torch models (1.1 GB)
 
-test: $(VENV)/.dev ## run every test whose needs are installed, and list the others
+test: $(VENV)/.dev ## run every test whose packages are installed, and list the others
 	$(BIN)/ragstone models fetch
 	$(BIN)/python -m pytest --numprocesses auto --quiet
 
-lint: $(VENV)/.dev ## check format and lint rules
+lint: $(VENV)/.dev ## check format, lint rules and phrases
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python tools/plain_english.py
 
 types: $(VENV)/.dev ## check types, strictly
 	$(BIN)/mypy
 
 check: lint types test ## lint, types and tests: what CI runs
 
-format: $(VENV)/.dev ## put the code in the house's format
+format: $(VENV)/.dev ## format the code and repair lint findings
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -57,6 +58,9 @@ bench: $(VENV)/.dev ## run the short benchmarks
 	$(BIN)/python benchmarks/reading_speed.py
 	$(BIN)/python benchmarks/calls_speed.py
 
+figures: $(VENV)/.dev ## run the commands behind the published figures, list those that no longer hold
+	$(BIN)/python benchmarks/figures.py
+
 SHARED ?= $(or $(RAGSTONE_SHARED_DATA),../shared/data)
 campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
 	$(BIN)/python benchmarks/faults.py
@@ -64,5 +68,5 @@ campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
 	$(BIN)/python benchmarks/doctor_findings.py $(SHARED)
 	$(BIN)/python benchmarks/mtrag_people.py $(SHARED)/mtrag
 
-clean: ## remove what was made here; models stay in the cache
+clean: ## remove the environment, the store and the demo report; models stay in the cache
 	rm -rf $(VENV) .ragstone demo-report.html

@@ -3,7 +3,7 @@
     python benchmarks/bm25_speed.py --passages 40000 --peer-python PYTHON [--rounds 5]
 
 PYTHON is an interpreter with bm25s, numba and tantivy (default: this one; peers that it lacks are
-left out). The passages are made: 100 words each, drawn as often as they stand in nq_singlehop, one
+left out). The passages are made: 100 words each, drawn with their frequencies in nq_singlehop, one
 in fifty from a long tail of rare ones; the queries are the questions of nq_singlehop, the ranking
 50 long. Every engine lives in its own process; the search rounds of all take turns, so that a busy
 machine slows all alike, and the ratio is the median of the rounds' ratios. `--kill` kills
@@ -84,7 +84,7 @@ class Ragstone:
         _ = self.corpus.digest
 
     def build(self) -> None:
-        """Build, or read what is kept."""
+        """Build, or read the kept index."""
         self.search(["nothing"], 1)
 
     def search(self, queries: list[str], threads: int) -> None:
@@ -184,7 +184,7 @@ def peak() -> int:
 
 
 def work(name: str, folder: Path) -> None:
-    """Build when told to, then search as often as told to; one JSON line an order."""
+    """Build on request, then search on request; one JSON line per order."""
     started = time.perf_counter()
     queries = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
     made = engine(name, folder)
@@ -219,7 +219,7 @@ class Worker:
         self.reading = self._answer()
 
     def ask(self, order: str) -> dict[str, float]:
-        """Have an order carried out; return what it took."""
+        """Send an order; return its measurements."""
         assert self.process.stdin is not None
         self.process.stdin.write(order + "\n")
         self.process.stdin.flush()

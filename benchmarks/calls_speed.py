@@ -1,4 +1,4 @@
-"""How fast calls are made and durably kept, as ratios to what is possible and to a peer.
+"""How fast calls are made and durably kept, as ratios to the ideal and to a peer.
 
 A fake model server (a process of its own) answers every call after 50 ms. Asked through
 `ragstone.calls.client`, with every reply committed to a call log that is new each time:

@@ -1,4 +1,4 @@
-"""What each chunker makes of real documents, and what a re-cut does to retrieval.
+"""The passages of each chunker on real documents, and the effect of a re-cut on retrieval.
 
     python benchmarks/chunking.py ../shared/data > chunking.md
 

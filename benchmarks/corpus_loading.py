@@ -46,7 +46,7 @@ print(
 
 
 def main() -> None:
-    """Write what is not there yet, and load it."""
+    """Write the missing files and load them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("passages", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--copies", type=int, default=1)

@@ -11,11 +11,11 @@ IndexFlatIP, torch multiplies in blocks and merges their top 100. Needs faiss-cp
 behind --torch.
 
 `memory`: a million passages of 100 words are embedded by an encoder that costs nothing, written,
-and searched, in a process that is killed (kill -9) so many times on the way; its peak memory is
-what the system saw.
+and searched, in a process that is killed (kill -9) `--kills` times; its peak memory is
+measured by the system.
 
 `embed`: real passages joined and cut to 330 tokens, by the bundled encoder in 8 and in 32 bits, in
-turns. Beside other work the rate says little; the time of the cores says what free ones would do.
+turns. On a busy machine the rate means little; the time of the cores gives the rate of free ones.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=64)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--torch", default="", help="the Python of an environment with torch")
-    parser.add_argument("--folder", type=Path, default=None, help="where the vectors are put")
+    parser.add_argument("--folder", type=Path, default=None, help="folder of the vectors")
     options = parser.parse_args()
     parts: dict[str, Callable[[argparse.Namespace], None]]
     parts = {"search": search, "memory": memory, "embed": embed, "work": work, "build": build}
@@ -106,7 +106,7 @@ def search(options: argparse.Namespace) -> None:
 
 
 class Worker:
-    """A process that searches when it is told to and says how long it took."""
+    """A process that searches on request and reports the time."""
 
     def __init__(self, python: str, engine: str, folder: Path) -> None:
         command = [python, __file__, "work", engine, "--folder", str(folder)]
@@ -224,7 +224,7 @@ def random_rows(count: int, seed: int, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Draws vectors at hardly any cost: what is measured is everything else."""
+    """Draws vectors at hardly any cost, to measure everything else."""
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Return one row per text, drawn by the number that it begins with."""
@@ -234,7 +234,7 @@ class Drawing:
 
 
 def memory(options: argparse.Namespace) -> None:
-    """Build and search in a process that is killed on the way, and say what it took."""
+    """Build and search in a process that is killed on the way, and print the cost."""
     root = options.folder / "store"
     command = [sys.executable, __file__, "build", "--folder", str(options.folder)]
     command += ["--passages", str(options.passages)]
@@ -282,7 +282,7 @@ def build(options: argparse.Namespace) -> None:
     done = time.perf_counter()
     right = sum(found[n].passage_ids[0] == f"p{n * 7 % len(corpus)}" for n in range(1024))
     print(f"making the passages {made - started:.0f} s, {before:.2f} GB at most")
-    print(f"embedding what was missing, and one search: {built - made:.0f} s")
+    print(f"embedding the others, and one search: {built - made:.0f} s")
     print(f"1,024 searches: {done - built:.1f} s; {right} of them find the passage itself")
     own, mapped = status("RssAnon"), status("RssFile")
     print(

@@ -3,7 +3,7 @@
     python benchmarks/doctor_findings.py ../shared/data > findings.md
 
 Sets that have a layout of their own (RGB, CLAPnq, QED, PubMedQA, ...) are brought into Ragstone's
-records here; the doctor then sees what a user of them would.
+records here; the doctor then sees them as a user would.
 """
 
 from __future__ import annotations

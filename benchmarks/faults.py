@@ -99,7 +99,7 @@ def serving(**options: object) -> Iterator[str]:
 
 
 def server_counts(url: str) -> dict[str, Any]:
-    """Return what the server has been asked so far."""
+    """Return the counts of the requests to the server so far."""
     with urllib.request.urlopen(f"{url}/counts") as response:  # noqa: S310 - our own server
         counts: dict[str, Any] = json.load(response)
     return counts
@@ -107,7 +107,7 @@ def server_counts(url: str) -> dict[str, Any]:
 
 @dataclass
 class Campaign:
-    """What is known after each round, and what was found wrong."""
+    """The state after each round, and the errors found."""
 
     folder: Path
     url: str
@@ -130,7 +130,7 @@ class Campaign:
         return subprocess.Popen([sys.executable, __file__, *given], stdout=subprocess.PIPE)
 
     def check(self) -> None:
-        """Compare what was counted and kept before with what is in the log now."""
+        """Compare the earlier counts and replies with the log now."""
         time.sleep(0.1)  # requests that were under way when the process was killed still arrive
         with Calls.at(self.path) as calls:
             now = {k: reply.text for k, reply in calls.log.replies(list(self.keys)).items()}
@@ -146,7 +146,7 @@ class Campaign:
         self.kept, self.asked = now, asked
 
     def noted(self, kind: str) -> dict[str, str]:
-        """Return what the processes so far noted; the last note may be torn."""
+        """Return the notes of the processes so far; the last note may be torn."""
         found = {}
         text = self.counted.read_text(encoding="utf-8") if self.counted.exists() else ""
         for line in text.split("\n"):

@@ -1,4 +1,4 @@
-"""Make test sets of 30 passages with the bundled model by every strategy, and tell what came of it.
+"""Make test sets of 30 passages with the bundled model by every strategy, and report on them.
 
     python benchmarks/generation.py OUT               run (kept call by call), then report
     python benchmarks/generation.py OUT --report      report alone
@@ -24,14 +24,14 @@ from ragstone.cli.data import command
 
 STRATEGIES: Final = ("statements", "single", "evolution", "adversarial", "multi-hop")
 UNLABELLED: Final = ("adversarial", "multi-hop")
-"""Their labels say how a query was made; the bundled model can only contradict them."""
+"""Their labels record how a query was made; the bundled model can only contradict them."""
 TAXONOMIES: Final = {"know-your-rag": "taxonomy", "mtrag-question-types": "question_type"}
 LEAST: Final = 3
 SHOWN: Final = 5
 
 
 def call(*arguments: str) -> str:
-    """Run a command of `ragstone data` and return what it says."""
+    """Run a command of `ragstone data` and return its output."""
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     return str(done.output)
 

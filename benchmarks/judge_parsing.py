@@ -43,7 +43,7 @@ CHOICES = [
 
 def measure(name: str, form: Rating | Choice, replies: list[str]) -> None:
     """Print the seconds, the mean per reply and how many were read."""
-    quoting = f'The answer closes with "{ANSWER[-14:]}", which is no argument. Rating: [[4]]'
+    quoting = f'The answer closes with "{ANSWER[-14:]}", which proves nothing. Rating: [[4]]'
     many = [
         quoting if isinstance(form, Rating) and i % 20 == 19 else replies[i % len(replies)]
         for i in range(COUNT)

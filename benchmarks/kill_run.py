@@ -69,7 +69,7 @@ def run_to_the_end(experiment: Path, overrides: list[str], store: Path) -> float
 
 
 def kill_at(experiment: Path, overrides: list[str], store: Path, seconds: float) -> bool:
-    """Run for some seconds, then kill; say whether the run was still going."""
+    """Run for some seconds, then kill; return whether the run was still active."""
     process = start(experiment, overrides, store)
     try:
         process.wait(timeout=seconds)
@@ -96,7 +96,7 @@ def scores(experiment: Path, overrides: list[str], store: Path) -> dict[str, lis
 
 
 def main() -> None:
-    """Run the campaign and print what was found."""
+    """Run the campaign and print the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("experiment", type=Path)
     parser.add_argument("overrides", nargs="*")

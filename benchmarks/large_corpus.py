@@ -69,11 +69,11 @@ def _look_up(corpus: Corpus, texts: list[str]) -> None:
 
 def _check(is_right: bool) -> None:
     if not is_right:
-        raise SystemExit("a passage is not what was put in")
+        raise SystemExit("a passage differs from the added one")
 
 
 def _told(what: str, step: Callable[[], T]) -> T:
-    """Run a step, print what it took, and return what it returned."""
+    """Run a step, print its cost, and return its result."""
     start = time.process_time()
     made = step()
     seconds = time.process_time() - start

@@ -73,7 +73,7 @@ def in_8_bits(rows: Any) -> Any:
 
 
 def first_relevant(ranking: Ranking, scores: Sequence[float], relevance: Any) -> int:
-    """Return the rank of the best relevant passage by some scores; 0 where there is none."""
+    """Return the rank of the best relevant passage by some scores; 0 if there is none."""
     order = np.argsort(-np.array(scores), kind="stable")
     hits = [relevance.get(ranking.passage_ids[place], 0) > 0 for place in order]
     return hits.index(True) + 1 if True in hits else 0

@@ -64,7 +64,7 @@ def _trial(results: Results, system: str, setting: str) -> TrialResults:
 
 
 def facts(results: Results) -> Iterator[list[object]]:
-    """Yield what was dropped for want of room, failures, and first turns answered alike."""
+    """Yield counts of dropped passages and turns, of failures, and of equal first answers."""
     for trial in results.trials:
         held = list(trial.predictions.values())
         dropped = sum(bool(p.dropped) for p in held)

@@ -136,10 +136,10 @@ def correlation(held: Inspection) -> str:
 
 
 def ranked(held: Inspection) -> str:
-    """Return every system's mean by every metric, best first, and what is significant."""
+    """Return every system's mean by every metric, best first, and the significant differences."""
     clusters = clusters_of(held)
     return table(
-        ["metric", "systems, best first: mean [95 %]", "not told apart (Holm, p >= 0.05)"],
+        ["metric", "systems, best first: mean [95 %]", "not different (Holm, p >= 0.05)"],
         [list(_ranked(held, metric, clusters)) for metric in METRICS if metric in held.metrics],
     )
 

@@ -4,7 +4,7 @@
     ... --retriever bm25 --retriever "{name: fusion, retrievers: [bm25, dense]}" --domains govt
     ... --retriever sparse --forms "last turn,user turns,rewrite"
 
-A retriever is written as in an experiment file; the rankings of a fusion's parts are made anew.
+A retriever is written as in an experiment file; the rankings of a fusion's parts are made again.
 Prints Markdown tables: nDCG and recall at 1, 3, 5, 10 per domain, weighted by tasks and macro over
 the domains; recall@5 by first and later turns and by standalone; the paired difference between
 forms, clustered by conversation. The corpora are those of the shared data (41,788 passages), not
@@ -73,7 +73,7 @@ def ranked(retriever: Retriever, searches: Sequence[Search], corpus: Corpus) -> 
 def measure(
     dataset: Dataset, domain: str, retriever: str, formers: Mapping[str, str]
 ) -> Iterator[Found]:
-    """Yield what each query form finds in one domain."""
+    """Yield the results of each query form in one domain."""
     queries = [query for query in dataset.queries if query.query_id in dataset.qrels]
     made = create("retrievers", yaml.safe_load(retriever), where="retriever")
     for name, written in formers.items():

@@ -2,8 +2,8 @@
 
     python benchmarks/reading_speed.py [PASSAGES]      default: 1,000,000 passages of 70 words
 
-Prints one JSON object: rows a second by the clock and by processor time (the two differ where the
-machine is shared), the peak memory of the process, and the size of the table.
+Prints one JSON object: rows a second by the clock and by processor time (the two differ on a busy
+machine), the peak memory of the process, and the size of the table.
 """
 
 from __future__ import annotations

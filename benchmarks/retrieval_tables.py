@@ -9,10 +9,10 @@ r"""Any retrievers, fusions and rerankers on any data: means with intervals, pai
 A system is written as in an experiment file: a retriever, or a mapping with `retriever`, `reranker`
 and `query`; lists sweep. Several `--data` are joined, each searched in its own corpus. The systems
 named by `--against` (the first two) are what all others are compared with, query by query, by the
-first metric; p is corrected by Holm over what is compared on the same queries. Conversations, or
+first metric; p is corrected by Holm over the comparisons on the same queries. Conversations, or
 else questions on one document, are drawn whole.
 
-Where a text weight is swept, one more system stands for the sweep in the comparison: on every tenth
+If a text weight is swept, one more system represents the sweep in the comparison: on every tenth
 of the queries the weight that is best, by the first metric, on the other nine. Everything is kept
 in the store; a second run searches nothing.
 """
@@ -50,7 +50,7 @@ class Measured:
     clusters: dict[str, str] = field(default_factory=dict)
     queries: dict[str, Query] = field(default_factory=dict)
     swept: set[str] = field(default_factory=set)
-    """Systems that another stands for in comparisons."""
+    """Systems that another represents in comparisons."""
 
     def add(self, results: Results) -> None:
         """Take the results of one data set."""
@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--query", default="as-given", help="what forms the search texts")
     parser.add_argument("--metrics", nargs="+", default=["nDCG@10", "R@5", "R@1"])
     parser.add_argument("--by", default="", help="a label")
-    parser.add_argument("--limit", type=int, help="a random sample of so many queries of each data")
+    parser.add_argument("--limit", type=int, help="random sample of this many queries per data set")
     parser.add_argument("--against", nargs="*", help="systems by name; the first two")
     asked = parser.parse_args()
     measured = measure(asked)

@@ -69,7 +69,7 @@ def main() -> None:
             (gaps,), np.mean, permutation_type="samples", n_resamples=RESAMPLES, batch=BATCH, rng=1
         )
 
-    print(f"{ITEMS:,} pairs, {RESAMPLES:,} resamples where there are any\n")
+    print(f"{ITEMS:,} pairs, {RESAMPLES:,} resamples if there are any\n")
     print(f"{'':58}{'ours':>13} {'scipy':>13} {'ratio':>10}")
     interval = least(lambda: mean_interval(gaps, None, 0.95), 9)
     row(

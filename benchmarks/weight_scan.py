@@ -5,7 +5,7 @@
 
 BM25 and the bundled MiniLM find the top 100 of each query; mtRAG's rewritten turns are searched for
 in the corpus of their own domain. Vectors are kept in the store. A query with several labels counts
-for each; where there are conversations, they are drawn whole.
+for each; conversations, if there are any, are drawn whole.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Runs:
 
     @property
     def clusters(self) -> dict[str, Hashable] | None:
-        """Query id -> conversation; None where there are none."""
+        """Query id -> conversation; None if there are none."""
         named = self.labels("conversation")
         return {i: value[0] for i, value in named.items()} or None
 

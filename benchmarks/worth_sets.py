@@ -4,8 +4,8 @@
     ragstone data suitability OUT/*.yaml
 
 Writes each set in Ragstone's own layout and an experiment file for it, and runs them; replies are
-kept, so that it goes on where it stopped. MIRAGE's pool is not among the shared data: it is asked
-without context alone.
+kept, so the same command resumes. MIRAGE's pool is not among the shared data: it is asked without
+context alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SETTINGS: Final = ["none", "gold", "retrieved(3)"]
 
 
 def sources(data: Path, sets: Path) -> dict[str, Path]:
-    """Return name -> where a data set lies, after writing those that have a layout of their own."""
+    """Return name -> path of a data set, after writing those that have a layout of their own."""
     made: dict[str, Callable[[], Dataset]] = {
         "qed": lambda: qed(data / "qed" / "qed-dev.jsonl.gz"),
         "rgb-en_fact": lambda: rgb(data / "rgb" / "en_fact.jsonl.gz"),
@@ -43,7 +43,7 @@ def sources(data: Path, sets: Path) -> dict[str, Path]:
 
 
 def main() -> None:
-    """Write, run, and say how long it took."""
+    """Write, run, and print the time."""
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)

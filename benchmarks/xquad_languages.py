@@ -3,10 +3,10 @@
     python benchmarks/xquad_languages.py ../shared/data/xquad
     python benchmarks/xquad_languages.py ../shared/data/xquad --dense --store STORE --limit 300
 
-Per language: BM25 as it comes, with the language's Snowball stemmer and with its stop words too
-(where there are any), the same questions against the English paragraphs, and with `--dense` the
-bundled MiniLM, a model of English. Prints a Markdown table with intervals of 95 %, articles drawn
-whole, and the paired differences that stemming makes, corrected by Holm over the languages.
+Per language: BM25 as it comes, with the language's Snowball stemmer and with its stop words too (if
+there are any), the same questions against the English paragraphs, and with `--dense` the bundled
+MiniLM, a model of English. Prints a Markdown table with intervals of 95 %, articles drawn whole,
+and the paired differences that stemming makes, corrected by Holm over the languages.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Language:
 
 
 def ways(language: str, dense: bool) -> dict[str, Any]:
-    """Return what is measured in a language: name -> retriever as it is written."""
+    """Return the results in a language: name -> retriever as it is written."""
     found: dict[str, Any] = {"bm25": "bm25"}
     if language not in UNSTEMMED:
         found["bm25, stemmed"] = {"name": "bm25", "stemmer": language}
@@ -113,7 +113,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def gaps(rows: Sequence[Row]) -> list[list[str]]:
-    """Return what each way gains on BM25 as it comes, in nDCG@10."""
+    """Return the gain of each variant on plain BM25, in nDCG@10."""
     base = {row.language: row for row in rows if row.way == "bm25"}
     others = [row for row in rows if row.way != "bm25"]
     found = []
@@ -136,8 +136,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--dense", action="store_true", help="embed the paragraphs too")
-    parser.add_argument("--store", type=Path, help="where vectors are kept")
-    parser.add_argument("--limit", type=int, help="about so many questions of each language")
+    parser.add_argument("--store", type=Path, help="folder of the vectors")
+    parser.add_argument("--limit", type=int, help="approximate number of questions per language")
     parser.add_argument("--languages", default=",".join(LANGUAGES), help="separated by commas")
     asked = parser.parse_args()
     store = Store(asked.store) if asked.store else None

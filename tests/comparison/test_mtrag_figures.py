@@ -16,6 +16,7 @@ from ragstone.components.judges.conditioned import KEEP, cell
 from ragstone.components.metrics.answer_batch import AnswerBatch
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rb_agg import rb_agg
+from ragstone.components.metrics.refusal import refusal
 from ragstone.data.readers.trec import read_qrels, read_run
 from ragstone.evaluation.score_files import average, evaluate_run
 
@@ -155,3 +156,25 @@ def test_rb_agg_equals_the_stored_value_of_every_response(
         differing += abs(found - stored(row, "rb_agg")) > 1e-9
 
     assert (len(rows), differing) == (size, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), list(zip(RESPONSES, [(15, 15, 3, 471), (84, 102, 21, 7086)], strict=True))
+)
+def test_refusals_are_found_as_the_released_classifier_finds_them(
+    shared_data: SharedData, name: str, expected: tuple[int, int, int, int]
+) -> None:
+    """Refusals found, refusals, false alarms and responses, without conversational turns."""
+    rows, tasks = responses(shared_data("mtrag") / name)
+    verdicts = []
+    for row in rows:
+        label = tasks[row["task_id"]]["Answerability"][0]
+        fitting = stored(row, "conditional_idk") >= 1.0
+        refused = fitting != (label in {"ANSWERABLE", "PARTIAL"})
+        if label != "CONVERSATIONAL":
+            verdicts.append((refused, refusal(row["model_response"]) == 1.0))
+
+    found = verdicts.count((True, True))
+    refusals = found + verdicts.count((True, False))
+    alarms = verdicts.count((False, True))
+    assert (found, refusals, alarms, len(verdicts)) == expected

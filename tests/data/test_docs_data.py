@@ -59,8 +59,8 @@ FAULTS: dict[str, tuple[str, str | bytes]] = {
     "an id twice": ("corpus.jsonl", '{"_id": "p1", "text": "a"}\n{"_id": "p1", "text": "b"}'),
     "a query without a text": ("queries.jsonl", '{"_id": "q1", "text": " "}'),
     "an empty corpus": ("corpus.jsonl", ""),
-    "a score that is no whole number": ("qrels.tsv", "q1\tp1\t1\nq1\tp2\t0.5\n"),
-    "qrels that name what is not there": (
+    "a score that is not a whole number": ("qrels.tsv", "q1\tp1\t1\nq1\tp2\t0.5\n"),
+    "qrels that name absent passages": (
         "qrels.tsv",
         "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq1\tp2\t0\nc1::1\tp1\t1\nc1::2\tp9\t1\n",
     ),

@@ -55,7 +55,7 @@ def _completed(block: str, folder: Path) -> dict[str, Any]:
 
 
 def _put_files(page: str, folder: Path) -> None:
-    """Put the code of a page where its experiments look for it."""
+    """Write the code of a page into the folder of its experiments."""
     text = (DOCS / f"{page}.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     if "`parts.py`" in text:
@@ -81,7 +81,7 @@ def test_experiments_pass_the_check(
 
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_components_can_be_made(name: str) -> None:
-    """A single line, as it may stand in a system."""
+    """A single line, as in a system."""
     kind, written = COMPONENTS[name]
     shown = yaml.safe_load(written.replace("...", '"http://localhost:8000/v1"'))
     try:

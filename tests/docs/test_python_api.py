@@ -23,7 +23,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 def shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> list[str]:
-    """Run every block as a cell of one notebook, and return what each prints."""
+    """Run every block as a cell of one notebook, and return the output of each."""
     monkeypatch.chdir(tmp_path)
     notebook = ModuleType("a_page")
     monkeypatch.setitem(sys.modules, "a_page", notebook)
@@ -37,7 +37,7 @@ def shown(
 
 
 def test_every_block_of_the_page_runs(shown: list[str]) -> None:
-    """Each prints what the text around it says."""
+    """Each prints the output that the text describes."""
     plan, evaluation, frames, comparison, metrics, data, own, _, error = shown
 
     assert len(BLOCKS) == PAGE.count("```python")
@@ -55,7 +55,7 @@ def test_every_block_of_the_page_runs(shown: list[str]) -> None:
 def test_the_readme_block_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its lines fit the results of any experiment; the demo's need models, so others stand in."""
+    """Its lines fit the results of any experiment; the demo's need models, so others are used."""
     (block,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     stored = made_results(tmp_path)
     results = ragstone.Results(stored.store, stored.record)

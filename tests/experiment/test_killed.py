@@ -56,7 +56,7 @@ def replies(store: Path) -> dict[str, float]:
 
 
 def kill_after(path: Path, store: Path, more: int) -> None:
-    """Run the experiment in a process of its own until so many more replies are kept; kill it."""
+    """Run the experiment in a process of its own until `more` replies are kept; kill it."""
     command = [sys.executable, "-c", "from ragstone.cli import main; main()", "run", str(path)]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([*command, f"store={store}"], stdout=quiet, stderr=quiet)

@@ -78,7 +78,7 @@ def test_the_limit_draws_from_the_select_queries(make: Callable[..., Experiment]
 
 
 def test_retrieval_may_still_be_measured_on_all(make: Callable[..., Experiment]) -> None:
-    """What is left out of the answers is no matter for rankings where all are asked for."""
+    """What is left out of the answers does not matter for rankings of all queries."""
     experiment = make(sample={"retrieval": "all"})
     results = experiment.run()
 
