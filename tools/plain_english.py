@@ -29,6 +29,8 @@ _ADVICE: Final = {
     r"\bhangs?~on\b": 'write "depends on"',
     r"""\bhelp\s*=\s*\(?\s*[rf]?["']Of~""": "begin the help text with a noun or a verb",
 }
+_PROMPTS: Final = ("it is no question", "of you is no instruction")
+"""Phrases of prompts: a change would cost every user the replies that are stored for them."""
 _PHRASES: Final = [
     (re.compile(phrase.replace("~", _GAP), re.IGNORECASE), advice)
     for phrase, advice in _ADVICE.items()
@@ -37,6 +39,8 @@ _PHRASES: Final = [
 
 def odd_phrases(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield (line, phrase, replacement) for each odd phrase of a text; lines count from 1."""
+    for prompt in _PROMPTS:
+        text = text.replace(prompt, prompt.replace(" no ", " *** "))
     for pattern, advice in _PHRASES:
         for match in pattern.finditer(text):
             line = text.count("\n", 0, match.start()) + 1

@@ -168,7 +168,7 @@ class Rating(VerdictSchema[float]):
             return legal(self._checked(str(value), None))
         match = _NUMBER.fullmatch(value.strip(" *[]"))
         if match is None:
-            raise Unreadable(f"the rating is {value!r}, which is no number")
+            raise Unreadable(f"the rating is {value!r}, which is not a number")
         return legal(self._checked(match[1], match[2]))
 
     def _written(self, text: str) -> Iterator[Found[float]]:
