@@ -148,6 +148,6 @@ def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path: Path, experiment: P
     _, said = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert "the same command goes on" in said
+    assert "Run the same command again to resume" in said
     assert "Traceback" not in said
     assert Counter(replies(store).values()).total() >= 10

@@ -51,7 +51,7 @@ NO_RATING = {
     "Rating: [[3]]\nRating: [[9]]": "disagree",
     "Rating: [[3]] **Rating:** 9": "disagree",
     "<think>Rating: [[8]] is what I would": "thinking",
-    '{"rating": "high"}': "no number",
+    '{"rating": "high"}': "not a number",
     "3 out of 10 claims are unsupported.": "no verdict",
 }
 CHOICES = {
