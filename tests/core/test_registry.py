@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,21 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path: Path, code: str, reas
 
     with pytest.raises(ConfigError, match=rf"broken_one\.py failed on import: {reason}"):
         create("retrievers", "broken_one:Thing", where="x", folder=tmp_path)
+
+
+def test_a_file_edited_within_a_second_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's stored bytecode of the earlier text, of equal size and time, is not used."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for value in ("1", "2"):
+        file = tmp_path / "quick.py"
+        file.write_text(OWN.replace("top_k: int", f"version = {value}\n    top_k: int"))
+        os.utime(file, (1, 1))
+
+        made = create("retrievers", "quick.py:Backwards", where="x", folder=tmp_path)
+
+        assert made.version == int(value)
 
 
 def test_an_unknown_name_is_its_own_error() -> None:
