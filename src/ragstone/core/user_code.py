@@ -44,7 +44,7 @@ def load_file(path: Path, where: str) -> ModuleType:
         sys.modules.pop(sibling.stem, None)
     sys.path.insert(0, str(path.parent))
     # Bytecode is chosen by size and second of the last change, so it may be of an earlier text.
-    writes_bytecode, sys.dont_write_bytecode = not sys.dont_write_bytecode, True
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -56,7 +56,7 @@ def load_file(path: Path, where: str) -> ModuleType:
             path=path,
         ) from error
     finally:
-        sys.dont_write_bytecode = not writes_bytecode
+        sys.dont_write_bytecode = before
         sys.path.remove(str(path.parent))
     return module
 
