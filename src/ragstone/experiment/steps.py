@@ -91,11 +91,6 @@ class MetricSet(Component):
 
     metrics: tuple[RankingMetric | AnswerMetric, ...]
 
-    def check(self, services: Services) -> None:
-        """Check every metric: packages and models may be missing."""
-        for metric in self.metrics:
-            metric.check(services)
-
 
 @dataclass(frozen=True)
 class ReportedRun(Component):
