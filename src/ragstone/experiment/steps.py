@@ -163,8 +163,8 @@ def tasks_of(queries: Sequence[Query], contexts: Mapping[str, Context]) -> list[
     return [Task(query, contexts[query.query_id]) for query in queries]
 
 
-def _form(former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
-    for query, formed in zip(queries, run_component(former, services, queries), strict=True):
+def _form(query_former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
+    for query, formed in zip(queries, run_component(query_former, services, queries), strict=True):
         yield replace(formed, value=query.text if formed.value is None else formed.value)
 
 
