@@ -36,6 +36,16 @@ LAYERS = [
 """Parts of the package, lowest first: a part imports from its own layer or from those before it."""
 LOOSE = {"__init__.py", "version.py", "types.py", "errors.py", "protocols.py"}
 
+OTHER_TESTS = {
+    "browser": "the report in a real browser",
+    "comparison": "published figures and other libraries",
+    "docs": "pages, and the code in them",
+    "fakes": "made-up data of several tests",
+    "golden": "cache keys and requests that must not change",
+}
+"""Folders of tests that are about no single folder of the package."""
+TESTED_ELSEWHERE = {"results/exporters": "tests/results/test_conversation_page.py runs them"}
+
 
 def module_of(path: Path) -> str:
     """Return a file's dotted name: `ragstone.core.store`."""
@@ -118,6 +128,21 @@ def test_the_plan_fits_on_a_page() -> None:
 def test_few_modules_are_loose() -> None:
     """Every other module is in a folder."""
     assert {path.name for path in SOURCE.glob("*.py")} == LOOSE
+
+
+def test_tests_mirror_the_package() -> None:
+    """Each folder of the package has one of tests, with the same path, and there are few others."""
+    tests = {str(path.parent.relative_to(ROOT / "tests")) for path in ROOT.glob("tests/**/*.py")}
+    package = {str(path.parent.relative_to(SOURCE)) for path in FILES}
+
+    assert tests - package == set(OTHER_TESTS)
+    assert package - tests == set(TESTED_ELSEWHERE)
+
+
+def test_every_folder_has_a_docstring() -> None:
+    """The `__init__.py` of a folder states what the folder contains."""
+    for folder in {path.parent for path in FILES}:
+        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))), folder
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -15,21 +15,23 @@ import shlex
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.fakes.made_results import made_results
 
 from ragstone.building.label_files import read_label_sets
 from ragstone.building.labels import load_taxonomy
 from ragstone.building.passages import usable
 from ragstone.building.prompts import load_prompts
+from ragstone.building.rechunk import rechunk
 from ragstone.building.reply_parsing import Rejected, checked_question
 from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, Reply, RetryPolicy, chat
 from ragstone.calls.scheduler import Engine
 from ragstone.cli import doctor, score
-from ragstone.cli.data import _counts
+from ragstone.cli.data import _counts, _cut
 from ragstone.cli.judge import read_judge
 from ragstone.components.generators.command import Command
 from ragstone.components.judges.reply_parsing import objects_in
@@ -38,17 +40,33 @@ from ragstone.components.metrics.variants_explained import Disagreement
 from ragstone.components.query_formers import translation
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
+from ragstone.core.component import Outcome, error_log, run_component
+from ragstone.data import describe
 from ragstone.data.corpus import Corpus
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.rows import json_document, json_rows, listed, show
+from ragstone.data.readers.squad import SquadReader
+from ragstone.data_quality.finding import first
 from ragstone.data_quality.lenient_reader import read_leniently
-from ragstone.errors import CallError, ConfigError, DatasetError, RagstoneError, StoreError
-from ragstone.experiment.config import apply_override, read_experiment_file
+from ragstone.errors import (
+    CallError,
+    ComponentError,
+    ConfigError,
+    DatasetError,
+    RagstoneError,
+    StoreError,
+)
+from ragstone.experiment.config import apply_override, parse_experiment, read_experiment_file
+from ragstone.experiment.experiment import load_experiment
 from ragstone.models import llama_server
-from ragstone.protocols import Services
+from ragstone.protocols import Generator, Services
+from ragstone.results import by_label, terminal, weight_scan
+from ragstone.results.query_page import find_query
+from ragstone.results.reader import StepNote
+from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.paired import more_queries
 from ragstone.testing import FakeModelServer
-from ragstone.types import Context, Passage, Query, Task
+from ragstone.types import Context, Passage, Prediction, Query, Task
 
 SOURCE = Path(limits.__file__).parents[1]
 BODY = ast.parse(Path(limits.__file__).read_text(encoding="utf-8")).body
@@ -116,6 +134,16 @@ def dataset(folder: Path, label: str) -> None:
 
 
 ALIASES = "a: &a [[], []]\nb: &b [*a, *a, *a]\nmodels: [*b, *b, *b, *b]\n"
+
+SWEEP = ["bm25", {"name": "bm25", "k1": [0.5, 0.7, 0.9, 1.1, 1.3]}]
+
+
+def one_of_three(folder: Path) -> Path:
+    """Return a folder with three files, of which a reader needs one."""
+    for name in "abc":
+        write(folder / f"{name}.json", "{}")
+    return folder
+
 
 INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
     (
@@ -202,6 +230,26 @@ INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
         ("MAX_NESTING_LEVELS", 3),
         lambda _: apply_override({}, f"data={nested(4)}"),
         r"override 'data=.*': cannot read the value: lists and objects are nested more than 3",
+    ),
+    (
+        ("MAX_SWEEP_SYSTEMS", 5),
+        lambda _: parse_experiment({"systems": [{"retriever": SWEEP}]}, where="e.yaml"),
+        r"the lists of retriever make 6 systems; the maximum is 5: sweep fewer values, or split",
+    ),
+    (
+        ("MAX_LISTED_FILES", 1),
+        lambda folder: SquadReader(one_of_three(folder)).read(),
+        r"must contain one \.json file \(or \.json\.gz\), found a\.json and 2 more; name one",
+    ),
+    (
+        ("MAX_SUGGESTED_IDS", 2),
+        lambda folder: find_query(made_results(folder), "no such query"),
+        r"no answered query 'no such query' in 'made'; there are 12, such as q000, q001$",
+    ),
+    (
+        ("MAX_SHOWN_FAULTS", 1),
+        lambda folder: read_leniently(write(folder / "queries.jsonl", "1\n2\n3\n").parent),
+        r"contains no query that can be read: (?!.*line 2).*line 1",
     ),
     (
         ("MILVUS_RANKING", 9),
@@ -396,3 +444,73 @@ def test_cut_lists_and_texts_name_the_rest(monkeypatch: pytest.MonkeyPatch) -> N
     assert _counts({"law": 3, "art": 2}, values=2) == "law 3 and 1 more values"
     differing = Disagreement("q", "a", (), {})
     assert score._explanation("F1", [differing] * 2)[-1] == "  and 2 more; --json lists them all"
+
+
+class Broken(Generator):
+    """A generator that raises for every query."""
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
+        """Raise."""
+        raise ValueError([task.query.query_id for task in tasks])
+
+
+def test_your_own_component_is_broken_after_some_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is called for each item alone, until it has failed for the maximum of first items."""
+    monkeypatch.setattr(limits, "MAX_FIRST_FAILURES", 2)
+    tasks = [Task(Query(name, "Why?"), Context(name, "none", ())) for name in "abc"]
+    token = error_log.set(tmp_path / "errors.log")
+    with pytest.raises(ComponentError, match=r"Broken raised ValueError: \['b'\] in .*query 'b'"):
+        run_component(Broken(), Services(), tasks)
+    error_log.reset(token)
+
+
+def test_a_long_plan_counts_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the maximum a plan has one line per kind of step, below it a tree."""
+    document = {"data": "sample", "systems": {"a": {"retriever": "bm25"}}, "metrics": ["nDCG@3"]}
+    plan = load_experiment(document).plan()
+    assert "retrieve: bm25" in plan.text()
+    monkeypatch.setattr(limits, "MAX_PLAN_TREE_STEPS", 2)
+    assert re.search(r"retrieve +\d kept +\d to do", plan.text())
+
+
+def test_labels_with_many_values_are_not_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A weight scan leaves them out, and a description counts their most frequent values."""
+    queries = [Query(str(n), "Why?", labels={"field": str(n % 3)}) for n in range(30)]
+    assert weight_scan.labels_of(queries) == ["field"]
+    for name in ("SCAN_LABEL_VALUES", "STORED_LABEL_VALUES"):
+        monkeypatch.setattr(limits, name, 2)
+    assert weight_scan.labels_of(queries) == []
+    (found,) = describe._count_labels([query.labels for query in queries]).values()
+    assert (found.values, len(found.counts)) == (3, 2)
+
+
+def test_results_are_shown_up_to_a_maximum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks, reasons of failures and label values in the terminal and in a report."""
+    results = made_results(tmp_path)
+    notes = [StepNote("generate", "chat", f"reason {n}", 1) for n in range(3)]
+    results.__dict__["failures"] = notes
+    assert "other reasons" not in "\n".join(map(str, leaderboard_parts(results)))
+    assert by_label.labels_of(results)
+    (run, *_), (query_id, *_) = results.rankings, results.queries
+    monkeypatch.setattr(limits, "SHOWN_FAILURES", 1)
+    monkeypatch.setattr(limits, "SHOWN_RANKS", 2)
+    monkeypatch.setattr(limits, "REPORT_LABEL_VALUES", 1)
+    text = "\n".join(map(str, leaderboard_parts(results)))
+    assert "chat: reason 0\n  and 2 other reasons: `ragstone show --query ID`" in text
+    ranks = [line for line in terminal._ranking_lines(run, query_id, {}) if ". " in line]
+    assert [line[:4] for line in ranks] == ["  1.", "  2."]
+    assert by_label.labels_of(results) == []
+
+
+def test_examples_and_texts_are_shown_up_to_a_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples of a finding, texts of `data show`, passage ids of `data chunk`."""
+    changed = {"MAX_EXAMPLES": 2, "SHOWN_TEXT_CHARACTERS": 5, "SHOWN_PASSAGE_IDS": 1}
+    for name, value in changed.items():
+        monkeypatch.setattr(limits, name, value)
+    assert len(first(["one", "two", "three"])) == 2
+    assert _cut("a long  text") == "a lon..."
+    assert rechunk._examples(["p1", "p2"]) == "'p1', ..."
+    (example,) = first(["x" * 500])
+    assert example == "x" * limits.MAX_EXAMPLE_CHARACTERS + "..."

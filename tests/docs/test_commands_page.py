@@ -8,9 +8,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from ragstone.cli import root
+from ragstone.core.builtins import BUILT_IN
 from ragstone.core.describe import describe_kind
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,6 +54,15 @@ def test_components_and_models_have_the_keys_shown() -> None:
     for command in ("models", "doctor"):
         output = json.loads(CliRunner().invoke(root, [command, "--json"]).output)
         assert list(output[0]) == list(printed(PAGE, f"ragstone {command}")), command
+
+
+@pytest.mark.parametrize("kind", BUILT_IN)
+def test_every_parameter_of_a_component_has_a_help_text(kind: str) -> None:
+    """Each component has a summary, and each of its parameters a description."""
+    entries = describe_kind(kind)
+    assert not [entry["name"] for entry in entries if not entry["summary"]]
+    helps = {(e["name"], p["name"]): p["help"] for e in entries for p in e["parameters"]}
+    assert not [place for place, text in helps.items() if not text]
 
 
 def test_a_plan_has_the_keys_shown(tmp_path: Path) -> None:

@@ -130,7 +130,9 @@ def test_parameters_that_are_lists_by_nature_are_not_swept() -> None:
     [
         ("data: [", "is not YAML"),
         ("- a", "expected keys such as data"),
-        ("data: sample\nmetrics: [Match]", "'systems' must be"),
+        ("data: sample\nmetrics: [Match]", "the key 'systems' is missing"),
+        ("data: sample\nsystem: [bm25]", "unknown key 'system'; did you mean 'systems'"),
+        ("data: sample\nsystems: 3\nmetrics: [Match]", "'systems' must be"),
         ("data: sample\nsystems: [bm25]\nmetrics: [Match]", "a system is a mapping"),
         ("systems: [{retriever: bm25}]\nmetrics: [Match]", "the key 'data' is missing"),
     ],

@@ -140,3 +140,25 @@ def test_a_ranking_that_systems_share_is_planned_once(tmp_path: Path) -> None:
     steps = [step.step for step in load_experiment(tmp_path / "sweep.yaml").plan().steps]
 
     assert [steps.count(step) for step in ("form", "retrieve", "fuse")] == [1, 2, 3]
+
+
+WRONG_METRIC = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Grade:
+    direction = "higher"
+
+    def score(self, answer, gold_answers):
+        return "good"
+"""
+
+
+def test_a_plan_scores_a_made_up_item_with_your_own_metric(experiment: Experiment) -> None:
+    """A value that is not a number is an error of the plan, before any call."""
+    (experiment.folder / "parts.py").write_text(WRONG_METRIC)
+    own = load_experiment(
+        experiment.folder / "priced.yaml", ["metrics=[Match, nDCG@10, 'parts.py:Grade']"]
+    )
+    with pytest.raises(ConfigError, match="metric 'Grade': Grade returned 'good'; a score"):
+        own.plan()

@@ -17,7 +17,7 @@ from ragstone.core.builtins import name_of
 from ragstone.core.component import Component
 from ragstone.core.prompts import Prompt
 from ragstone.core.registry import create
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
 from ragstone.types import ChatMessage
@@ -87,7 +87,7 @@ class LlmComponent(Component):
     their order differs.
     """
 
-    model: Written
+    model: ComponentSpec
     max_tokens: int | None
     system: str
     user: str

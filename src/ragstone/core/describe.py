@@ -65,13 +65,17 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
 
 
 def parameter_helps(kind: type) -> dict[str, str]:
-    """Return parameter -> description, from the section `Args:` of a class's docstring."""
-    _, _, section = (inspect.getdoc(kind) or "").partition("\nArgs:\n")
-    section = re.split(r"\n(?=\S)", section)[0]
-    entries = re.findall(r"^    (\w[\w, ]*): (.*(?:\n     .*)*)", section, re.MULTILINE)
-    return {
-        name.strip(): " ".join(text.split()) for names, text in entries for name in names.split(",")
-    }
+    """Return parameter -> description, from the sections `Args:` of a class and its bases."""
+    found: dict[str, str] = {}
+    for base in kind.__mro__:
+        _, _, section = inspect.cleandoc(base.__doc__ or "").partition("\nArgs:\n")
+        section = re.split(r"\n(?=\S)", section)[0]
+        for names, text in re.findall(
+            r"^    (\w[\w, ]*): (.*(?:\n     .*)*)", section, re.MULTILINE
+        ):
+            for name in names.split(","):
+                found.setdefault(name.strip(), " ".join(text.split()))
+    return found
 
 
 def _parameter(field: dataclasses.Field[Any], text: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A bound is a limit that a user can reach, or one that protects memory, time or the screen. Constants
 that tune an algorithm are beside the algorithm, and the defaults of a component's own parameters
 (`top_k`, `max_tokens`) are in the component. Code reads a bound as `limits.NAME` when it applies,
-so that a test can lower it.
+so that a test can lower it, or as the default of an argument.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 from ragstone.core import limits
 from ragstone.errors import ConfigError
 
-Written: TypeAlias = str | dict[str, Any]
+ComponentSpec: TypeAlias = str | dict[str, Any]
 """A component as written by a person: a spec, or a mapping with the key `name`."""
 
 COMPONENT_LISTS: Final = frozenset({"retrievers"})

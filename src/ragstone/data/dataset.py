@@ -15,7 +15,7 @@ from ragstone.core.schemas import table_to_queries, table_to_relevance
 from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
 from ragstone.data.corpus import Corpus
-from ragstone.data.readers.qrels import Known, collect_qrels
+from ragstone.data.readers.qrels import Known, collect_qrels, numbered_judgements
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import Ids
 from ragstone.types import Conversation, Query, brief
@@ -75,9 +75,8 @@ class Dataset(Shown):
             (corpus, passage_ids, "passages", passages, passage_rows),
         ):
             add_rows(builder, ids, kind, enumerate(records, start=1), rows_of, unit="record")
-        judged = ((f"row {n}", *row) for n, row in enumerate(qrels, start=1))
         known = Known(query_ids.keys(), passage_ids.keys())
-        table = collect_qrels(judged, "qrels", known, dangling="error")
+        table = collect_qrels(numbered_judgements(qrels), "qrels", known, dangling="error")
         return cls(name, query_table.finish(), Corpus(corpus.finish()), table)
 
     def __repr__(self) -> str:

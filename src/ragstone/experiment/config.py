@@ -169,14 +169,13 @@ def parse_experiment(
     filled = _copied({"name": default_name, **_with_new_keys(document, where)})
     for override in overrides:
         apply_override(filled, override)
-    filled["systems"] = list(_spread(filled.get("systems"), where))
+    if "systems" in filled:
+        filled["systems"] = list(_spread(filled["systems"], where))
     try:
         return ExperimentFile.model_validate(filled)
     except ValidationError as error:
-        key, problem = _first_error(error)
-        raise ConfigError(
-            f"{where}: {problem}", path=where, key=key, value=error.errors()[0]["input"]
-        ) from error
+        key, problem, value = _first_error(error)
+        raise ConfigError(f"{where}: {problem}", path=where, key=key, value=value) from error
 
 
 def _copied(value: Any) -> Any:
@@ -325,17 +324,17 @@ def _values(name: str, value: object) -> list[Any]:
     return value
 
 
-def _first_error(error: ValidationError) -> tuple[str, str]:
-    """Return the first wrong key and the problem, with the nearest legal key if it is unknown."""
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
+def _first_error(error: ValidationError) -> tuple[str, str, Any]:
+    """Return the first wrong key, the problem and the value; an unknown key comes first."""
+    first, *_ = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    key, value = ".".join(str(part) for part in first["loc"]), first["input"]
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
-        return key, f"unknown key {key!r}{did_you_mean(str(first['loc'][-1]), known)}"
+        return key, f"unknown key {key!r}{did_you_mean(str(first['loc'][-1]), known)}", value
     if first["type"] == "missing":
-        return key, f"the key {key!r} is missing"
+        return key, f"the key {key!r} is missing", value
     problem = first["msg"].removeprefix("Value error, ")
-    return key, f"key {key!r}: {problem[0].lower()}{problem[1:]}, found {first['input']!r}"
+    return key, f"key {key!r}: {problem[0].lower()}{problem[1:]}, found {value!r}", value
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:

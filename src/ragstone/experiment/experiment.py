@@ -216,13 +216,15 @@ class Experiment:
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
             services, steps = self._services(opened), self.steps()
-            return Planner(self.store, services, look_ahead=True).plan(
+            planned = Planner(self.store, services, look_ahead=True).plan(
                 list(steps),
                 queries=self.shared.answered.table.num_rows,
                 trials=steps.trials,
                 left_out=self.shared.left_out,
                 sample_calls=sample_calls,
             )
+            planned.check_ready(services, own_only=True)
+            return planned
 
     def _services(self, calls: Calls) -> Services:
         error_log.set(self.store.root / "errors.log")

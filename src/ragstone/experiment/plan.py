@@ -11,6 +11,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.core import limits
+from ragstone.core.component import Component
 from ragstone.core.describe import spec_of
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.resources import size
@@ -217,17 +218,19 @@ class Plan:
         """Return the maximum number of model calls of the steps of one name."""
         return sum(step.calls for step in self.steps if step.step == name)
 
-    def check_ready(self, services: Services) -> None:
+    def check_ready(self, services: Services, *, own_only: bool = False) -> None:
         """Let every component that is to work check its model files, packages and servers.
 
         A component whose results are all stored is not checked: a finished experiment needs no
-        model.
+        model. With `own_only` the built-in components are not checked: a plan needs no model.
         """
         checked: list[object] = []
         for step in self.steps:
             if step.to_do and step.component not in checked:
                 checked.append(step.component)
-                step.component.check(services)
+                for part in _parts(step.component):
+                    if not (own_only and is_ours(type(part))):
+                        part.check(services)
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data; its shape is in docs/experiment-file.md."""
@@ -308,11 +311,15 @@ def _tree(steps: Sequence[PlannedStep]) -> list[str]:
     return list(lines(None, "  "))
 
 
+def _parts(component: Any) -> tuple[Component, ...]:
+    """Return the metrics of a step that scores, else the component itself."""
+    return component.metrics if isinstance(component, MetricSet) else (component,)
+
+
 def _name(component: Any) -> str:
     """Return a component as people write it; metrics by their names."""
-    if isinstance(component, MetricSet):
-        return ", ".join(map(str, component.metrics))
-    return str(spec_of(component))
+    parts = _parts(component)
+    return str(spec_of(component)) if parts == (component,) else ", ".join(map(str, parts))
 
 
 def _counts(steps: Sequence[PlannedStep]) -> list[str]:

@@ -91,11 +91,6 @@ class MetricSet(Component):
 
     metrics: tuple[RankingMetric | AnswerMetric, ...]
 
-    def check(self, services: Services) -> None:
-        """Check every metric: packages and models may be missing."""
-        for metric in self.metrics:
-            metric.check(services)
-
 
 @dataclass(frozen=True)
 class ReportedRun(Component):
@@ -168,8 +163,8 @@ def tasks_of(queries: Sequence[Query], contexts: Mapping[str, Context]) -> list[
     return [Task(query, contexts[query.query_id]) for query in queries]
 
 
-def _form(former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
-    for query, formed in zip(queries, run_component(former, services, queries), strict=True):
+def _form(query_former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
+    for query, formed in zip(queries, run_component(query_former, services, queries), strict=True):
         yield replace(formed, value=query.text if formed.value is None else formed.value)
 
 

@@ -69,7 +69,7 @@ def _build(
     corpus: Corpus, analysis: Analysis, k1: float, b: float, folder: Path | None
 ) -> WordIndex:
     """Count the words of a corpus and merge the counts, in `folder` unless it is None."""
-    _check_room(corpus, analysis)
+    _require_memory_and_disk(corpus, analysis)
     with progress("Indexing for BM25", len(corpus)) as bar:
         counted = [_counted(corpus, texts, analysis, bar) for texts in _parts(corpus)]
     vocabulary = sorted(set[str]().union(*(_opened(part).words for part in counted)))
@@ -139,7 +139,7 @@ def _opened(counted: Counted | Path) -> Counted:
     return Counted.load(counted) if isinstance(counted, Path) else counted
 
 
-def _check_room(corpus: Corpus, analysis: Analysis) -> None:
+def _require_memory_and_disk(corpus: Corpus, analysis: Analysis) -> None:
     """Raise `RagstoneError` if the index, estimated from a sample, will not fit."""
     if corpus.table.nbytes <= _SURE:
         return

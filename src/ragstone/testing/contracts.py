@@ -83,9 +83,9 @@ def check_chunker(chunker: Any) -> None:
     _require(not empty, "cut() returned a passage of a document of white space")
 
 
-def check_query_former(former: Any) -> None:
+def check_query_former(query_former: Any) -> None:
     """Check that a query former returns one text per query."""
-    for text in _run("query_formers", former, _queries()):
+    for text in _run("query_formers", query_former, _queries()):
         _require(text is None or isinstance(text, str), f"form() returned {text!r}, not a text")
 
 

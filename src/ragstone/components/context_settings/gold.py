@@ -12,7 +12,11 @@ from ragstone.types import Candidates, ContextPassage
 
 @dataclass(frozen=True)
 class Gold(ContextSetting):
-    """Shows the relevant passages, best grade first; only the best `top_k` unless it is None."""
+    """Shows the relevant passages, best grade first.
+
+    Args:
+        top_k: maximum number of passages; None shows all.
+    """
 
     top_k: int | None = None
 

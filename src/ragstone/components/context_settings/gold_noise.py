@@ -14,13 +14,16 @@ from ragstone.types import Candidates, ContextPassage
 
 @dataclass(frozen=True)
 class GoldNoise(ContextSetting):
-    """Shows all gold passages and the `noise` most misleading other passages.
+    """Shows all gold passages and the most misleading other passages.
 
     The noise is passages that the data set judges as not relevant (MIRAGE's pool). If there are
     none, it is the best passages of BM25 that are not relevant: the same for every system.
 
-    The gold passages are together at `position`. "random" is drawn for each query from the seed and
-    the query id; a fixed position would measure the generator's preference for that position.
+    Args:
+        noise: number of misleading passages.
+        position: of the gold passages, which are together. "random" is drawn per query; a fixed
+            position would measure the generator's preference for that position.
+        seed: the position is drawn from the seed and the query id.
     """
 
     noise: int = 4

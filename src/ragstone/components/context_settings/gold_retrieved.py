@@ -15,9 +15,13 @@ from ragstone.types import Candidates, ContextPassage
 class GoldRetrieved(ContextSetting):
     """Shows `top_k` passages: the gold ones first, then the best retrieved others.
 
-    It applies to queries with at most `max_gold` relevant passages (two in mtRAG), so that some
-    retrieved ones fit too; with null it applies to all. An experiment leaves the other queries out
-    of all its settings, and reports their number.
+    An experiment leaves the queries that it does not apply to out of all its settings, and reports
+    their number.
+
+    Args:
+        top_k: number of passages.
+        max_gold: it applies to queries with at most n relevant passages (two in mtRAG), so that
+            some retrieved ones fit too; with null it applies to all.
     """
 
     top_k: int = 5

@@ -13,7 +13,11 @@ from ragstone.types import Candidates, ContextPassage
 
 @dataclass(frozen=True)
 class Retrieved(ContextSetting):
-    """Shows the best `top_k` passages of the system's ranking, in its order."""
+    """Shows the best passages of the system's ranking, in its order.
+
+    Args:
+        top_k: number of passages.
+    """
 
     top_k: int = 5
 

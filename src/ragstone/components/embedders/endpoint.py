@@ -91,7 +91,7 @@ class EndpointEmbedder(Embedder):
             api_key_env=self.api_key_env,
             protocol="openai-embeddings",
             identity=self.identity,
-            wire=EmbeddingsWire(),
+            wire=EmbeddingsFormat(),
             client=lambda endpoint, pace: _EmbeddingsClient(
                 endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
             ),
@@ -150,7 +150,7 @@ class EndpointEmbedder(Embedder):
         return Request(tuple(("input", text) for text in batch), sampling)
 
 
-class EmbeddingsWire(OpenAIFormat):
+class EmbeddingsFormat(OpenAIFormat):
     """Embeddings in OpenAI's protocol; the text of a reply is the packed vectors."""
 
     def url(self, base_url: str) -> str:

@@ -9,7 +9,7 @@ from ragstone.core.builtins import name_of
 from ragstone.core.component import Component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError
 from ragstone.protocols import Embedder, Output, Services
 
@@ -50,7 +50,7 @@ class UsesEmbedder(Component):
         self._embedder.check(services)
 
 
-def nested_embedder(written: Written, output: Output, *, where: str) -> Embedder:
+def nested_embedder(written: ComponentSpec, output: Output, *, where: str) -> Embedder:
     """Return the embedder that `written` describes.
 
     Call this while the outer component is created: the folder of the experiment file, in which

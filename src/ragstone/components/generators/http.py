@@ -94,7 +94,7 @@ class Http(ExternalSystem):
             api_key_env=self.api_key_env,
             protocol="http",
             identity=f"http:{','.join(places)} {read}",
-            wire=_MappedWire(self.answer, self.passage_ids, self.headers),
+            wire=_MappedFormat(self.answer, self.passage_ids, self.headers),
             concurrency=self.concurrency,
         )
 
@@ -148,7 +148,7 @@ def _variables(value: Any) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class _MappedWire:
+class _MappedFormat:
     """Sends the body of a request as it is, and finds the answer in the reply by its path."""
 
     answer: str

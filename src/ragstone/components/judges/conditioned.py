@@ -15,7 +15,7 @@ from ragstone.components.judges.verdict import Item, Verdict, VerdictJudge, verd
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.protocols import Judge, Services
 
@@ -63,8 +63,8 @@ class Conditioned(VerdictJudge):
         label: the label of queries with their answerability.
     """
 
-    of: Written = field(default="RB_llm", metadata=NOT_IN_CACHE_KEY)
-    idk: Written = field(default="idk", metadata=NOT_IN_CACHE_KEY)
+    of: ComponentSpec = field(default="RB_llm", metadata=NOT_IN_CACHE_KEY)
+    idk: ComponentSpec = field(default="idk", metadata=NOT_IN_CACHE_KEY)
     variant: Variant = "corrected"
     label: str = "answerability"
 

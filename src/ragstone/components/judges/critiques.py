@@ -71,6 +71,9 @@ class Critiques(ModelJudge):
     Teixeira de Lima et al., "Know Your RAG", 2024, appendix I. The answer is the gold answer if the
     item has no answer of a system. A rating that cannot be read is left out with its reason; the
     others count.
+
+    Args:
+        critiques: names of the ratings; by default all.
     """
 
     critiques: tuple[str, ...] = tuple(CRITIQUES)

@@ -65,9 +65,12 @@ class Likelihood(VerdictSchema[float]):
 class Equivalence(ModelJudge):
     """The probability that the model calls the answer right: 1 or 0 from one greedy reply.
 
-    `method: text` reads the verdict; with repeats, the value is the share of yes. `method: logprob`
-    takes the probability of yes against no from the first token, the limit of that share. The
-    prompt contains all gold answers, one per line.
+    The prompt contains all gold answers, one per line.
+
+    Args:
+        method: `text` reads the verdict; with repeats, the value is the share of yes. `logprob`
+            takes the probability of yes against no from the first token, the limit of that share.
+        least_mass: for `logprob`: lowest sum of the two probabilities that gives a verdict.
     """
 
     explain: bool = False

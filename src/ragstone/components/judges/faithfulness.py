@@ -34,15 +34,18 @@ class Faithfulness(ModelJudge):
 
     After the faithfulness of RAGAS (Es et al., 2024), which mtRAG calls RL_F. Differences: the
     conversation is shown as such while claims are extracted; an answer without a claim is not
-    applicable instead of NaN, 0 or 1; with `earlier_turns`, earlier turns count as evidence too, so
-    that an answer may repeat an earlier one (the metric is then `RL_F(turns)`).
+    applicable instead of NaN, 0 or 1.
+
+    Args:
+        earlier_turns: whether earlier turns count as evidence too, so that an answer may repeat an
+            earlier one (the metric is then `RL_F(turns)`).
+        claims_user: your own user template for the extraction of claims.
     """
 
     max_tokens: int = 600
     refusals: Refusals = "unscored"
     earlier_turns: bool = False
     claims_user: str = ""
-    """Your own user template for the extraction of claims."""
 
     name = "RL_F"
     schema = Listing()

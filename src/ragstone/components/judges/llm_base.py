@@ -16,7 +16,7 @@ from ragstone.components.llm import LlmBackend, resolve_llm
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import Prompt, Template, show_history, show_passages
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.protocols import Services
 from ragstone.types import ChatMessage
 
@@ -67,7 +67,7 @@ class ModelJudge(CallingJudge):
             run stops.
     """
 
-    model: Written | list[Written] = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: ComponentSpec | list[ComponentSpec] = field(default="local", metadata=NOT_IN_CACHE_KEY)
     repeats: int = 1
     explain: bool = True
     structured: bool | None = None

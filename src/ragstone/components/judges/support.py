@@ -17,8 +17,11 @@ class Support(ModelJudge):
     """1 if at least one passage of the context supports the answer, else 0.
 
     One call per passage, as MIRAGE labels (passage, query, answer); the part `support:share` is the
-    share of supporting passages. With `of_gold`, the question is about the first gold answer: does
-    the context contain the answer?
+    share of supporting passages.
+
+    Args:
+        of_gold: whether the first gold answer is judged in place of the system's: does the context
+            contain the answer?
     """
 
     explain: bool = False

@@ -70,7 +70,11 @@ class Metric(Component):
 
 @dataclass(frozen=True)
 class RankingMetric(Metric):
-    """A metric of one query's ranking against its qrels."""
+    """A metric of one query's ranking against its qrels.
+
+    Args:
+        k: the cutoff: the first k passages of a ranking count; None for all.
+    """
 
     k: int | None = None
 
@@ -124,6 +128,10 @@ class AnswerMetric(Metric):
 
 @dataclass(frozen=True)
 class BinaryMetric(RankingMetric):
-    """A metric for which passages of grade `rel` and above are relevant."""
+    """A metric for which a passage is relevant or not.
+
+    Args:
+        rel: lowest grade of a relevant passage.
+    """
 
     rel: int = 1

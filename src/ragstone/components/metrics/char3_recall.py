@@ -30,7 +30,9 @@ class Char3Recall(AnswerMetric):
     A run of characters without spaces (Chinese, Japanese, Thai, Korean) is one word. If it has
     fewer than three characters, it is searched in the runs of the answer: 北京 is in 答案是北京市.
 
-    Variant: "bergen" works on SQuAD-normalised text split at spaces. It does not find 北京 there.
+    Args:
+        variant: "bergen" works on SQuAD-normalised text split at spaces. It does not find 北京
+            there.
     """
 
     variant: Literal["corrected", "bergen"] = "corrected"

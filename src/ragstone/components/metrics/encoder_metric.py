@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class EncoderMetric(AnswerMetric):
-    """A metric that runs an encoder without torch: `model` is its name or its folder."""
+    """A metric that runs an encoder without torch.
+
+    Args:
+        model: name of a bundled encoder, or the folder of another.
+    """
 
     model: str
     requires_extra = "local"

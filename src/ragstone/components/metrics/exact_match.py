@@ -23,8 +23,9 @@ class ExactMatch(AnswerMetric):
     Rajpurkar et al., EMNLP 2016, with the words of `ragstone.text.normalise`. An empty answer
     gives 0.
 
-    Variants: "squad" is SQuAD's script (BERGEN's EM is the same), "mirage" the released scorer's
-    strict form, which only lowers case.
+    Args:
+        variant: "squad" is SQuAD's script (BERGEN's EM is the same), "mirage" the released scorer's
+            strict form, which only lowers case.
     """
 
     variant: Literal["corrected", "squad", "mirage"] = "corrected"

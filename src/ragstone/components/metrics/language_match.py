@@ -21,9 +21,12 @@ class LanguageMatch(AnswerMetric):
     """1 if fastText's lid.176 guesses the expected language for the answer, else 0.
 
     The mean is the correct-language rate of multilingual BERGEN (Chirkova et al., 2024). The
-    expected language is the query's label `language`, else a guess from the query. Guesses are
-    unreliable for short texts: the metric does not apply to answers of `longer_than` characters or
-    fewer. (They are -1 in BERGEN, and one of its two scorers adds them to the sum.)
+    expected language is the query's label `language`, else a guess from the query.
+
+    Args:
+        longer_than: the metric does not apply to answers of n characters or fewer, for which
+            guesses are unreliable. (They are -1 in BERGEN, and one of its two scorers adds them to
+            the sum.)
     """
 
     longer_than: int = 20

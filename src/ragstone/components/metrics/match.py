@@ -35,8 +35,10 @@ class Match(AnswerMetric):
     in "Newton's law"). A verbatim repetition of the query is removed from the answer first, because
     an echo of the query is not an answer. An empty answer gives 0.
 
-    Variants: "bergen" and "mirage" look for the characters of the gold answer, even inside of words
-    ("Art" in "Martha"): after SQuAD's normalisation, or only in lower case (MIRAGE's EM_loose).
+    Args:
+        variant: "bergen" and "mirage" look for the characters of the gold answer, even inside of
+            words ("Art" in "Martha"): after SQuAD's normalisation, or only in lower case (MIRAGE's
+            EM_loose).
     """
 
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"

@@ -51,12 +51,13 @@ def rb_agg(
 class RbAgg(BertMetric):
     """Harmonic mean of ROUGE-L, BERTScore recall and Bert-K-Precision, before refusals are settled.
 
-    Katsis et al., MTRAG, TACL 2025. Variants: "mtrag" compares the answer with the first gold
-    answer alone, takes Google's ROUGE-L and maps the two BERTScores by (x + 1) / 2; "clipped" takes
-    the best gold answer for each part, letters of all scripts, and max(0, x). An empty context
-    gives 0. Values of another encoder, which the name then shows, are not comparable with mtRAG's.
+    Katsis et al., MTRAG, TACL 2025. An empty context gives 0. Values of another encoder, which the
+    name then shows, are not comparable with mtRAG's.
 
     Args:
+        variant: "mtrag" compares the answer with the first gold answer alone, takes Google's
+            ROUGE-L and maps the two BERTScores by (x + 1) / 2; "clipped" takes the best gold answer
+            for each part, letters of all scripts, and max(0, x).
         model, layer, rescale, max_tokens: see `BertMetric`.
         recall_baseline, precision_baseline: the scores of unrelated texts; 0 takes the published
             ones.

@@ -24,9 +24,10 @@ class Rouge(AnswerMetric):
 
     Lin, ACL 2004 workshop, over whole texts. Pieces are runs of letters and digits of any script.
 
-    Variants: "mtrag" is Google's `rouge_score` without stemmer against the first gold answer
-    alone (its pieces are ASCII letters and digits, so 北京 has none); "bergen" is the package
-    `rouge`, whose ROUGE-L is at summary level.
+    Args:
+        variant: "mtrag" is Google's `rouge_score` without stemmer against the first gold answer
+            alone (its pieces are ASCII letters and digits, so 北京 has none); "bergen" is the
+            package `rouge`, whose ROUGE-L is at summary level.
     """
 
     variant: Literal["corrected", "mtrag", "bergen"] = "corrected"

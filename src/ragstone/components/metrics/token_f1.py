@@ -12,9 +12,10 @@ from ragstone.components.metrics.token_rate import TokenRate
 class TokenF1(TokenRate):
     """F1 of the answer's words against those of the gold answer that gives the highest F1.
 
-    Variants: "squad" uses SQuAD's normalisation (BERGEN's F1 is the same). "mirage" compares the
-    set of the answer's words with the united set of all gold answers' words, so that a gold answer
-    itself scores below 1 if there are several.
+    Args:
+        variant: "squad" uses SQuAD's normalisation (BERGEN's F1 is the same). "mirage" compares the
+            set of the answer's words with the united set of all gold answers' words, so that a gold
+            answer itself scores below 1 if there are several.
     """
 
     variant: Literal["corrected", "squad", "mirage"] = "corrected"

@@ -12,8 +12,9 @@ from ragstone.components.metrics.token_rate import TokenRate
 class TokenPrecision(TokenRate):
     """Token precision against the gold answer of highest F1.
 
-    Variants: "bergen" takes the best gold answer for precision alone, after SQuAD's normalisation;
-    "mirage" compares with the united set of all gold answers' words.
+    Args:
+        variant: "bergen" takes the best gold answer for precision alone, after SQuAD's
+            normalisation; "mirage" compares with the united set of all gold answers' words.
     """
 
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"

@@ -21,6 +21,9 @@ class TokenRate(AnswerMetric):
 
     All three are of the same gold answer, the first of those with the highest F1. Rajpurkar et al.,
     EMNLP 2016, with the words of `ragstone.text.normalise`. An empty answer gives 0.
+
+    Args:
+        variant: "corrected", or the form of a published scorer, as for the metric Precision.
     """
 
     rate: ClassVar[Literal["precision", "recall", "f1"]]

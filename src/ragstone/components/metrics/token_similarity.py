@@ -20,6 +20,9 @@ class TokenSimilarity(EncoderMetric):
     """F1 (or precision, or recall) of the tokens' cosines, for the gold answer of the highest.
 
     Not rescaled: unrelated texts get well above 0. An empty answer gives 0.
+
+    Args:
+        of: the value: F1, precision or recall.
     """
 
     of: Literal["f1", "precision", "recall"] = "f1"

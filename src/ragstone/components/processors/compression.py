@@ -10,7 +10,7 @@ from ragstone.calls.types import Failure, Reply
 from ragstone.components.llm import LlmComponent, read_text
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.prompts import show_history
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.core.step_notes import add_note
 from ragstone.protocols import Processor, Services
 from ragstone.types import Context, ContextPassage, Task
@@ -39,7 +39,7 @@ class Compression(LlmComponent, Processor):
         user: your own user template, with {query} and {passage}; {history} may be used.
     """
 
-    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: ComponentSpec = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 150
     system: str = SYSTEM
     user: str = USER

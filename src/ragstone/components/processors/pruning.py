@@ -13,7 +13,7 @@ from ragstone.components.generators.context_window import count_tokens
 from ragstone.core.component import Outcome
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.progress import progress
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.indexes.embed import embed_texts
@@ -48,7 +48,7 @@ class Pruning(UsesEmbedder, Processor):
     """
 
     keep: float = 0.5
-    embedder: Written = "minilm"
+    embedder: ComponentSpec = "minilm"
     language: str = "en"
     requires_extra = "chunk"
     embedder_output = "dense"

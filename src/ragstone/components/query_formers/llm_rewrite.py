@@ -18,7 +18,7 @@ from ragstone.components.query_formers.mtrag_tags import last_turn, tagged
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.prompts import show_history
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.protocols import QueryFormer, Services
 from ragstone.types import Query
 
@@ -66,7 +66,7 @@ class LlmRewrite(LlmComponent, QueryFormer):
         user: your own user template, with {history} and {query}.
     """
 
-    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: ComponentSpec = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 200
     structured: bool = False
     system: str = SYSTEM

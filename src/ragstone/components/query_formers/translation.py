@@ -13,7 +13,7 @@ from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError
 from ragstone.protocols import QueryFormer, Services
 from ragstone.types import Query
@@ -45,7 +45,7 @@ class Translation(LlmComponent, QueryFormer):
 
     language: str = "English"
     of: str = "as-given"
-    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: ComponentSpec = field(default="local", metadata=NOT_IN_CACHE_KEY)
     max_tokens: int = 200
     system: str = SYSTEM
     user: str = USER

@@ -19,7 +19,7 @@ from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
 from ragstone.components.rerankers.permutation_parsing import ORDER_SCHEMA, read_order
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.prompts import Prompt
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
@@ -65,7 +65,7 @@ class LlmListwise(LlmReranker):
 
     top_k: int = 10
     depth: int = 20
-    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: ComponentSpec = field(default="local", metadata=NOT_IN_CACHE_KEY)
     window: int = 10
     stride: int = 5
     max_tokens: int | None = None

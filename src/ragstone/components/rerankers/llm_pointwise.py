@@ -19,7 +19,7 @@ from ragstone.components.rerankers.depth import heads, reordered
 from ragstone.components.rerankers.llm_base import LINE, LlmReranker, outcome
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.core.step_notes import add_note
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
@@ -60,7 +60,7 @@ class LlmPointwise(LlmReranker):
 
     top_k: int = 10
     depth: int = 20
-    model: Written = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    model: ComponentSpec = field(default="local", metadata=NOT_IN_CACHE_KEY)
     logprobs: int = 20
     max_tokens: int = 3
     characters: int = 4000

@@ -13,7 +13,7 @@ from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.components.rerankers.depth import DepthReranker, heads, reordered
 from ragstone.core.component import Outcome
 from ragstone.core.progress import SilentBar, progress
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.data.corpus import Corpus
 from ragstone.indexes.embed import embed_texts
 from ragstone.indexes.quantisation import Precision
@@ -41,7 +41,7 @@ class MaxSim(UsesEmbedder, DepthReranker):
 
     top_k: int = 10
     depth: int = 100
-    embedder: Written = "minilm-tokens"
+    embedder: ComponentSpec = "minilm-tokens"
     precision: Precision = "int8"
     embedder_output = "tokens"
 

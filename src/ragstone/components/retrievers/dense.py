@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
 from ragstone.core.progress import progress
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.errors import ConfigError
 from ragstone.indexes.corpus_vectors import embed_corpus, missing_bytes
 from ragstone.indexes.embed import rank_embedded
@@ -37,7 +37,7 @@ class Dense(UsesEmbedder, Retriever):
     """
 
     top_k: int = 100
-    embedder: Written = "minilm"
+    embedder: ComponentSpec = "minilm"
     precision: Precision = "float32"
     embedder_output = "dense"
 

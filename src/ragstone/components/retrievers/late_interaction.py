@@ -21,7 +21,7 @@ from ragstone.core import limits
 from ragstone.core.component import Outcome
 from ragstone.core.progress import Bar, progress
 from ragstone.core.resources import require_memory_and_disk
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError
 from ragstone.indexes.embed import rank_embedded
@@ -47,7 +47,7 @@ class LateInteraction(UsesEmbedder, Retriever):
     """
 
     top_k: int = 100
-    embedder: Written = "minilm-tokens"
+    embedder: ComponentSpec = "minilm-tokens"
     precision: Precision = "int8"
     embedder_output = "tokens"
 

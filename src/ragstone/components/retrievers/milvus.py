@@ -12,7 +12,7 @@ from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import cache_key_parts, fingerprint
 from ragstone.core.progress import progress
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.data.corpus import Corpus
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.indexes.corpus_vectors import embed_corpus
@@ -67,8 +67,8 @@ class Milvus(Retriever):
     uri: str = field(metadata=NOT_IN_CACHE_KEY)
     top_k: int = 100
     search: Literal["dense", "sparse", "hybrid"] = "dense"
-    embedder: Written = "minilm"
-    encoder: Written = "splade"
+    embedder: ComponentSpec = "minilm"
+    encoder: ComponentSpec = "splade"
     index: str = "FLAT"
     index_parameters: Mapping[str, Any] = field(default_factory=dict)
     search_parameters: Mapping[str, Any] = field(default_factory=dict)

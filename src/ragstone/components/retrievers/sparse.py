@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragstone.components.embedders.nested import UsesEmbedder
 from ragstone.core.component import Outcome
 from ragstone.core.progress import track
-from ragstone.core.spec import Written
+from ragstone.core.spec import ComponentSpec
 from ragstone.indexes.embed import rank_embedded
 from ragstone.indexes.sparse_vectors import sparse_index
 from ragstone.protocols import Retriever, Services
@@ -28,7 +28,7 @@ class Sparse(UsesEmbedder, Retriever):
     """
 
     top_k: int = 100
-    encoder: Written = "splade"
+    encoder: ComponentSpec = "splade"
     embedder_field = "encoder"
     embedder_output = "sparse"
 

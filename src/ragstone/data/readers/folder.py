@@ -44,13 +44,17 @@ class FolderReader(Reader):
 
     Queries are required (`queries.jsonl`, `conversations.jsonl` or both); a corpus and qrels are
     optional. Each file may be gzipped (`.gz`).
+
+    Args:
+        path: the folder.
+        split: file of a BEIR folder `qrels/`; only the queries judged in it are kept.
+        dangling_qrels: whether qrels that name an unknown query or passage are an error or are left
+            out.
     """
 
     path: str | Path
     split: str = "test"
-    """File of a BEIR folder `qrels/`; only the queries judged in it are kept."""
     dangling_qrels: Literal["error", "drop"] = "error"
-    """Whether qrels that name an unknown query or passage are an error or are left out."""
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and line if it is malformed."""

@@ -40,14 +40,16 @@ class HubReader(Layout):
 
     A branch or tag is resolved to a commit first, which is part of the data set's name. HF_TOKEN,
     or the token of the hub's own login command, gives access to private repositories.
+
+    Args:
+        repo: name of the data set: organisation/name.
+        revision: branch, tag or commit.
     """
 
     requires_extra = "hub"
 
     repo: str
-    """Name of the data set: organisation/name."""
     revision: str = "main"
-    """Branch, tag or commit."""
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` if it is missing or malformed."""

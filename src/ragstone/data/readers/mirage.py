@@ -42,11 +42,15 @@ class MirageReader(Reader):
     label `mapped_id`. The oracle has relevance 2, so that it is the first gold passage; other rows
     with support 1 have 1; rows with support 0 have 0, that is judged and not relevant. Without
     `doc_pool` the data set has queries alone.
+
+    Args:
+        path: the folder or the file.
+        dangling_qrels: whether pool rows without a query and oracles without a pool row are an
+            error or are left out.
     """
 
     path: str | Path
     dangling_qrels: Literal["error", "drop"] = "error"
-    """Whether pool rows without a query and oracles without a pool row are an error or left out."""
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with the place if it is malformed."""

@@ -121,6 +121,9 @@ class ParquetReader(Layout):
     The usual names are `corpus.parquet`, `corpus-*.parquet` or `corpus/*.parquet`, and likewise for
     queries and qrels; qrels may also be `qrels/<split>*.parquet` or `qrels/<split>.tsv`. Queries
     are required. Further columns of queries become labels.
+
+    Args:
+        path: the folder.
     """
 
     path: str | Path

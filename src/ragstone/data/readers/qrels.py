@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ragstone.data.readers.rows import FieldError, decoded, listed, parsed, show
 from ragstone.data.table_builder import qrels
@@ -97,6 +98,21 @@ def _judgements(path: Path) -> Iterator[Judgement]:
     for number, found in parsed(path, JudgementParser()):
         if found:
             yield f"line {number}", *found
+
+
+def numbered_judgements(rows: Iterable[Sequence[Any]]) -> Iterator[Judgement]:
+    """Yield (query id, passage id, grade) of a program; raise `DatasetError` for other rows."""
+    for number, row in enumerate(rows, start=1):
+        try:
+            query_id, passage_id, grade = row
+            yield f"row {number}", query_id, passage_id, operator.index(grade)
+        except (TypeError, ValueError) as error:
+            raise DatasetError(
+                f"qrels, row {number}: expected (query id, passage id, grade) with a whole number, "
+                f"such as ('q1', 'p1', 1), found {show(row)}",
+                line=number,
+                value=row,
+            ) from error
 
 
 class JudgementParser:

@@ -22,6 +22,9 @@ class SquadReader(Reader):
     A passage's id is "<article>-<paragraph>", both counted from 1, so that translations of a data
     set have the same ids. Paragraphs with the same text are one passage. The paragraph of a
     question has relevance 1, that of an impossible question (v2) has 0.
+
+    Args:
+        path: the file, or a folder with one such file.
     """
 
     path: str | Path
