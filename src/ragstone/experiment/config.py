@@ -173,10 +173,11 @@ def parse_experiment(
     try:
         return ExperimentFile.model_validate(filled)
     except ValidationError as error:
-        key, problem = _first_error(error)
-        raise ConfigError(
-            f"{where}: {problem}", path=where, key=key, value=error.errors()[0]["input"]
-        ) from error
+        # An unknown key comes first: it may be the reason why another key is missing.
+        first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+        key, problem = _problem(first, filled["systems"])
+        message = f"{where}: {problem}"
+        raise ConfigError(message, path=where, key=key, value=first["input"]) from error
 
 
 def _copied(value: Any) -> Any:
@@ -325,10 +326,12 @@ def _values(name: str, value: object) -> list[Any]:
     return value
 
 
-def _first_error(error: ValidationError) -> tuple[str, str]:
-    """Return the first wrong key and the problem, with the nearest legal key if it is unknown."""
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
+def _problem(first: Any, systems: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return a wrong key and the problem, with the nearest legal key if it is unknown."""
+    parts = list(first["loc"])
+    if parts[0] == "systems" and len(parts) > 1:
+        parts[1] = systems[parts[1]].get("name", parts[1])
+    key = ".".join(map(str, parts))
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
         return key, f"unknown key {key!r}{did_you_mean(str(first['loc'][-1]), known)}"

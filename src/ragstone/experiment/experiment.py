@@ -20,7 +20,9 @@ from ragstone.core.progress import track
 from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
+from ragstone.core.user_code import is_ours
 from ragstone.data.load import load_dataset
+from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.checks import (
     check_answered,
@@ -216,6 +218,9 @@ class Experiment:
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
             services, steps = self._services(opened), self.steps()
+            for metric in (metric for given in self.metrics for metric in given.metrics):
+                if not is_ours(type(metric)):  # yours is tried before anything is spent
+                    metric.check(services)
             return Planner(self.store, services, look_ahead=True).plan(
                 list(steps),
                 queries=self.shared.answered.table.num_rows,
@@ -289,7 +294,10 @@ def _matching(dataset: Dataset, sample: Sample) -> Dataset:
         if all(query.labels.get(label) in values for label, values in wanted.items())
     ]
     if not kept:
+        found = {k: {str(query.labels.get(k)) for query in dataset.queries} for k in wanted}
+        values = "; ".join(f"{k}: {listed(sorted(v))}" for k, v in found.items())
         raise ConfigError(
-            f"sample.where: no query has the labels {sample.where!r}", key="sample.where"
+            f"sample.where: no query has the labels {sample.where!r}; the values are {values}",
+            key="sample.where",
         )
     return dataset.select(kept)

@@ -112,10 +112,17 @@ def rank_vectors(
 def _checked(embedder: Embedder, text: str, value: Any) -> Any:
     """Return the vectors of one text in 32 bits; raise `ConfigError` if they are not searchable."""
     sparse = embedder.output == "sparse"
-    numbers = np.asarray(list(value.values()) if sparse else value, dtype=np.float32)
+    try:
+        numbers = np.asarray(list(value.values()) if sparse else value, dtype=np.float32)
+    except (AttributeError, TypeError, ValueError):
+        numbers = np.empty((), dtype=np.float32)
     axes = 2 if embedder.output == "tokens" else 1
     problem = ""
-    if numbers.ndim != axes:
+    if not numbers.ndim:
+        shown = repr(value)[: limits.MAX_VALUE_CHARACTERS]
+        expected = "a mapping from term number to weight" if sparse else "an array of numbers"
+        problem = f"{shown}, expected {expected},"
+    elif numbers.ndim != axes or not (sparse or numbers.shape[-1]):
         shape = "(tokens, dimension)" if axes > 1 else "(dimension,)"
         problem = f"an array of shape {numbers.shape}, expected {shape},"
     elif not np.isfinite(numbers).all():
