@@ -78,6 +78,19 @@ def test_every_public_object_has_a_short_repr(name: str, tmp_path: Path) -> None
     assert "secret" not in shown
 
 
+def test_the_parts_of_results_have_a_short_repr(tmp_path: Path) -> None:
+    """So do the rows of a trial or a ranking, and the tests of a comparison."""
+    stored = made_results(tmp_path, name="x", systems=[LONG, "other"], texts=HOSTILE)
+    results = ragstone.Results(stored.store, stored.record)
+    comparison = ragstone.compare({LONG: SCORES, "other": SCORES})
+
+    tests = comparison.metrics
+    parts = [*results.trials, *results.rankings, *tests, *(p for t in tests for p in t.pairs)]
+
+    assert len({type(part) for part in parts}) == 4
+    assert all(len(repr(part)) < 200 and "\n" not in repr(part) for part in parts)
+
+
 def test_the_names_that_type_checkers_see_are_those_that_are_loaded() -> None:
     """The imports under TYPE_CHECKING name the module of every public name."""
     tree = ast.parse(Path(ragstone.__file__).read_text(encoding="utf-8"))
