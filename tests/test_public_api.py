@@ -161,3 +161,33 @@ def test_a_plugin_is_in_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert "my_own" in dir(folder)
     assert folder.my_own is ragstone.retrievers.bm25
+
+
+WRONG: Any = ragstone  # type checkers refuse these calls, people make them
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (lambda: WRONG.evaluate_answers({"q": 5}, {"q": ["5"]}, ["EM"]), "of query 'q' is 5; give"),
+        (lambda: WRONG.evaluate_run({"q": {"p": 1}}, {"q": ["p"]}, ["R@5"]), r"is \['p'\]; give"),
+        (lambda: WRONG.Dataset.from_records(queries=["q"]), "record 1: expected .*, found 'q'"),
+        (
+            lambda: WRONG.Dataset.from_records(qrels=[("q", "p")]),
+            r"qrels: expected \(query id, passage id, grade\), found \('q', 'p'\)",
+        ),
+        (lambda: WRONG.retrievers.bm25(top_k="3"), "top_k must be 1 or more, found '3'"),
+    ],
+)
+def test_values_of_a_wrong_type_are_named(mistake: Callable[[], object], message: str) -> None:
+    """The error has the value and the form that is expected, and is one of Ragstone's."""
+    with pytest.raises(ragstone.RagstoneError, match=message):
+        mistake()
+
+
+def test_one_metric_needs_no_list() -> None:
+    """A name alone is a metric, as in an experiment file."""
+    answers = ragstone.evaluate_answers({"q": "a"}, {"q": ["a"]}, "Match")
+    run = ragstone.evaluate_run({"q": {"p": 1}}, {"q": {"p": 1.0}}, "R@5")
+
+    assert (answers["Match"].mean, run["R@5"].mean) == (1.0, 1.0)

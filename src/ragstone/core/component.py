@@ -99,8 +99,8 @@ class Component:
         """Raise `ConfigError` if a field of `sizes` is below 1."""
         for name in self.sizes:
             value = getattr(self, name, None)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {value}")
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise ConfigError(f"{name} must be 1 or more, found {value!r}")
 
     def check(self, services: Any) -> None:
         """Raise if the component cannot work here: a package, a file or a server is missing."""

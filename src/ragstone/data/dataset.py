@@ -18,6 +18,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.readers.qrels import Known, collect_qrels
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import Ids
+from ragstone.errors import DatasetError
 from ragstone.types import Conversation, Query, brief
 
 if TYPE_CHECKING:
@@ -75,7 +76,11 @@ class Dataset(Shown):
             (corpus, passage_ids, "passages", passages, passage_rows),
         ):
             add_rows(builder, ids, kind, enumerate(records, start=1), rows_of, unit="record")
-        judged = ((f"row {n}", *row) for n, row in enumerate(qrels, start=1))
+        rows = list(qrels)
+        for row in rows:
+            if not isinstance(row, list | tuple) or len(row) != 3:  # noqa: PLR2004 - id, id, grade
+                raise DatasetError(f"qrels: expected (query id, passage id, grade), found {row!r}")
+        judged = ((f"row {n}", *row) for n, row in enumerate(rows, start=1))
         known = Known(query_ids.keys(), passage_ids.keys())
         table = collect_qrels(judged, "qrels", known, dangling="error")
         return cls(name, query_table.finish(), Corpus(corpus.finish()), table)

@@ -84,7 +84,7 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
 
 def _named(row: Mapping[str, Any], **names: str) -> Row:
     """Return a record with the field names of files, such as `_id` for `query_id`."""
-    found = Row(row)
+    found = Row.of(row)
     for name, written in names.items():
         if name in found and written not in found:
             found[written] = found.pop(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -179,7 +179,7 @@ class Row(dict[str, Any]):
     @classmethod
     def of(cls, value: object) -> Row:
         """Return a JSON object as a row; raise `FieldError` if the value is another one."""
-        if not isinstance(value, dict):
+        if not isinstance(value, Mapping):
             raise FieldError(f"expected a JSON object, found {show(value)}")
         return cls(value)
 
