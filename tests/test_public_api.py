@@ -78,6 +78,19 @@ def test_every_public_object_has_a_short_repr(name: str, tmp_path: Path) -> None
     assert "secret" not in shown
 
 
+def test_the_parts_of_results_have_a_short_repr(tmp_path: Path) -> None:
+    """So do the rows of a trial or a ranking, and the tests of a comparison."""
+    stored = made_results(tmp_path, name="x", systems=[LONG, "other"], texts=HOSTILE)
+    results = ragstone.Results(stored.store, stored.record)
+    comparison = ragstone.compare({LONG: SCORES, "other": SCORES})
+
+    tests = comparison.metrics
+    parts = [*results.trials, *results.rankings, *tests, *(p for t in tests for p in t.pairs)]
+
+    assert len({type(part) for part in parts}) == 4
+    assert all(len(repr(part)) < 200 and "\n" not in repr(part) for part in parts)
+
+
 def test_the_names_that_type_checkers_see_are_those_that_are_loaded() -> None:
     """The imports under TYPE_CHECKING name the module of every public name."""
     tree = ast.parse(Path(ragstone.__file__).read_text(encoding="utf-8"))
@@ -148,3 +161,33 @@ def test_a_plugin_is_in_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert "my_own" in dir(folder)
     assert folder.my_own is ragstone.retrievers.bm25
+
+
+WRONG: Any = ragstone  # type checkers refuse these calls, people make them
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (lambda: WRONG.evaluate_answers({"q": 5}, {"q": ["5"]}, ["EM"]), "of query 'q' is 5; give"),
+        (lambda: WRONG.evaluate_run({"q": {"p": 1}}, {"q": ["p"]}, ["R@5"]), r"is \['p'\]; give"),
+        (lambda: WRONG.Dataset.from_records(queries=["q"]), "record 1: expected .*, found 'q'"),
+        (
+            lambda: WRONG.Dataset.from_records(qrels=[("q", "p")]),
+            r"qrels: expected \(query id, passage id, grade\), found \('q', 'p'\)",
+        ),
+        (lambda: WRONG.retrievers.bm25(top_k="3"), "top_k must be 1 or more, found '3'"),
+    ],
+)
+def test_values_of_a_wrong_type_are_named(mistake: Callable[[], object], message: str) -> None:
+    """The error has the value and the form that is expected, and is one of Ragstone's."""
+    with pytest.raises(ragstone.RagstoneError, match=message):
+        mistake()
+
+
+def test_one_metric_needs_no_list() -> None:
+    """A name alone is a metric, as in an experiment file."""
+    answers = ragstone.evaluate_answers({"q": "a"}, {"q": ["a"]}, "Match")
+    run = ragstone.evaluate_run({"q": {"p": 1}}, {"q": {"p": 1.0}}, "R@5")
+
+    assert (answers["Match"].mean, run["R@5"].mean) == (1.0, 1.0)

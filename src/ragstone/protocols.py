@@ -12,12 +12,13 @@ import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from ragstone.core.component import Component, Outcome
 from ragstone.core.spec import Spec
 from ragstone.errors import ComponentError, RagstoneError
-from ragstone.types import Context, Score
+from ragstone.types import Context, Prediction, Ranking, Score
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
         ContextPassage,
         Document,
         Passage,
-        Prediction,
         Query,
-        Ranking,
         Search,
         Task,
     )
@@ -91,6 +90,7 @@ class Chunker(Component):
     """Cuts documents into passages."""
 
     verb = "cut"
+    returns = (Iterable,)
     item_names: ClassVar = {"documents": "document"}
 
     def cut(
@@ -112,6 +112,7 @@ class QueryFormer(Component):
     """Turns a query and its history into the search text."""
 
     verb = "form"
+    returns = (str, NoneType)
     item_names: ClassVar = {"queries": "query"}
 
     def form(self, queries: Sequence[Query], services: Services) -> Iterable[Outcome[str | None]]:
@@ -153,6 +154,7 @@ class Retriever(Component):
     """
 
     verb = "retrieve"
+    returns = (Ranking,)
     item_names: ClassVar = {"searches": "search"}
     required = ("top_k",)
     sizes: ClassVar[tuple[str, ...]] = ("top_k",)
@@ -182,6 +184,7 @@ class Reranker(Component):
     """Reorders the head of a ranking."""
 
     verb = "rerank"
+    returns = (Ranking, NoneType)
     item_names: ClassVar = {"searches": "search", "rankings": "ranking"}
     required = ("top_k",)
     sizes: ClassVar[tuple[str, ...]] = ("top_k",)
@@ -208,6 +211,7 @@ class ContextSetting(Component):
     """
 
     verb = "build"
+    returns = (Context, Iterable)
     item_names: ClassVar = {"candidates": "candidate"}
     item_fields = ("query", "gold", "noise", "retrieved")
 
@@ -242,6 +246,7 @@ class Processor(Component):
     """Shortens contexts before they are part of a prompt."""
 
     verb = "process"
+    returns = (Context, NoneType)
     item_names: ClassVar = {"tasks": "task"}
     item_fields = ("query", "context")
 
@@ -256,6 +261,7 @@ class Generator(Component):
     """Answers queries from their contexts."""
 
     verb = "generate"
+    returns = (str, Prediction)
     item_names: ClassVar = {"tasks": "task"}
     item_fields = ("query", "context")
     may_retrieve: ClassVar[bool] = False

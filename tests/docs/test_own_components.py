@@ -16,11 +16,7 @@ from ragstone.core.registry import create
 from ragstone.experiment.experiment import Experiment, load_experiment
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "own-components.md").read_text("utf-8")
-FAQ = """\
-1|Which river flows through Lisbon?|Tagus|Lisbon is a city on the river Tagus in Portugal.
-2|When was the bridge opened?|1966|The bridge over the river was opened in 1966, please note.
-3|Who wrote the poem?|Camoes|The poem about the voyage was written by Camoes in 1572.
-"""
+(FAQ,) = re.findall(r"^```\n(1\|.*?)```", PAGE, re.DOTALL | re.MULTILINE)
 KINDS = {
     "Lines": "readers", "Halves": "chunkers", "Keywords": "query_formers",
     "LetterCounts": "embedders", "SharedWords": "retrievers", "ShortestFirst": "rerankers",

@@ -270,7 +270,12 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"systems": [{"retriever": "bm25"}, {"retriever": "bm25"}]}, "two systems are called 'bm25'"),
     ({"systems": {"x": {"retriever": "bm25(topk=1)"}}}, "did you mean 'top_k'"),
     ({"sample": {"where": {"domian": "places"}}}, "did you mean 'domain'"),
-    ({"sample": {"where": {"domain": "nowhere"}}}, "no query has the labels"),
+    (
+        {"sample": {"where": {"domain": "nowhere"}}},
+        "no query has the labels {'domain': 'nowhere'}; the values are domain: people, places, p",
+    ),
+    ({"metrcs": ["Match"]}, "unknown key 'metrcs'; did you mean 'metrics'"),
+    ({"systems": {"x": {"retreiver": "bm25"}}}, "unknown key 'systems.x.retreiver'; did you mean"),
     ({"noise": "bm52"}, "did you mean 'bm25'"),
 ]
 
@@ -285,6 +290,30 @@ def test_mistakes_are_found_before_anything_is_spent(
 
     assert error.value.exit_code == 2
     assert not (Path(make().file.store) / "steps").exists()
+
+
+def test_data_without_a_query_are_refused(tmp_path: Path) -> None:
+    """A reader of your own may find nothing."""
+    document = {
+        "data": ragstone.Dataset.from_records(),
+        "store": str(tmp_path),
+        "systems": [{"retriever": "bm25"}],
+        "metrics": ["R@5"],
+    }
+
+    with pytest.raises(ConfigError, match="the data set 'records' has no query"):
+        ragstone.load_experiment(document).run()
+
+
+def test_a_plan_tries_your_own_metric(tmp_path: Path, make: Any) -> None:
+    """A metric that cannot work ends the plan, not the run after its calls."""
+    (tmp_path / "parts.py").write_text(
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Nan:\n"
+        "    direction = 'higher'\n    def score(self, answer):\n        return float('nan')\n"
+    )
+
+    with pytest.raises(ConfigError, match="metric 'Nan': Nan returned nan; a score is a finite"):
+        make(metrics=["parts.py:Nan", "Match"]).plan()
 
 
 def test_data_without_qrels_or_corpus_say_what_they_cannot_give(tmp_path: Path, make: Any) -> None:

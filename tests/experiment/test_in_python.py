@@ -112,7 +112,7 @@ def test_a_reader_may_be_an_instance(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("retriever", "said"),
     [
-        (5, "key 'systems.0.retriever': expected a name, a mapping .*found 5"),
+        (5, "key 'systems.mine.retriever': expected a name, a mapping .*found 5"),
         (ragstone.metrics.F1(), r"system 'mine', retriever: 'TokenF1' has no method retrieve\("),
         (First, "system 'mine', retriever: expected a component's name"),
     ],

@@ -78,6 +78,37 @@ class NoNumbers:
     def retrieve(self, searches, corpus):
         ids = corpus.passage_ids[:3]
         return [Ranking(ids, [float("nan")] * 3) for _ in searches]
+
+
+@dataclass(frozen=True)
+class BareList:
+    top_k: int = 3
+
+    def retrieve(self, search):
+        return ["p"]
+
+    def form(self, query):
+        return 3
+
+    def process(self, context):
+        return list(context.passages)
+
+    def generate(self, query):
+        return {"text": "Lisbon"}
+
+    def build(self, gold):
+        return ["p1"]
+
+
+@dataclass(frozen=True)
+class NoReturn:
+    top_k: int = 3
+
+    def retrieve(self, search):
+        pass
+
+    def generate(self, query):
+        pass
 """
 
 
@@ -162,6 +193,13 @@ def test_a_reranker_that_could_not_ask_is_asked_again(make: Any, tmp_path: Path)
     [
         ({"retriever": "own:NoNumbers"}, "a score that is a finite number"),
         ({"retriever": "bm25", "processor": "own:Forgetful"}, "5 values for 6 items; it must"),
+        ({"retriever": "own:BareList"}, r"retrieve returned \['p'\] \(list\); it must return Rank"),
+        (
+            {"query_former": "own:BareList", "retriever": "bm25"},
+            r"form returned 3 \(int\); it",
+        ),
+        ({"retriever": "bm25", "processor": "own:BareList"}, r"\(list\); it must return Context"),
+        ({"retriever": "bm25", "generator": "own:BareList"}, "it must return str or Prediction"),
     ],
 )
 def test_a_component_that_breaks_its_contract_is_named(
@@ -170,6 +208,25 @@ def test_a_component_that_breaks_its_contract_is_named(
     """With the system, and with what it must return."""
     with pytest.raises(RagstoneError, match=f"system 'own.*{told}"):
         make(name="own", **parts).run()
+
+
+def test_a_setting_that_shows_something_else_than_passages_is_named(make: Any) -> None:
+    """The message has the query, the value and the passages that a setting may return."""
+    experiment = make(retriever="bm25")
+    experiment.file.settings[1] = "own:BareList"
+
+    with pytest.raises(RagstoneError, match=r"'q-\S+' has 'p1', which is not a passage; return"):
+        experiment.run()
+
+
+def test_a_forgotten_return_is_a_failure_with_a_reason(make: Any) -> None:
+    """A retriever and a generator that return None have failed; the next run tries again."""
+    results = make(retriever="own:NoReturn", generator="own:NoReturn").run()
+
+    assert {note.what for note in results.failures} == {
+        "NoReturn.retrieve returned None",
+        "NoReturn.generate returned None",
+    }
 
 
 def test_a_processor_stands_between_the_setting_and_the_prompt(make: Any, tmp_path: Path) -> None:

@@ -131,6 +131,8 @@ def test_progress_counts_every_passage_once(tmp_path: Path) -> None:
     ("returned", "message"),
     [
         (np.zeros(3), r"an array of shape \(\), expected \(dimension,\), for the text '0'"),
+        (np.zeros((3, 0)), r"an array of shape \(0,\), expected \(dimension,\), for the text '0'"),
+        (["abc"] * 3, "returned 'abc', expected an array of numbers, for the text '0'"),
         (np.zeros((2, 5)), "returned 2 values for 3 items"),
         (np.array([[1.0], [np.nan], [1.0]]), "not finite for the text 'x1'"),
     ],

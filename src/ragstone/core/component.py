@@ -22,6 +22,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
 
 from ragstone.core import limits
@@ -77,6 +78,8 @@ class Component:
     """The extras of Ragstone that the component needs, such as "local" or "chunk,local"."""
     required: ClassVar[tuple[str, ...]] = ()
     """Fields that every component of the kind has."""
+    returns: ClassVar[tuple[type, ...]] = (object,)
+    """Types of the verb's values; without `NoneType`, None is a failed item."""
     uses: ClassVar[frozenset[str]] = frozenset()
     """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
     sizes: ClassVar[tuple[str, ...]] = ()
@@ -96,8 +99,8 @@ class Component:
         """Raise `ConfigError` if a field of `sizes` is below 1."""
         for name in self.sizes:
             value = getattr(self, name, None)
-            if value is not None and value < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {value}")
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise ConfigError(f"{name} must be 1 or more, found {value!r}")
 
     def check(self, services: Any) -> None:
         """Raise if the component cannot work here: a package, a file or a server is missing."""
@@ -211,19 +214,32 @@ def run_component(part: Component, services: Any, *lists: Sequence[Any], **named
         named: further parameters of the verb.
 
     Raises:
-        ComponentError: your own component returned another number of values than items, or raised
-            for each of the first ten items. An exception for an item is that item's outcome.
+        ComponentError: your own component returned another number of values than items or a value
+            of a wrong type, or raised for each of the first ten items. An exception for an item is
+            that item's outcome.
     """
     call = partial(getattr(part, part.verb), **named, services=services)
-    outcomes = map(_outcome, call(*lists)) if is_ours(type(part)) else _guarded(part, call, lists)
-    found = list(outcomes)
+    found = list(call(*lists) if is_ours(type(part)) else _guarded(part, call, lists))
     if len(found) != len(lists[0]):
         raise _wrong_count(part, len(found), len(lists[0]))
     return found
 
 
-def _outcome(value: Any) -> Outcome[Any]:
-    return value if isinstance(value, Outcome) else Outcome(value)
+def _outcome(part: Component, value: Any) -> Outcome[Any]:
+    """Return the outcome of a value; raise `ComponentError` if its type is wrong."""
+    outcome = value if isinstance(value, Outcome) else Outcome(value)
+    found, name = outcome.value, type(part).__name__
+    if isinstance(found, part.returns) or (found is None and outcome.reason):
+        return outcome
+    if found is None:
+        return Outcome(None, f"{name}.{part.verb} returned None", retry=True)
+    shown = repr(found)[: limits.MAX_VALUE_CHARACTERS]
+    legal = " or ".join(kind.__name__ for kind in part.returns if kind is not NoneType)
+    raise ComponentError(
+        f"{name}.{part.verb} returned {shown} ({type(found).__name__}); it must return {legal}",
+        component=name,
+        value=found,
+    )
 
 
 def _guarded(
@@ -233,7 +249,7 @@ def _guarded(
     done = 0
     try:
         for value in call(*lists):
-            yield _outcome(value)
+            yield _outcome(part, value)
             done += 1
     except RagstoneError:
         raise
@@ -261,7 +277,7 @@ def _one_by_one(
             if len(values) != 1:
                 raise _wrong_count(part, len(values), 1)
             worked = True
-            yield _outcome(values[0])
+            yield _outcome(part, values[0])
 
 
 def _wrong_count(part: Component, found: int, expected: int) -> ComponentError:

@@ -23,7 +23,7 @@ def spec_of(component: Any) -> Spec:
     >>> str(spec_of(BM25(top_k=5)))
     'bm25(top_k=5)'
     """
-    name = name_of(type(component)).rpartition("/")[2] or class_name(type(component))
+    name = name_of(type(component)).rpartition("/")[2] or class_name(type(component), ".py")
     fields = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
     given = {f.name: _plain(value) for f, value in fields if value != _default(f)}
     if name.endswith("@k"):

@@ -74,13 +74,16 @@ def is_ours(kind: type) -> bool:
     return kind.__module__.startswith("ragstone.")
 
 
-def class_name(kind: type) -> str:
-    """Return the name of a class in cache keys: `file:Class`; `Class` for one of the package."""
+def class_name(kind: type, suffix: str = "") -> str:
+    """Return the name of a class in cache keys: `file:Class`; `Class` for one of the package.
+
+    `suffix` follows the name of a file that is not an installed module, such as ".py".
+    """
     if is_ours(kind):
         return kind.__qualname__
     module = kind.__module__
     if module.startswith(_PREFIX):
-        module = module.removeprefix(_PREFIX).rpartition("_")[0]
+        module = module.removeprefix(_PREFIX).rpartition("_")[0] + suffix
     return f"{module}:{kind.__qualname__}"
 
 

@@ -130,10 +130,11 @@ def _resolve(written: str | Path, folder: Path | None) -> Path:
     path = Path(written)
     found = _found(path, folder)
     if found is None:
-        also = "" if folder is None or path.is_absolute() else f", nor in {folder.resolve()}"
+        looked = dict.fromkeys([Path.cwd(), *([] if folder is None else [folder.resolve()])])
         raise DatasetError(
-            f"no data set {str(path)!r}: there is no such file or folder in {Path.cwd()}{also}; "
-            f"write a path, 'sample', or a reader such as {{name: mirage, path: ...}}"
+            f"no data set {str(path)!r}: there is no such file or folder in "
+            f"{', nor in '.join(map(str, looked))}; write a path, 'sample', or a reader such as "
+            f"{{name: mirage, path: ...}}"
         )
     return found
 

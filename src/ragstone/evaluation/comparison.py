@@ -10,7 +10,7 @@ from ragstone.core.schemas import PAIRS, to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.errors import UnknownMetric, did_you_mean
 from ragstone.statistics.summary import summaries_table
-from ragstone.types import brief
+from ragstone.types import brief, one_line
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -39,6 +39,8 @@ class MetricComparison:
     """Empty if no query is left to compare."""
     ranks: tuple[RankStability, ...]
     """Best first; of three systems or more."""
+
+    __repr__ = one_line
 
     def table(self, clusters: str = "") -> TextTable:
         """Return the means as a table, with the verdicts below it."""

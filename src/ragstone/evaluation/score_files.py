@@ -128,7 +128,8 @@ def evaluate_run(
     >>> found["R@5"].mean, found["R@5"].missing, found.missing
     (0.5, 1, ('q2',))
     """
-    parsed = [parse_metric(m) if isinstance(m, str) else m for m in metrics]
+    listed = [metrics] if isinstance(metrics, str) else metrics
+    parsed = [parse_metric(m) if isinstance(m, str) else m for m in listed]
     if document_of is not None:
         held = {q: r if isinstance(r, Ranking) else _ranking(r) for q, r in run.items()}
         run = rank_documents(held, document_of, "bergen" if variant == "paper" else "corrected")
@@ -225,6 +226,11 @@ def _predictions(
     answers: Mapping[str, str | None] | Sequence[Prediction],
 ) -> dict[str, Prediction]:
     if isinstance(answers, Mapping):
+        for query_id, answer in answers.items():
+            if not isinstance(answer, str | None):
+                raise DatasetError(
+                    f"the answer of query {query_id!r} is {answer!r}; give a text, or None"
+                )
         why = "no answer was given"
         return {q: Prediction(q, a, why if a is None else "") for q, a in answers.items()}
     refuse_duplicates("prediction", [one.query_id for one in answers])

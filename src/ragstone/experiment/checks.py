@@ -23,6 +23,8 @@ def check_settings(
     settings: Sequence[ContextSetting], systems: Sequence[System], dataset: Dataset
 ) -> None:
     """Raise `ConfigError` if a setting cannot be built from this data or by these systems."""
+    if not dataset.query_table.num_rows:
+        raise ConfigError(f"the data set {dataset.name!r} has no query; an experiment needs one")
     check_names("setting", [setting.setting for setting in settings], "leave one of them out")
     generating = [system for system in systems if system.generator]
     if generating and not settings:

@@ -174,7 +174,7 @@ def parse_experiment(
     try:
         return ExperimentFile.model_validate(filled)
     except ValidationError as error:
-        key, problem, value = _first_error(error)
+        key, problem, value = _first_error(error, filled.get("systems", []))
         raise ConfigError(f"{where}: {problem}", path=where, key=key, value=value) from error
 
 
@@ -324,10 +324,15 @@ def _values(name: str, value: object) -> list[Any]:
     return value
 
 
-def _first_error(error: ValidationError) -> tuple[str, str, Any]:
+def _first_error(
+    error: ValidationError, systems: Sequence[Mapping[str, Any]]
+) -> tuple[str, str, Any]:
     """Return the first wrong key, the problem and the value; an unknown key comes first."""
     first, *_ = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    key, value = ".".join(str(part) for part in first["loc"]), first["input"]
+    parts: list[Any] = list(first["loc"])
+    if parts[0] == "systems" and len(parts) > 1:
+        parts[1] = systems[parts[1]].get("name", parts[1])
+    key, value = ".".join(map(str, parts)), first["input"]
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"])
         return key, f"unknown key {key!r}{did_you_mean(str(first['loc'][-1]), known)}", value

@@ -21,6 +21,7 @@ from ragstone.core.registry import create
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.load import load_dataset
+from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.checks import (
     check_answered,
@@ -291,7 +292,10 @@ def _matching(dataset: Dataset, sample: Sample) -> Dataset:
         if all(query.labels.get(label) in values for label, values in wanted.items())
     ]
     if not kept:
+        found = {k: {str(query.labels.get(k)) for query in dataset.queries} for k in wanted}
+        values = "; ".join(f"{k}: {listed(sorted(v))}" for k, v in found.items())
         raise ConfigError(
-            f"sample.where: no query has the labels {sample.where!r}", key="sample.where"
+            f"sample.where: no query has the labels {sample.where!r}; the values are {values}",
+            key="sample.where",
         )
     return dataset.select(kept)

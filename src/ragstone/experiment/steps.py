@@ -247,7 +247,9 @@ def _judge(
 ) -> Outcomes:
     found = run_component(judge, services, tasks_of(queries, contexts), predictions)
     for query, outcome in zip(queries, found, strict=True):
-        yield replace(outcome, value=judge.scores_of(query.query_id, outcome))
+        scores = judge.scores_of(query.query_id, outcome)
+        failed = next((score.reason for score in scores if score.status == "failed"), "")
+        yield replace(outcome, value=scores, reason=outcome.reason or failed)
 
 
 def _score_rankings(

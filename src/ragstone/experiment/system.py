@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.core.store import StoredTable
 from ragstone.experiment.steps import MetricSet, ReportedRun, Step
+from ragstone.types import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,8 @@ class System:
     reranker: Reranker | None = None
     processor: Processor | None = None
     generator: Generator | None = None
+
+    __repr__ = one_line
 
     @property
     def may_retrieve(self) -> bool:

@@ -112,10 +112,15 @@ def rank_vectors(
 def _checked(embedder: Embedder, text: str, value: Any) -> Any:
     """Return the vectors of one text in 32 bits; raise `ConfigError` if they are not searchable."""
     sparse = embedder.output == "sparse"
-    numbers = np.asarray(list(value.values()) if sparse else value, dtype=np.float32)
+    try:
+        numbers = np.asarray(list(value.values()) if sparse else value, dtype=np.float32)
+    except (AttributeError, TypeError, ValueError) as error:
+        expected = "a mapping from term number to weight" if sparse else "an array of numbers"
+        shown = repr(value)[: limits.MAX_VALUE_CHARACTERS]
+        raise _unusable(embedder, text, f"{shown}, expected {expected},") from error
     axes = 2 if embedder.output == "tokens" else 1
     problem = ""
-    if numbers.ndim != axes:
+    if numbers.ndim != axes or not (sparse or numbers.shape[-1]):
         shape = "(tokens, dimension)" if axes > 1 else "(dimension,)"
         problem = f"an array of shape {numbers.shape}, expected {shape},"
     elif not np.isfinite(numbers).all():
@@ -125,11 +130,13 @@ def _checked(embedder: Embedder, text: str, value: Any) -> Any:
     elif sparse and min(value, default=0) < 0:
         problem = "a negative term number"
     if problem:
-        raise ConfigError(
-            f"the embedder {embedder!r} returned {problem} for the text "
-            f"{text[: limits.MAX_VALUE_CHARACTERS]!r}"
-        )
+        raise _unusable(embedder, text, problem)
     return dict(zip(value, numbers.tolist(), strict=True)) if sparse else numbers
+
+
+def _unusable(embedder: Embedder, text: str, problem: str) -> ConfigError:
+    shown = text[: limits.MAX_VALUE_CHARACTERS]
+    return ConfigError(f"the embedder {embedder!r} returned {problem} for the text {shown!r}")
 
 
 def _length(value: Any) -> int:

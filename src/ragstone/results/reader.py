@@ -20,7 +20,7 @@ from ragstone.results.record import Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.summary import Summary
-from ragstone.types import Context, Prediction, Query, Ranking, Score
+from ragstone.types import Context, Prediction, Query, Ranking, Score, one_line
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
 MIXED: Final = ("gold+noise", "retrieved")
@@ -67,6 +67,8 @@ class TrialResults(Scored):
     predictions: Mapping[str, Prediction]
     scores: Mapping[str, Mapping[str, Score]]
 
+    __repr__ = one_line
+
 
 @dataclass(frozen=True)
 class RankingResults(Scored):
@@ -78,6 +80,8 @@ class RankingResults(Scored):
     searches: Mapping[str, str] = field(default_factory=dict)
     """Query id -> search text; empty if the system has no query former."""
     setting: str = ""
+
+    __repr__ = one_line
 
 
 @dataclass(frozen=True)

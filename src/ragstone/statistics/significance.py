@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ragstone.statistics.paired import Correction, Difference, minimum_detectable, more_queries
+from ragstone.types import one_line
 
 _AFTER: Final[Mapping[Correction, str]] = {
     "holm": " after Holm",
@@ -30,6 +31,8 @@ class Pair:
     more_queries: int | None
     """Further queries for a probability of 80 % to find a difference of the observed size; None if
     no number is enough, or with a single cluster."""
+
+    __repr__ = one_line
     significant: bool
     verdict: str
     """One sentence."""

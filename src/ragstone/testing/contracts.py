@@ -52,8 +52,6 @@ _EXPERIMENT: Final = {
     "metrics": ["R@3", "Match"],
 }
 """The experiment whose results an exporter is given."""
-_NEVER_NONE: Final = frozenset({"embedders", "judges"})
-"""Kinds that may not return None without a reason."""
 
 
 def check_reader(reader: Any) -> None:
@@ -85,8 +83,7 @@ def check_chunker(chunker: Any) -> None:
 
 def check_query_former(query_former: Any) -> None:
     """Check that a query former returns one text per query."""
-    for text in _run("query_formers", query_former, _queries()):
-        _require(text is None or isinstance(text, str), f"form() returned {text!r}, not a text")
+    _run("query_formers", query_former, _queries())
 
 
 def check_embedder(embedder: Any) -> None:
@@ -149,7 +146,6 @@ def check_processor(processor: Any) -> None:
     tasks = _tasks()
     for task, context in zip(tasks, _run("processors", processor, tasks), strict=True):
         if context is not None:
-            _require(isinstance(context, Context), f"process() returned {context!r}")
             _check_given(context.passage_ids, task.context.passage_ids, "process()")
 
 
@@ -163,8 +159,6 @@ def check_generator(generator: Any) -> None:
                 value.answer is not None or bool(value.reason),
                 "a prediction without an answer needs a reason",
             )
-        else:
-            _require(value is None or isinstance(value, str), f"generate() returned {value!r}")
 
 
 def check_metric(metric: Any) -> None:
@@ -216,11 +210,14 @@ def _run(kind: str, component: Any, *lists: Sequence[Any], **named: Any) -> list
     """Return the values of a component's verb, after the rules that all kinds share."""
     part = _part(kind, component)
     services = _services()
-    first = run_component(part, services, *lists, **named)
+    try:
+        first = run_component(part, services, *lists, **named)
+    except ComponentError as error:
+        raise AssertionError(str(error)) from error
     again = run_component(part, services, *lists, **named)
     for outcome in first:
         _require(
-            outcome.value is not None or bool(outcome.reason) or kind not in _NEVER_NONE,
+            outcome.value is not None or bool(outcome.reason) or kind != "judges",
             f"{part.verb}() returned None without a reason",
         )
         _require(not outcome.retry, f"{part.verb}() failed for an item: {outcome.reason}")
@@ -241,8 +238,7 @@ def _part(kind: str, component: Any) -> Any:
     return part
 
 
-def _check_ranking(ranking: Any, top_k: int, verb: str) -> None:
-    _require(isinstance(ranking, Ranking), f"{verb} returned {ranking!r}, not a Ranking")
+def _check_ranking(ranking: Ranking, top_k: int, verb: str) -> None:
     ids, scores = list(ranking.passage_ids), list(ranking.scores)
     _require(len(ids) <= top_k, f"{verb} returned {len(ids)} passages; top_k is {top_k}")
     _require(len(set(ids)) == len(ids), f"{verb} returned a passage twice")

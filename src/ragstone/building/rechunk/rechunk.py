@@ -19,13 +19,12 @@ from ragstone.data.document_level import judge_documents
 from ragstone.data.table_builder import judgements, passages
 from ragstone.errors import DatasetError
 from ragstone.protocols import Chunker, Services
+from ragstone.types import Passage
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-    from ragstone.types import Passage
-
-_Judged = dict[str, list["Passage"]]
+_Judged = dict[str, list[Passage]]
 """Document id -> its judged passages that have no place yet."""
 
 
@@ -148,6 +147,11 @@ class _NewCorpus:
             yield span
 
     def _span(self, passage: Passage) -> Span:
+        if not isinstance(passage, Passage):
+            raise DatasetError(
+                f"{self._chunker!r} gives {passage!r}, which is not a Passage; make passages by "
+                f"document.passage(start, end)"
+            )
         passage_id, start, end = passage.passage_id, *map(passage.labels.get, ("start", "end"))
         if not (isinstance(start, int) and isinstance(end, int)):
             raise DatasetError(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from ragstone.errors import ComponentError
 from ragstone.types import Candidates, Context, ContextPassage, Origin, Passage
 
 
@@ -27,6 +28,13 @@ def as_context(value: Any, candidates: Candidates, setting: str) -> Context:
 
 
 def _with_origin(passage: Passage, candidates: Candidates) -> ContextPassage:
+    if not isinstance(passage, Passage):
+        raise ComponentError(
+            f"the context of query {candidates.query.query_id!r} has {passage!r}, which is not a "
+            "passage; return some of gold.passages, noise.passages and retrieved.passages",
+            query_id=candidates.query.query_id,
+            value=passage,
+        )
     origin: Origin = "retrieved"
     if passage in candidates.gold.passages:
         origin = "gold"

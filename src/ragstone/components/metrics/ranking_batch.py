@@ -165,8 +165,13 @@ def _scored(query_id: str, ranking: Ranking | Mapping[str, float] | None) -> Map
     """Return passage id -> score, the better score if an id is listed twice."""
     if ranking is None:
         return {}
-    if not isinstance(ranking, Ranking):
+    if isinstance(ranking, Mapping):
         return ranking
+    if not isinstance(ranking, Ranking):
+        raise DatasetError(
+            f"the ranking of query {query_id!r} is {ranking!r}; give a mapping from passage id to "
+            "score, or a Ranking of passage ids"
+        )
     ids, scores = ranking.passage_ids, ranking.scores
     if len(scores) == 0:
         scores = range(len(ids), 0, -1)

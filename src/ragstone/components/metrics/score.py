@@ -191,7 +191,7 @@ def _parsed(
 ) -> list[Kind]:
     """Return the metrics; raise `ConfigError` if one is not of the kind."""
     found = []
-    for metric in metrics:
+    for metric in [metrics] if isinstance(metrics, str) else metrics:
         parsed = parse_metric(metric) if isinstance(metric, str) else metric
         if not isinstance(parsed, kind):
             raise ConfigError(f"{parsed} scores {problem}")
