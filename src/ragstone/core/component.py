@@ -39,7 +39,9 @@ def in_cache_key(field: dataclasses.Field[Any]) -> bool:
 
 SERVICES: Final = ("services", "calls", "store", "corpus", "qrels")
 """Parameters that a verb may have besides its items."""
-OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})
+DATA: Final = frozenset({"corpus", "qrels"})
+"""Services whose content is part of a step's key."""
+OPTIONAL: Final = DATA | {"gold", "noise", "retrieved"}
 """Inputs that are part of a step's key only if its component uses them."""
 
 error_log: Final[ContextVar[Path]] = ContextVar(
@@ -78,7 +80,7 @@ class Component:
     required: ClassVar[tuple[str, ...]] = ()
     """Fields that every component of the kind has."""
     uses: ClassVar[frozenset[str]] = frozenset()
-    """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
+    """Optional inputs that the verb reads, such as "corpus"; all others are withheld."""
     sizes: ClassVar[tuple[str, ...]] = ()
     """Fields that must be 1 or more; None is accepted too."""
 
@@ -168,10 +170,11 @@ class _Form(NamedTuple):
 
     @property
     def uses(self) -> frozenset[str]:
-        """The optional inputs that the parameters name; a whole item has all its fields."""
+        """The optional inputs that the parameters name, alone or as a part of another one."""
         whole = {*self.protocol.item_names, *self.protocol.item_names.values()}
         named = set(self.parameters)
-        return OPTIONAL & (named | set(self.protocol.item_fields) if named & whole else named)
+        fields = self.protocol.item_fields if named & whole else ()
+        return OPTIONAL & named.union(fields, DATA if "services" in named else ())
 
     def long_verb(self) -> Callable[..., Any]:
         """Return the verb in the protocol's form."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from ragstone.data.readers.rows import show
+from ragstone.errors import ComponentError
 from ragstone.types import Candidates, Context, ContextPassage, Origin, Passage
 
 
@@ -15,14 +17,23 @@ def shown(passages: Iterable[Passage], origin: Origin) -> tuple[ContextPassage, 
 
 
 def as_context(value: Any, candidates: Candidates, setting: str) -> Context:
-    """Return the context that a setting built: a context, or some of the candidate passages."""
+    """Return the context that a setting built: a context, or some of the candidate passages.
+
+    Raises:
+        ComponentError: the value is anything else.
+    """
     query_id = candidates.query.query_id
     if isinstance(value, Context):
         return replace(value, query_id=query_id, setting=setting)
-    passages = [
-        passage if isinstance(passage, ContextPassage) else _with_origin(passage, candidates)
-        for passage in value or ()
-    ]
+    given = list(value or ()) if isinstance(value, Iterable | None) else [value]
+    if not all(isinstance(passage, Passage | ContextPassage) for passage in given):
+        raise ComponentError(
+            f"the setting {setting!r} returned {show(value)} for query {query_id!r}; it must "
+            "return a Context or a list of passages per item",
+            query_id=query_id,
+            value=value,
+        )
+    passages = [p if isinstance(p, ContextPassage) else _with_origin(p, candidates) for p in given]
     return Context(query_id, setting, tuple(passages))
 
 
