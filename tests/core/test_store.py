@@ -104,9 +104,9 @@ def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     inputs = {"given": searches("a")}
 
-    store.get_or_compute("upper", Upper(), inputs, upper, count_failed=lambda _table: 1)
+    store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 1})
     assert not store.has("upper", Upper(), inputs)
-    again = store.get_or_compute("upper", Upper(), inputs, upper, count_failed=lambda _table: 0)
+    again = store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 0})
 
     assert again.manifest["failed"] == 0
     assert store.has("upper", Upper(), inputs)

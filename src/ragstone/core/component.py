@@ -153,7 +153,10 @@ class _Form(NamedTuple):
         """Return the form of a class's verb; raise `ConfigError` for an unknown parameter."""
         verb = getattr(part, protocol.verb)
         own, long = _parameters(verb), _parameters(getattr(protocol, protocol.verb))
-        known = {*long, *SERVICES, *protocol.item_names.values(), *protocol.item_fields}
+        items = [*protocol.item_names, *protocol.item_names.values(), *protocol.item_fields]
+        known = {*long, *SERVICES, *items}
+        if inspect.iscoroutinefunction(verb) or inspect.isasyncgenfunction(verb):
+            raise ConfigError(f"{part.__name__}.{protocol.verb} is async; write it without async")
         for name, parameter in own.items():
             if name not in known and parameter.default is inspect.Parameter.empty:
                 raise ConfigError(
@@ -161,6 +164,11 @@ class _Form(NamedTuple):
                     f"given{did_you_mean(name, known)}",
                     key=name,
                 )
+        if own.keys().isdisjoint(items):
+            raise ConfigError(
+                f"{part.__name__}.{protocol.verb} takes no items; it needs self and one of the "
+                f"parameters {', '.join(items)}"
+            )
         return cls(verb, tuple(name for name in own if name in known), protocol)
 
     @property
@@ -200,8 +208,7 @@ class _Form(NamedTuple):
 
 def _parameters(method: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a method without `self`."""
-    _, *own = inspect.signature(method).parameters.items()
-    return dict(own)
+    return dict(list(inspect.signature(method).parameters.items())[1:])
 
 
 def run_component(part: Component, services: Any, *lists: Sequence[Any], **named: Any) -> list[Any]:
