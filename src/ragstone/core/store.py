@@ -112,22 +112,23 @@ class Store:
                 next call, which repeats only the failed model calls.
         """
         folder = self.folder(step, component, inputs)
-        if not self.has(step, component, inputs):
-            self.check_writable()
-            started = time.time()
-            with collect_notes() as notes:
-                table = compute(component, **{name: kept.table for name, kept in inputs.items()})
-            manifest = {
-                "step": step,
-                **_made_of(component, inputs),
-                "digest": digest_table(table),
-                "rows": table.num_rows,
-                "failed": 0,
-                **({"notes": dict(notes)} if notes else {}),
-                **(facts() if facts else {}),
-                **_run_facts(started),
-            }
-            self._keep(folder, table, manifest)
+        if (stored := self.find(step, component, inputs)) is not None:
+            return stored
+        self.check_writable()
+        started = time.time()
+        with collect_notes() as notes:
+            table = compute(component, **{name: kept.table for name, kept in inputs.items()})
+        manifest = {
+            "step": step,
+            **_made_of(component, inputs),
+            "digest": digest_table(table),
+            "rows": table.num_rows,
+            "failed": 0,
+            **({"notes": dict(notes)} if notes else {}),
+            **(facts() if facts else {}),
+            **_run_facts(started),
+        }
+        self._keep(folder, table, manifest)
         return StoredTable(_read_json(folder / MANIFEST)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> StoredTable:
@@ -138,10 +139,6 @@ class Store:
             manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
             self._keep(folder, table, manifest | _run_facts(time.time()))
         return StoredTable(digest, folder=folder)
-
-    def has(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> bool:
-        """Return whether the result of a step is stored, with no failed row in it."""
-        return self.find(step, component, inputs) is not None
 
     def find(
         self, step: str, component: object, inputs: Mapping[str, StoredTable]
