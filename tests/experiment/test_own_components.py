@@ -224,6 +224,26 @@ def test_a_metric_that_failed_is_computed_again() -> None:
     assert mean(run(metrics=["Match", f"{name}:Mine"]), "Mine") == 0.5
 
 
+def test_the_reason_of_a_generators_outcome_is_kept() -> None:
+    """It explains a missing answer, or an answer that is a fallback."""
+    code = """
+    from ragstone.core.component import Outcome
+    class Mine:
+        def generate(self, query):
+            if query.query_id == "q0":
+                return Outcome(Prediction("q0", None), "no quota")
+            return Outcome("thing", "the small model answered")
+    """
+
+    results = run(generator=write("mine.py", code) + ":Mine", settings=["none"])
+
+    assert results.trials[0].predictions["q0"].reason == "no quota"
+    assert {(note.what, note.count) for note in results.failures} == {
+        ("no quota", 1),
+        ("the small model answered", 3),
+    }
+
+
 def test_a_partial_run_keeps_the_other_results_of_the_record() -> None:
     """A finished experiment stays finished; a step that does not exist is an error."""
     before = run()

@@ -250,13 +250,16 @@ def _generate(
 ) -> Outcomes:
     found = run_component(generator, services, tasks_of(queries, contexts))
     for query, outcome in zip(queries, found, strict=True):
-        prediction = outcome.value
-        if not isinstance(prediction, Prediction | str | None):
-            raise _wrong_type(prediction, query, generator, "a text or a Prediction")
-        if not isinstance(prediction, Prediction):
-            prediction = Prediction(query.query_id, prediction, outcome.reason)
-        missing = _of_query(prediction, query, generator).answer is None
-        yield Outcome(prediction, prediction.reason if missing else "", retry=missing)
+        given = outcome.value
+        if not isinstance(given, Prediction | str | None):
+            raise _wrong_type(given, query, generator, "a text or a Prediction")
+        if not isinstance(given, Prediction):
+            given = Prediction(query.query_id, given)
+        if _of_query(given, query, generator).answer is None:
+            reason = given.reason or outcome.reason
+            yield Outcome(replace(given, reason=reason), reason, retry=True)
+        else:
+            yield replace(outcome, value=given)
 
 
 def _judge(
