@@ -78,12 +78,20 @@ class Services:
     def corpus(self) -> Corpus:
         """The passages of the data set."""
         if self._corpus is None:
-            raise RagstoneError("this component reads the corpus; give it Services(corpus=...)")
+            raise RagstoneError(
+                "this component reads the corpus; declare uses = frozenset({'corpus'}) in its "
+                "class, or in Python give it Services(corpus=...)"
+            )
         return self._corpus
 
-    def with_qrels(self, qrels: Mapping[str, Mapping[str, int]]) -> Services:
-        """Return the services with the judgements of a data set."""
-        return Services(calls=self._calls, store=self.store, corpus=self._corpus, qrels=qrels)
+    def of_step(self, qrels: Mapping[str, Mapping[str, int]], *, corpus: bool) -> Services:
+        """Return the services of a step: with the data that are part of its key, and no others."""
+        return Services(
+            calls=self._calls,
+            store=self.store,
+            corpus=self._corpus if corpus else None,
+            qrels=qrels,
+        )
 
 
 class Chunker(Component):
@@ -333,7 +341,9 @@ class Judge(Component):
         Raises:
             ComponentError: the value is neither a number nor scores of the judge's metrics.
         """
-        value = outcome.value
+        import numpy as np
+
+        value = outcome.value.item() if isinstance(outcome.value, np.generic) else outcome.value
         if value is None or (isinstance(value, Real) and not math.isfinite(value)):
             reason = outcome.reason or f"the judge returned {value}"
             return [Score(query_id, metric, None, "failed", reason) for metric in self.metrics]

@@ -64,7 +64,7 @@ def test_another_parameter_or_input_is_another_step(
     store = Store(tmp_path)
     store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
 
-    assert not store.has("upper", component, {"given": searches(*texts)})
+    assert store.find("upper", component, {"given": searches(*texts)}) is None
 
 
 def test_equal_content_is_the_same_input(tmp_path: Path) -> None:
@@ -104,12 +104,12 @@ def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     inputs = {"given": searches("a")}
 
-    store.get_or_compute("upper", Upper(), inputs, upper, count_failed=lambda _table: 1)
-    assert not store.has("upper", Upper(), inputs)
-    again = store.get_or_compute("upper", Upper(), inputs, upper, count_failed=lambda _table: 0)
+    store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 1})
+    assert store.find("upper", Upper(), inputs) is None
+    again = store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 0})
 
     assert again.manifest["failed"] == 0
-    assert store.has("upper", Upper(), inputs)
+    assert store.find("upper", Upper(), inputs) is not None
 
 
 def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_full_disk_is_an_error_with_a_remedy(
     with pytest.raises(StoreError, match=r"No space left on device\. Everything finished before"):
         store.get_or_compute("upper", Upper("!"), {"given": searches("a")}, upper)
 
-    assert store.has("upper", Upper(), {"given": searches("a")})
+    assert store.find("upper", Upper(), {"given": searches("a")}) is not None
     assert len(list((tmp_path / "steps").iterdir())) == 1
 
 
@@ -218,7 +218,7 @@ def test_temporary_folders_of_killed_processes_are_removed_after_a_day(tmp_path:
 
     assert not old.exists()
     assert (new / "half.npy").exists()
-    assert store.has("upper", Upper(), {"given": searches("a")})
+    assert store.find("upper", Upper(), {"given": searches("a")}) is not None
 
 
 def test_a_record_of_another_format_is_refused_and_kept(tmp_path: Path) -> None:

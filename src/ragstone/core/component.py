@@ -40,7 +40,9 @@ def in_cache_key(field: dataclasses.Field[Any]) -> bool:
 
 SERVICES: Final = ("services", "calls", "store", "corpus", "qrels")
 """Parameters that a verb may have besides its items."""
-OPTIONAL: Final = frozenset({"qrels", "gold", "noise", "retrieved"})
+DATA: Final = frozenset({"corpus", "qrels"})
+"""Services whose content is part of a step's key."""
+OPTIONAL: Final = DATA | {"gold", "noise", "retrieved"}
 """Inputs that are part of a step's key only if its component uses them."""
 
 error_log: Final[ContextVar[Path]] = ContextVar(
@@ -81,7 +83,7 @@ class Component:
     returns: ClassVar[tuple[type, ...]] = (object,)
     """Types of the verb's values; without `NoneType`, None is a failed item."""
     uses: ClassVar[frozenset[str]] = frozenset()
-    """Optional inputs that the verb reads, such as "qrels"; all others are withheld."""
+    """Optional inputs that the verb reads, such as "corpus"; all others are withheld."""
     sizes: ClassVar[tuple[str, ...]] = ()
     """Fields that must be 1 or more; None is accepted too."""
 
@@ -154,7 +156,10 @@ class _Form(NamedTuple):
         """Return the form of a class's verb; raise `ConfigError` for an unknown parameter."""
         verb = getattr(part, protocol.verb)
         own, long = _parameters(verb), _parameters(getattr(protocol, protocol.verb))
-        known = {*long, *SERVICES, *protocol.item_names.values(), *protocol.item_fields}
+        items = [*protocol.item_names, *protocol.item_names.values(), *protocol.item_fields]
+        known = {*long, *SERVICES, *items}
+        if inspect.iscoroutinefunction(verb) or inspect.isasyncgenfunction(verb):
+            raise ConfigError(f"{part.__name__}.{protocol.verb} is async; write it without async")
         for name, parameter in own.items():
             if name not in known and parameter.default is inspect.Parameter.empty:
                 raise ConfigError(
@@ -162,6 +167,11 @@ class _Form(NamedTuple):
                     f"given{did_you_mean(name, known)}",
                     key=name,
                 )
+        if own.keys().isdisjoint(items):
+            raise ConfigError(
+                f"{part.__name__}.{protocol.verb} takes no items; it needs self and one of the "
+                f"parameters {', '.join(items)}"
+            )
         return cls(verb, tuple(name for name in own if name in known), protocol)
 
     @property
@@ -171,10 +181,11 @@ class _Form(NamedTuple):
 
     @property
     def uses(self) -> frozenset[str]:
-        """The optional inputs that the parameters name; a whole item has all its fields."""
+        """The optional inputs that the parameters name, alone or as a part of another one."""
         whole = {*self.protocol.item_names, *self.protocol.item_names.values()}
         named = set(self.parameters)
-        return OPTIONAL & (named | set(self.protocol.item_fields) if named & whole else named)
+        fields = self.protocol.item_fields if named & whole else ()
+        return OPTIONAL & named.union(fields, DATA if "services" in named else ())
 
     def long_verb(self) -> Callable[..., Any]:
         """Return the verb in the protocol's form."""
@@ -200,8 +211,7 @@ class _Form(NamedTuple):
 
 def _parameters(method: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the parameters of a method without `self`."""
-    _, *own = inspect.signature(method).parameters.items()
-    return dict(own)
+    return dict(list(inspect.signature(method).parameters.items())[1:])
 
 
 def run_component(part: Component, services: Any, *lists: Sequence[Any], **named: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core.builtins import name_of
 from ragstone.core.component import Component, in_cache_key
 from ragstone.core.user_code import class_name, is_ours, source_digest
+from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -65,7 +66,7 @@ def cache_key_parts(component: object) -> dict[str, Any]:
         "component": name_of(kind) or class_name(kind),
         "version": component.version if isinstance(component, Component) else 1,
         "parameters": {
-            f.name: _plain(getattr(component, f.name))
+            f.name: _parameter(component, f.name)
             for f in dataclasses.fields(component)
             if in_cache_key(f)
         },
@@ -75,6 +76,17 @@ def cache_key_parts(component: object) -> dict[str, Any]:
     if isinstance(component, Component) and component.content_revision is not None:
         made["revision"] = _plain(component.content_revision)
     return made
+
+
+def _parameter(component: object, name: str) -> Any:
+    try:
+        return _plain(getattr(component, name))
+    except TypeError as error:
+        raise ConfigError(
+            f"{type(component).__name__}: {error}; the parameter {name!r} is part of the cache key,"
+            " so its value must be None, a bool, number, text, list or mapping",
+            key=name,
+        ) from error
 
 
 def digest_table(table: Table) -> str:

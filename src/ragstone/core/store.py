@@ -73,7 +73,7 @@ class StoredTable:
         except BaseException as error:
             # A damaged file can make the Rust reader panic, which is not an `Exception`.
             if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-                raise _unreadable(path, error) from error
+                raise _unreadable(path, error, self.folder) from error
             raise
 
     @cached_property
@@ -97,7 +97,6 @@ class Store:
         inputs: Mapping[str, StoredTable],
         compute: Callable[..., Table],
         *,
-        count_failed: Callable[[Table], int] | None = None,
         facts: Callable[[], Mapping[str, Any]] | None = None,
     ) -> StoredTable:
         """Return the result of a step; compute it if it is not stored.
@@ -108,27 +107,28 @@ class Store:
             inputs: name -> table, part of the key.
             compute: function of the component and of `inputs` as keyword arguments. It gets nothing
                 that is not in the key.
-            count_failed: returns the number of failed rows. A result with failed rows is stored and
-                computed again by the next call, which repeats only the failed model calls.
-            facts: returns more facts for the manifest, after the computation.
+            facts: returns more facts for the manifest, after the computation. `failed` is the
+                number of failed rows: a result with failed rows is stored and computed again by the
+                next call, which repeats only the failed model calls.
         """
         folder = self.folder(step, component, inputs)
-        if not self.has(step, component, inputs):
-            self.check_writable()
-            started = time.time()
-            with collect_notes() as notes:
-                table = compute(component, **{name: kept.table for name, kept in inputs.items()})
-            manifest = {
-                "step": step,
-                **_made_of(component, inputs),
-                "digest": digest_table(table),
-                "rows": table.num_rows,
-                "failed": count_failed(table) if count_failed else 0,
-                **({"notes": dict(notes)} if notes else {}),
-                **(facts() if facts else {}),
-                **_run_facts(started),
-            }
-            self._keep(folder, table, manifest)
+        if (stored := self.find(step, component, inputs)) is not None:
+            return stored
+        self.check_writable()
+        started = time.time()
+        with collect_notes() as notes:
+            table = compute(component, **{name: kept.table for name, kept in inputs.items()})
+        manifest = {
+            "step": step,
+            **_made_of(component, inputs),
+            "digest": digest_table(table),
+            "rows": table.num_rows,
+            "failed": 0,
+            **({"notes": dict(notes)} if notes else {}),
+            **(facts() if facts else {}),
+            **_run_facts(started),
+        }
+        self._keep(folder, table, manifest)
         return StoredTable(_read_json(folder / MANIFEST)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> StoredTable:
@@ -139,10 +139,6 @@ class Store:
             manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
             self._keep(folder, table, manifest | _run_facts(time.time()))
         return StoredTable(digest, folder=folder)
-
-    def has(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> bool:
-        """Return whether the result of a step is stored, with no failed row in it."""
-        return self.find(step, component, inputs) is not None
 
     def find(
         self, step: str, component: object, inputs: Mapping[str, StoredTable]
@@ -192,7 +188,7 @@ class Store:
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
         """Return the latest document of that name, or None."""
         path = self.root / kind / f"{name}.json"
-        return _read_json(path) if path.exists() else None
+        return _read_json(path, path) if path.exists() else None
 
     def check_writable(self) -> None:
         """Raise `StoreError` if the store is not writable.
@@ -250,18 +246,19 @@ def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path, damaged: Path | None = None) -> dict[str, Any]:
+    """Return a document; an error says to remove `damaged`, by default the document's folder."""
     try:
         document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable(path, error, damaged or path.parent) from error
     return document
 
 
-def _unreadable(path: Path, error: BaseException) -> StoreError:
+def _unreadable(path: Path, error: BaseException, damaged: Path) -> StoreError:
     return StoreError(
-        f"cannot read {path}: {error}. Nothing else is affected; remove the folder and run again: "
-        f"rm -r '{path.parent}'"
+        f"cannot read {path}: {error}. Nothing else is affected; remove it and run again: "
+        f"rm -r '{damaged}'"
     )
 
 

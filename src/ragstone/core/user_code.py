@@ -17,6 +17,7 @@ from typing import Final
 from ragstone.errors import ConfigError
 
 _PREFIX: Final = "ragstone_user_"
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TEXTS: Final[dict[str, Mapping[Path, bytes]]] = {}
 """Name of an imported module -> the text of its file and of those beside it, as imported."""
 
@@ -27,7 +28,9 @@ def load_file(path: Path, where: str) -> ModuleType:
     Raises:
         ConfigError: the import failed; the message contains file, line and reason.
     """
-    siblings = list(_siblings(path))
+    siblings: list[Path] = []
+    with contextlib.suppress(SyntaxError):  # the import reports it with its line
+        siblings = _siblings(path, _tree(path, {}).body, {})
     texts = {file: file.read_bytes() for file in (path, *siblings)}
     digest = hashlib.sha256(b"\0".join(texts.values())).hexdigest()
     name = f"{_PREFIX}{path.stem}_{digest[:12]}"
@@ -47,6 +50,10 @@ def load_file(path: Path, where: str) -> ModuleType:
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
+        for sibling in siblings:
+            # A method may import it later, when the folder is not on the path.
+            with contextlib.suppress(ImportError):
+                importlib.import_module(sibling.stem)
     except Exception as error:
         del sys.modules[name], _TEXTS[name]
         reason = error.msg if isinstance(error, SyntaxError) else error
@@ -104,7 +111,7 @@ def source_digest(kind: type) -> str:
         return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
     texts = _TEXTS.get(kind.__module__, {})
     parts = _used(_tree(path, texts), kind.__qualname__.partition(".")[0])
-    beside = [ast.dump(_tree(file, texts)) for file in _imported(parts, path.parent)]
+    beside = [ast.dump(_tree(file, texts)) for file in _siblings(path, parts, texts)]
     return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
 
 
@@ -145,7 +152,7 @@ def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
 def _defined(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.Import | ast.ImportFrom):
         yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
-    elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    elif isinstance(statement, _DEFINITIONS):
         yield statement.name
     else:
         for node in ast.walk(statement):
@@ -153,21 +160,23 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
                 yield node.id
             elif isinstance(node, ast.alias):
                 yield (node.asname or node.name).partition(".")[0]
+            elif isinstance(node, _DEFINITIONS):
+                yield node.name
+            elif isinstance(node, ast.Attribute | ast.Subscript):
+                # `TABLE["a"] = 1` and `TABLE.update(a=1)` change the value of `TABLE`.
+                changes = isinstance(node.ctx, ast.Store) or isinstance(statement, ast.Expr)
+                if changes and isinstance(node.value, ast.Name):
+                    yield node.value.id
 
 
-def _siblings(path: Path) -> Iterator[Path]:
-    """Yield the modules beside a file that it imports, and those that these import."""
-    seen, wanted = {path}, [path]
-    while wanted:
-        try:
-            tree = ast.parse(wanted.pop().read_bytes())
-        except SyntaxError:
-            continue  # The import reports it with its line.
-        for file in _imported(tree.body, path.parent):
-            if file not in seen:
-                seen.add(file)
-                wanted.append(file)
-                yield file
+def _siblings(path: Path, statements: list[ast.stmt], texts: Mapping[Path, bytes]) -> list[Path]:
+    """Return the modules beside a file that statements import, and those that these import."""
+    found = _imported(statements, path.parent)
+    for file in found:  # grows while it is read
+        with contextlib.suppress(SyntaxError):  # the import reports it with its line
+            new = _imported(_tree(file, texts).body, path.parent)
+            found += [other for other in new if other not in (path, *found)]
+    return found
 
 
 def _imported(statements: list[ast.stmt], folder: Path) -> list[Path]:
@@ -176,6 +185,7 @@ def _imported(statements: list[ast.stmt], folder: Path) -> list[Path]:
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Import):
             names |= dict.fromkeys(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names[node.module.partition(".")[0]] = None
+        elif isinstance(node, ast.ImportFrom) and node.level <= 1:
+            modules = [node.module] if node.module else [alias.name for alias in node.names]
+            names |= dict.fromkeys(module.partition(".")[0] for module in modules)
     return [file for name in names if (file := folder / f"{name}.py").is_file()]

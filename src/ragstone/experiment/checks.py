@@ -44,7 +44,7 @@ def _check_setting(setting: ContextSetting, generating: Sequence[System], datase
             f"setting {setting.setting!r} shows passages, but the data set {dataset.name!r} has no "
             f"corpus; use the setting 'none'"
         )
-    if setting.uses & {"gold", "noise"} and not dataset.qrels:
+    if setting.uses & {"gold", "noise", "qrels"} and not dataset.qrels:
         raise ConfigError(
             f"setting {setting.setting!r} needs qrels, and the data set {dataset.name!r} has none; "
             f"use settings such as none and retrieved(5)"

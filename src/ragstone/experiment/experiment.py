@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,7 @@ from ragstone.experiment.config import ExperimentFile, Sample, SystemEntry, load
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.shared_queries import select_queries
-from ragstone.experiment.steps import MetricSet, Step, run_step
+from ragstone.experiment.steps import MetricSet, Step, known_inputs, run_step
 from ragstone.experiment.system import SharedInputs, StepList, System, needed
 from ragstone.protocols import Services
 from ragstone.results.results import Results
@@ -161,7 +161,8 @@ class Experiment:
 
         Args:
             calls: the way to models; by default the one of `open_calls`.
-            only: names of steps; the others run only if these depend on them.
+            only: names of steps; the others run only if these depend on them. Results of others
+                that are in the store stay in the record.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -172,23 +173,25 @@ class Experiment:
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
             services = self._services(opened)
             steps = self.steps()
-            chosen = needed(list(steps), frozenset(only)) if only else list(steps)
+            chosen = needed(list(steps), only) if only else list(steps)
             Planner(self.store, services).plan(chosen).check_ready(services)
-            self._run(steps, chosen, services)
+            self._run(steps, frozenset(chosen), services)
         return Results.load(self.store, self.file.name)
 
-    def _run(self, steps: StepList, chosen: Sequence[Step], services: Services) -> None:
+    def _run(self, steps: StepList, chosen: Collection[Step], services: Services) -> None:
+        """Compute the chosen steps, and record them with the others that are stored."""
         if self.shared.left_out:
             _LOG.warning("%s", left_out_text(self.shared.left_out))
         before = services.calls.usage
         recorder = Recorder(self.store, self.file, self.dataset, self.systems, steps)
         done: dict[Step, StoredTable] = {}
-        for step in track(chosen, "Steps", len(chosen)):
-            inputs = {
-                name: done[given] if isinstance(given, Step) else given
-                for name, given in step.inputs.items()
-            }
-            done[step] = run_step(step, inputs, self.store, services)
+        for step in track(steps, "Steps", len(list(steps))):
+            inputs = known_inputs(step, done)
+            if inputs is not None and step in chosen:
+                done[step] = run_step(step, inputs, self.store, services)
+            elif inputs is not None:
+                kept = self.store.find(step.name, step.component, inputs)
+                done |= {} if kept is None else {step: kept}
             recorder.update(done)
         recorder.finish(done, dataclasses.asdict(services.calls.usage - before))
 

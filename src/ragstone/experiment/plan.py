@@ -19,7 +19,14 @@ from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError
-from ragstone.experiment.steps import MetricSet, Step, compute, input_records, tasks_of
+from ragstone.experiment.steps import (
+    MetricSet,
+    Step,
+    compute,
+    input_records,
+    known_inputs,
+    tasks_of,
+)
 from ragstone.results.wording import TITLES, left_out_text, shorten
 from ragstone.types import brief
 
@@ -122,7 +129,7 @@ class Planner:
         queries: int,
     ) -> PlannedStep:
         """Return the state of a step; its result joins the known ones if it is there."""
-        inputs = _known_inputs(step, known)
+        inputs = known_inputs(step, known)
         rows = next(iter(step.inputs.values()))
         count = rows.table.num_rows if isinstance(rows, StoredTable) else planned[rows].queries
         passages = _passages(step, known)
@@ -146,13 +153,14 @@ class Planner:
         for one in to_do:
             if one.step != "generate":
                 continue
-            inputs = _known_inputs(one.source, known)
+            inputs = known_inputs(one.source, known)
             if inputs is None:
                 others += one.component.cost(one.queries or 0, 0)
             else:
                 records = input_records({name: given.table for name, given in inputs.items()})
                 key = fingerprint(one.component)
-                tasks.setdefault(key, (one.component, []))[1].extend(tasks_of(**records))
+                shown = tasks_of(records["queries"], records["contexts"])
+                tasks.setdefault(key, (one.component, []))[1].extend(shown)
         estimates: list[Estimate] = []
         # One estimate per generator, over all its trials: equal prompts are asked once.
         for generator, of_all in tasks.values():
@@ -266,18 +274,6 @@ class Plan:
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)
-
-
-def _known_inputs(
-    step: Step, known: Mapping[Step, StoredTable]
-) -> Mapping[str, StoredTable] | None:
-    """Return the tables that a step takes; None if one is not known yet."""
-    found = {
-        name: known.get(given) if isinstance(given, Step) else given
-        for name, given in step.inputs.items()
-    }
-    tables = {name: table for name, table in found.items() if table is not None}
-    return tables if len(tables) == len(found) else None
 
 
 def _passages(step: Step, known: Mapping[Step, StoredTable]) -> int:

@@ -98,7 +98,7 @@ class Recorder:
                 self._record,
                 rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
                 trials=tuple(_trial_entry(trial, done) for trial in trials),
-                steps=tuple(dict.fromkeys(_folder(step, done) for step in done)),
+                steps=_folders(done),
             )
             self._record.save(self._store)
 
@@ -111,9 +111,8 @@ class Recorder:
         self._record = replace(
             self._record,
             tables=replace(self._record.tables, texts=texts),
-            finished=_now()
-            if complete and all(r.scores in done for r in self._rankings())
-            else None,
+            steps=_folders(done),
+            finished=_now() if complete else None,
             last_run=dict(facts),
         )
         self._record.save(self._store)
@@ -178,6 +177,10 @@ def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
         scores=_folder(trial.scores, done),
         verdicts=tuple(_folder(step, done) for step in trial.verdicts),
     )
+
+
+def _folders(done: Mapping[Step, StoredTable]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_folder(step, done) for step in done))
 
 
 def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
-    from ragstone.data.corpus import Corpus
     from ragstone.protocols import Services
     from ragstone.types import Context, Query, Score
 
@@ -80,7 +79,7 @@ class StepKind(NamedTuple):
     apply: Callable[..., Any]
     """Called with the component, the services and the inputs; returns one outcome per query."""
     to_table: Callable[[Sequence[str], Sequence[Any]], Table] | None = None
-    """Turns query ids and values into a table. If None, inputs and result are whole tables."""
+    """Turns query ids and values into a table. If None, `apply` turns tables into a `Result`."""
     cheap: bool = False
     """Whether a plan may compute the step if its component runs no model."""
 
@@ -111,6 +110,16 @@ class Result(NamedTuple):
     """Why values are missing or fallbacks -> number of items."""
 
 
+def known_inputs(step: Step, known: Mapping[Step, StoredTable]) -> Mapping[str, StoredTable] | None:
+    """Return the tables that a step takes; None if one is not known yet."""
+    found = {
+        name: known.get(given) if isinstance(given, Step) else given
+        for name, given in step.inputs.items()
+    }
+    tables = {name: table for name, table in found.items() if table is not None}
+    return tables if len(tables) == len(found) else None
+
+
 def run_step(
     step: Step, inputs: Mapping[str, StoredTable], store: Store, services: Services
 ) -> StoredTable:
@@ -132,8 +141,10 @@ def run_step(
 def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Result:
     """Return the result of a step for its input tables."""
     if step.kind.to_table is None:
-        return Result(step.kind.apply(step.component, services, **tables))
+        result: Result = step.kind.apply(step.component, services, **tables)
+        return result
     records = input_records(tables)
+    services = services.of_step(records.pop("qrels", {}), corpus="corpus" in tables)
     query_ids = [record.query_id for record in next(iter(records.values()))]
     try:
         outcomes = list(step.kind.apply(step.component, services, **records))
@@ -149,7 +160,7 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
 
 
 def input_records(tables: Mapping[str, Table]) -> dict[str, Any]:
-    """Return the records of input tables; the corpus is a service, not an input to be read."""
+    """Return the records of input tables, without the corpus, which is a service."""
     return {
         # The runs of a fusion are called `run_0`, `run_1` and so on.
         name: _READERS["run" if name.startswith("run_") else name](table)
@@ -168,24 +179,21 @@ def _form(query_former: Component, services: Services, queries: Sequence[Query])
         yield replace(formed, value=query.text if formed.value is None else formed.value)
 
 
-def _retrieve(
-    retriever: Component,
-    services: Services,
-    searches: Sequence[Search],
-    qrels: Mapping[str, Mapping[str, int]] | None = None,
-) -> Outcomes:
-    found = run_component(retriever, services.with_qrels(qrels or {}), searches)
+def _retrieve(retriever: Component, services: Services, searches: Sequence[Search]) -> Outcomes:
+    found = run_component(retriever, services, searches)
     for search, outcome in zip(searches, found, strict=True):
         ranking = Ranking() if outcome.value is None else outcome.value
         yield replace(outcome, value=_checked(ranking, search, services.corpus, retriever))
 
 
 def _fuse(
-    retriever: Any, services: Services, searches: Sequence[Search], **runs: Mapping[str, Ranking]
+    retriever: Any, _: Services, searches: Sequence[Search], **runs: Mapping[str, Ranking]
 ) -> Outcomes:
     lists = [[run.get(search.query_id, Ranking()) for search in searches] for run in runs.values()]
-    for search, ranking in zip(searches, retriever.fuse(lists), strict=True):
-        yield Outcome(_checked(ranking, search, services.corpus, retriever))
+    places = zip(searches, zip(*lists, strict=True), retriever.fuse(lists), strict=True)
+    for search, given, ranking in places:
+        known = {passage_id for one in given for passage_id in one.passage_ids}
+        yield Outcome(_checked(ranking, search, known, retriever))
 
 
 def _rerank(
@@ -204,7 +212,7 @@ def _rerank(
 def _build(
     setting: Any, services: Services, queries: Sequence[Query], **inputs: Mapping[str, Any]
 ) -> Outcomes:
-    sources = PassageSources(services.corpus, setting.uses, **inputs)
+    sources = PassageSources(services.corpus, setting.uses, services.qrels, **inputs)
     candidates = [sources.candidates(query) for query in queries]
     outcomes = run_component(setting, services, candidates)
     for given, outcome in zip(candidates, outcomes, strict=True):
@@ -231,11 +239,14 @@ def _generate(
 ) -> Outcomes:
     found = run_component(generator, services, tasks_of(queries, contexts))
     for query, outcome in zip(queries, found, strict=True):
-        prediction = outcome.value
-        if not isinstance(prediction, Prediction):
-            prediction = Prediction(query.query_id, prediction, outcome.reason)
-        missing = _of_query(prediction, query, generator).answer is None
-        yield Outcome(prediction, prediction.reason if missing else "", retry=missing)
+        given = outcome.value
+        if not isinstance(given, Prediction):
+            given = Prediction(query.query_id, given)
+        if _of_query(given, query, generator).answer is None:
+            reason = given.reason or outcome.reason
+            yield Outcome(replace(given, reason=reason), reason, retry=True)
+        else:
+            yield replace(outcome, value=given)
 
 
 def _judge(
@@ -254,27 +265,30 @@ def _judge(
 
 def _score_rankings(
     metrics: MetricSet, _: Services, queries: Table, run: Table, qrels: Table
-) -> Table:
+) -> Result:
     relevance, rankings = table_to_relevance(qrels), table_to_rankings(run)
-    return score_rankings(metrics.metrics, relevance, rankings, columns(queries)["query_id"])
+    table = score_rankings(metrics.metrics, relevance, rankings, columns(queries)["query_id"])
+    return Result(table, columns(table)["status"].count("failed"))
 
 
 def _score_answers(
     metrics: MetricSet, _: Services, queries: Table, contexts: Table, predictions: Table
-) -> Table:
-    asked = table_to_queries(queries)
+) -> Result:
+    asked, given = table_to_queries(queries), table_to_predictions(predictions)
     shown = {context.query_id: context for context in table_to_contexts(contexts)}
     contexts_in_order = [shown[query.query_id] for query in asked]
-    return score_answers(
-        metrics.metrics, asked, table_to_predictions(predictions), contexts_in_order
-    )
+    table = score_answers(metrics.metrics, asked, given, contexts_in_order)
+    answered = {prediction.query_id for prediction in given if prediction.answer is not None}
+    found = columns(table)
+    status = zip(found["query_id"], found["status"], strict=True)
+    return Result(table, sum(q in answered and one == "failed" for q, one in status))
 
 
-def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Table:
+def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
     reported = {p.query_id: p.passage_ids or () for p in table_to_predictions(predictions)}
     ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in reported.values()]
     rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
-    return rankings_to_table(list(reported), rankings)
+    return Result(rankings_to_table(list(reported), rankings))
 
 
 def _searches_to_table(query_ids: Sequence[str], texts: Sequence[str]) -> Table:
@@ -325,7 +339,7 @@ def _of_query(value: Any, query: Query, part: object) -> Any:
     return value
 
 
-def _checked(ranking: Ranking, search: Search, corpus: Corpus, part: object) -> Ranking:
+def _checked(ranking: Ranking, search: Search, corpus: Container[str], part: Component) -> Ranking:
     """Return the ranking; raise `ComponentError` if it cannot be scored."""
     problem = next(_problems(ranking, corpus), "")
     if problem:
@@ -337,7 +351,7 @@ def _checked(ranking: Ranking, search: Search, corpus: Corpus, part: object) -> 
     return ranking
 
 
-def _problems(ranking: Ranking, corpus: Corpus) -> Iterator[str]:
+def _problems(ranking: Ranking, corpus: Container[str]) -> Iterator[str]:
     ids = ranking.passage_ids
     unknown = [passage_id for passage_id in ids if passage_id not in corpus]
     if unknown:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ragstone.core.component import DATA
 from ragstone.core.store import StoredTable
+from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.steps import MetricSet, ReportedRun, Step
 from ragstone.types import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ragstone.protocols import (
         ContextSetting,
@@ -171,10 +174,8 @@ class StepList:
             parts = [self._retrieve(system, part, searches) for part in retriever.parts]
             runs: dict[str, Any] = {f"run_{place}": run for place, run in enumerate(parts)}
             return self._step("fuse", retriever, system, searches=searches, **runs)
-        inputs: dict[str, Any] = {"searches": searches, "corpus": self.shared.passages}
-        if "qrels" in retriever.uses:
-            inputs["qrels"] = self.shared.qrels
-        return self._step("retrieve", retriever, system, **inputs)
+        corpus = self.shared.passages
+        return self._step("retrieve", retriever, system, searches=searches, corpus=corpus)
 
     def _build(self, system: System, setting: ContextSetting, run: Step | None) -> Step:
         """Return the contexts of a setting; its key has only the inputs that the rule uses."""
@@ -195,9 +196,13 @@ class StepList:
     def _step(
         self, name: str, component: Any, system: System, **inputs: Step | StoredTable
     ) -> Step:
-        # The repr of a component is its configuration, so equal ones share their steps.
+        data = {"corpus": self.shared.passages, "qrels": self.shared.qrels}
+        inputs |= {role: data[role] for role in sorted(DATA & component.uses)}
+        # Components of one class with equal fields share their steps.
+        kind = type(component)
+        values = (repr(getattr(component, f.name)) for f in dataclasses.fields(component))
         given = ((role, _identity(source)) for role, source in inputs.items())
-        key = (name, repr(component), *given)
+        key = (name, kind.__module__, kind.__qualname__, *values, *given)
         step = Step(name, component, inputs, owner=f"system {system.name!r}")
         return self._steps.setdefault(key, step)
 
@@ -206,8 +211,17 @@ def _identity(source: Step | StoredTable) -> str | int:
     return source.digest if isinstance(source, StoredTable) else id(source)
 
 
-def needed(steps: Sequence[Step], names: frozenset[str]) -> list[Step]:
-    """Return the steps of some names and those that they depend on, in order."""
+def needed(steps: Sequence[Step], names: Collection[str]) -> list[Step]:
+    """Return the steps of some names and those that they depend on, in order.
+
+    Raises:
+        ConfigError: no step has one of the names.
+    """
+    known = dict.fromkeys(step.name for step in steps)
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ConfigError(f"only: the experiment has no step {name!r}{hint}", key="only")
     wanted: set[Step] = set()
     for step in reversed(steps):
         if step.name in names or step in wanted:

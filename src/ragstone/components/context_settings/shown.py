@@ -16,14 +16,16 @@ def shown(passages: Iterable[Passage], origin: Origin) -> tuple[ContextPassage, 
 
 
 def as_context(value: Any, candidates: Candidates, setting: str) -> Context:
-    """Return the context that a setting built: a context, or some of the candidate passages."""
+    """Return the context that a setting built: a context, or some of the candidate passages.
+
+    Raises:
+        ComponentError: the value is anything else.
+    """
     query_id = candidates.query.query_id
     if isinstance(value, Context):
         return replace(value, query_id=query_id, setting=setting)
-    passages = [
-        passage if isinstance(passage, ContextPassage) else _with_origin(passage, candidates)
-        for passage in value or ()
-    ]
+    given = value or ()
+    passages = [p if isinstance(p, ContextPassage) else _with_origin(p, candidates) for p in given]
     return Context(query_id, setting, tuple(passages))
 
 

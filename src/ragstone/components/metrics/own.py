@@ -53,7 +53,7 @@ class OwnMetric(Metric):
 
 def _complete(part: type) -> type[Metric]:
     name = part.__name__
-    score = vars(part).get("score")
+    score = getattr(part, "score", None)
     if not callable(score):
         raise ConfigError(
             f"{name!r} has no method score(answer, gold_answers) or score(ranking, qrels)",
@@ -68,7 +68,7 @@ def _complete(part: type) -> type[Metric]:
                 f"{did_you_mean(parameter, [*_ANSWER, *_RANKING])}",
                 key=parameter,
             )
-    if vars(part).get("direction") not in DIRECTIONS:
+    if getattr(part, "direction", None) not in DIRECTIONS:
         raise ConfigError(
             f'{name!r} has no direction; write, for example: direction = "higher". Known: '
             f"{', '.join(DIRECTIONS)}",
@@ -109,6 +109,8 @@ def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ..
     for place, row in enumerate(rows):
         try:
             value = metric.score(**{name: row[name] for name in given})
+            if isinstance(value, np.generic):
+                value = value.item()
         except RagstoneError:
             raise
         except Exception as error:  # noqa: BLE001 - any error of the user's code is an outcome
@@ -124,8 +126,6 @@ def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ..
 
 def _problem(value: Any) -> str:
     """Return why a value is not a score; "" if it is one."""
-    if isinstance(value, np.floating | np.integer | np.bool_):
-        value = value.item()
     if not isinstance(value, int | float):
         return f"{value!r}; a score is a number, or None if the metric does not apply"
     return "" if math.isfinite(value) else f"{value}; a score is a finite number"
