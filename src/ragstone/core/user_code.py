@@ -10,6 +10,8 @@ import inspect
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -17,6 +19,7 @@ from typing import Final
 from ragstone.errors import ConfigError
 
 _PREFIX: Final = "ragstone_user_"
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TEXTS: Final[dict[str, Mapping[Path, bytes]]] = {}
 """Name of an imported module -> the text of its file and of those beside it, as imported."""
 
@@ -27,8 +30,9 @@ def load_file(path: Path, where: str) -> ModuleType:
     Raises:
         ConfigError: the import failed; the message contains file, line and reason.
     """
-    siblings = list(_siblings(path))
-    texts = {file: file.read_bytes() for file in (path, *siblings)}
+    path = path.absolute()
+    imported = _imported(_tree(path, {}).body, path, {})
+    texts = {file: file.read_bytes() for file in (path, *imported)}
     digest = hashlib.sha256(b"\0".join(texts.values())).hexdigest()
     name = f"{_PREFIX}{path.stem}_{digest[:12]}"
     if name in sys.modules:
@@ -40,8 +44,9 @@ def load_file(path: Path, where: str) -> ModuleType:
     # Dataclasses look their module up here while they are created.
     sys.modules[name] = module
     _TEXTS[name] = texts
-    for sibling in siblings:
-        sys.modules.pop(sibling.stem, None)
+    for file in imported:
+        dotted = ".".join(file.relative_to(path.parent).with_suffix("").parts)
+        sys.modules.pop(dotted.removesuffix(".__init__"), None)
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
@@ -81,11 +86,13 @@ def class_name(kind: type) -> str:
     return f"{module}:{kind.__qualname__}"
 
 
+@cache
 def source_digest(kind: type) -> str:
     """Return the SHA-256 of a class's code and of the code in its file that it uses.
 
     Code counts as a syntax tree: comments and layout do not change the digest, nor do other classes
-    of the file. A module beside the file counts as a whole if the class uses a name from it.
+    of the file. A module beside the file counts as a whole if the class uses a name from it, and so
+    do the modules that it imports in turn.
 
     Raises:
         ConfigError: the class is defined in an interactive session that does not keep the code.
@@ -96,15 +103,32 @@ def source_digest(kind: type) -> str:
         path = Path()  # a class of an interactive session
     if not path.is_file():
         return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
-    texts = _TEXTS.get(kind.__module__, {})
+    # A class may come from a module beside the file that was imported last.
+    beside_it = (texts for texts in reversed(_TEXTS.values()) if path in texts)
+    texts = _TEXTS.get(kind.__module__) or next(beside_it, {})
     parts = _used(_tree(path, texts), kind.__qualname__.partition(".")[0])
-    beside = [ast.dump(_tree(file, texts)) for file in _imported(parts, path.parent)]
+    beside = [ast.dump(_tree(file, texts)) for file in _imported(parts, path, texts)]
     return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
+
+
+def file_digest(module: ModuleType, value: object) -> str:
+    """Return the SHA-256 of the file that defines a value of a module.
+
+    The files that your own file imports from its folder count too.
+    """
+    texts = _TEXTS.get(module.__name__)
+    if texts is None:
+        path = Path((inspect.getmodule(value) or module).__file__ or "")
+        texts = {path: path.read_bytes()}
+    return hashlib.sha256(b"\0".join(texts.values())).hexdigest()
 
 
 def _tree(path: Path, texts: Mapping[Path, bytes]) -> ast.Module:
     """Return the syntax tree of a file as it was imported; it may have changed since."""
-    return ast.parse(texts[path] if path in texts else path.read_bytes())
+    try:
+        return ast.parse(texts[path] if path in texts else path.read_bytes())
+    except (SyntaxError, ValueError):  # The import reports it with its line.
+        return ast.Module([], [])
 
 
 def _source_of_methods(kind: type) -> str:
@@ -128,7 +152,7 @@ def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
     for statement in tree.body:
         for defined in _defined(statement):
             homes.setdefault(defined, []).append(statement)
-    wanted, found = [name], set()
+    wanted, found = [name, "*"], set()
     while wanted:
         for statement in homes.pop(wanted.pop(), ()):
             found.add(statement)
@@ -139,37 +163,47 @@ def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
 def _defined(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.Import | ast.ImportFrom):
         yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
-    elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    elif isinstance(statement, _DEFINITIONS):
         yield statement.name
+    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        yield from (
+            node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
+        )
     else:
+        # A call or a block may change any value that it names.
         for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Name):
                 yield node.id
+            elif isinstance(node, _DEFINITIONS):
+                yield node.name
             elif isinstance(node, ast.alias):
                 yield (node.asname or node.name).partition(".")[0]
 
 
-def _siblings(path: Path) -> Iterator[Path]:
-    """Yield the modules beside a file that it imports, and those that these import."""
-    seen, wanted = {path}, [path]
+def _imported(statements: list[ast.stmt], path: Path, texts: Mapping[Path, bytes]) -> list[Path]:
+    """Return the files beside a file that statements import, and those that these import."""
+    folder = next(iter(texts), path).parent
+    found: dict[Path, None] = {}
+    wanted = [(path, statements)]
     while wanted:
-        try:
-            tree = ast.parse(wanted.pop().read_bytes())
-        except SyntaxError:
-            continue  # The import reports it with its line.
-        for file in _imported(tree.body, path.parent):
-            if file not in seen:
-                seen.add(file)
-                wanted.append(file)
-                yield file
+        for file in _named(*wanted.pop(), folder):
+            if file not in found:
+                found[file] = None
+                wanted.append((file, _tree(file, texts).body))
+    return list(found)
 
 
-def _imported(statements: list[ast.stmt], folder: Path) -> list[Path]:
-    """Return the files of a folder that statements import."""
+def _named(path: Path, statements: list[ast.stmt], folder: Path) -> list[Path]:
+    """Return the modules of a folder, and the files of its packages, that a file imports."""
     names: dict[str, None] = {}
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Import):
             names |= dict.fromkeys(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names[node.module.partition(".")[0]] = None
-    return [file for name in names if (file := folder / f"{name}.py").is_file()]
+        elif isinstance(node, ast.ImportFrom) and path.parent != folder:
+            names[path.relative_to(folder).parts[0]] = None
+    files = [folder / f"{name}.py" for name in names]
+    packages = (sorted((folder / name).rglob("*.py")) for name in names)
+    return [file for file in chain(files, *packages) if file.is_file()]
