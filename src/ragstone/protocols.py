@@ -264,6 +264,9 @@ class Generator(Component):
     def check_queries(self, queries: Sequence[Query]) -> None:
         """Raise `ConfigError` if these queries cannot be answered together."""
 
+    def check_setting(self, setting: str) -> None:
+        """Raise `ConfigError` if the generator takes no passages; the setting shows some."""
+
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:

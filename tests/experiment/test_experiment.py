@@ -272,6 +272,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"sample": {"where": {"domian": "places"}}}, "did you mean 'domain'"),
     ({"sample": {"where": {"domain": "nowhere"}}}, "no query has the labels"),
     ({"noise": "bm52"}, "did you mean 'bm25'"),
+    (
+        {"systems": {"x": {"generator": "live(command(cat))"}}, "settings": ["none", "gold"]},
+        "the setting 'gold' shows passages, but 'cat' takes none",
+    ),
 ]
 
 

@@ -211,3 +211,26 @@ def test_a_data_set_is_shown_by_its_first_queries() -> None:
     assert len(shown.splitlines()) == 2 + 2 + 5
     assert max(map(len, shown.splitlines())) < 150
     assert "<table>" in Dataset.from_records()._repr_html_()
+
+
+def test_a_part_of_a_finished_experiment_keeps_its_results(tmp_path: Path) -> None:
+    """`only` limits what is computed; stored results stay in the record."""
+    document = {
+        "data": "sample",
+        "store": str(tmp_path / "store"),
+        "sample": {"limit": 4},
+        "systems": {"bm25": {"retriever": "bm25", "generator": "gold"}},
+        "settings": ["none", "retrieved(2)"],
+        "metrics": ["Match", "R@2"],
+    }
+    experiment = ragstone.load_experiment(document)
+    first = experiment.run(only=["retrieve"])
+    assert (first.finished, first.systems, len(first.rankings)) == (False, ["bm25"], 0)
+
+    assert experiment.run(only=["score-answer"]).settings == ["none", "retrieved(2)"]
+    whole = experiment.run()
+    assert experiment.run(only=["retrieve"]).to_dict() == whole.to_dict()
+    changed = ragstone.load_experiment(document | {"settings": ["none", "gold"]}).run(
+        only=["retrieve"]
+    )
+    assert (changed.finished, changed.settings) == (False, ["none"])

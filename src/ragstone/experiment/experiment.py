@@ -160,7 +160,8 @@ class Experiment:
 
         Args:
             calls: the way to models; by default the one of `open_calls`.
-            only: names of steps; the others run only if these depend on them.
+            only: names of steps; of the others, those that these depend on are run, and results in
+                the store stay in the experiment's results.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -169,10 +170,11 @@ class Experiment:
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services = self._services(opened)
-            steps = self.steps()
-            chosen = needed(list(steps), frozenset(only)) if only else list(steps)
-            Planner(self.store, services).plan(chosen).check_ready(services)
+            services, steps = self._services(opened), self.steps()
+            planner, chosen = Planner(self.store, services), list(steps)
+            if only:
+                chosen = needed(chosen, frozenset(only), planner.plan(chosen).kept)
+            planner.plan(chosen).check_ready(services)
             self._run(steps, chosen, services)
         return Results.load(self.store, self.file.name)
 

@@ -204,6 +204,11 @@ class Plan:
         return self.text()
 
     @property
+    def kept(self) -> frozenset[Step]:
+        """The steps whose results are in the store."""
+        return frozenset(one.source for one in self.steps if not one.to_do)
+
+    @property
     def answer_calls(self) -> int:
         """Maximum number of model calls for answers."""
         return self.calls_unknown + (0 if self.estimate is None else self.estimate.calls)

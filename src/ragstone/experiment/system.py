@@ -203,9 +203,9 @@ def _identity(source: Step | StoredTable) -> str | int:
     return source.digest if isinstance(source, StoredTable) else id(source)
 
 
-def needed(steps: Sequence[Step], names: frozenset[str]) -> list[Step]:
-    """Return the steps of some names and those that they depend on, in order."""
-    wanted: set[Step] = set()
+def needed(steps: Sequence[Step], names: frozenset[str], kept: frozenset[Step]) -> list[Step]:
+    """Return the steps of some names, those that are kept, and those that they depend on."""
+    wanted = set(kept)
     for step in reversed(steps):
         if step.name in names or step in wanted:
             wanted |= {step, *(given for given in step.inputs.values() if isinstance(given, Step))}

@@ -75,6 +75,10 @@ class Live(Generator):
                         "sample of queries, and settings that are defined for every turn"
                     )
 
+    def check_setting(self, setting: str) -> None:
+        """Raise `ConfigError` if the generator that answers takes no passages."""
+        self._inner.check_setting(setting)
+
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:
