@@ -230,7 +230,7 @@ def test_a_part_of_a_finished_experiment_keeps_its_results(tmp_path: Path) -> No
     assert experiment.run(only=["score-answer"]).settings == ["none", "retrieved(2)"]
     whole = experiment.run()
     assert experiment.run(only=["retrieve"]).to_dict() == whole.to_dict()
-    changed = ragstone.load_experiment(document | {"settings": ["none", "gold"]}).run(
+    partial = ragstone.load_experiment(document | {"settings": ["none", "gold"]}).run(
         only=["retrieve"]
     )
-    assert (changed.finished, changed.settings) == (False, ["none"])
+    assert (partial.finished, partial.settings) == (False, ["none"])
