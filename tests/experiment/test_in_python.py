@@ -234,3 +234,41 @@ def test_a_part_of_a_finished_experiment_keeps_its_results(tmp_path: Path) -> No
         only=["retrieve"]
     )
     assert (partial.finished, partial.settings) == (False, ["none"])
+
+
+IS_BROKEN: list[bool] = []
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """A metric that raises for two of four queries while a service is broken."""
+
+    direction = "higher"
+
+    def score(self, answer: str, query: str) -> float:
+        """Return 1, or raise."""
+        if IS_BROKEN and len(query) % 2 == 0:
+            raise OSError("the service is broken")
+        return 1.0
+
+
+def test_a_failed_score_of_your_own_metric_is_computed_again(tmp_path: Path) -> None:
+    """A failure does not stay when its cause is gone; nothing else is computed again."""
+    queries = [{"query_id": f"q{n}", "text": "?" * n, "gold_answers": ["x"]} for n in range(1, 5)]
+    document: dict[str, Any] = {
+        "data": Dataset.from_records(queries=queries),
+        "store": str(tmp_path / "store"),
+        "systems": {"x": {"generator": "gold"}},
+        "settings": ["none"],
+        "metrics": ["Match", Fragile()],
+    }
+    IS_BROKEN.append(True)
+    first = ragstone.load_experiment(document).run().evaluation("x", "none")
+    assert first["Fragile"].failed == 2
+    IS_BROKEN.clear()
+
+    steps = ragstone.load_experiment(document).plan().steps
+    again = ragstone.load_experiment(document).run().evaluation("x", "none")
+
+    assert {step.step for step in steps if step.to_do} == {"score-answer"}
+    assert (again["Fragile"].failed, again["Fragile"].n) == (0, 4)

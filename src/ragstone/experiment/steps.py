@@ -33,9 +33,11 @@ from ragstone.core.schemas import (
     table_to_queries,
     table_to_rankings,
     table_to_relevance,
+    table_to_scores,
     to_table,
 )
 from ragstone.core.store import Store, StoredTable
+from ragstone.core.user_code import is_ours
 from ragstone.errors import ComponentError
 from ragstone.types import Prediction, Ranking, Search, Task, brief
 
@@ -137,7 +139,8 @@ def run_step(
 def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Result:
     """Return the result of a step for its input tables."""
     if step.kind.to_table is None:
-        return Result(step.kind.apply(step.component, services, **tables))
+        table = step.kind.apply(step.component, services, **tables)
+        return Result(table, _failed_scores(step.component, table, tables.get("predictions")))
     records = input_records(tables)
     query_ids = [record.query_id for record in next(iter(records.values()))]
     try:
@@ -270,6 +273,20 @@ def _score_answers(
     contexts_in_order = [shown[query.query_id] for query in asked]
     return score_answers(
         metrics.metrics, asked, table_to_predictions(predictions), contexts_in_order
+    )
+
+
+def _failed_scores(component: Component, table: Table, predictions: Table | None) -> int:
+    """Return the number of scores that your own metrics failed to compute."""
+    metrics = component.metrics if isinstance(component, MetricSet) else ()
+    own = {str(metric) for metric in metrics if not is_ours(type(metric))}
+    if not own:
+        return 0
+    given = [] if predictions is None else table_to_predictions(predictions)
+    unanswered = {prediction.query_id for prediction in given if prediction.answer is None}
+    return sum(
+        score.status == "failed" and score.metric in own and score.query_id not in unanswered
+        for score in table_to_scores(table)
     )
 
 

@@ -53,8 +53,8 @@ class OwnMetric(Metric):
 
 def _complete(part: type) -> type[Metric]:
     name = part.__name__
-    score = vars(part).get("score")
-    if not callable(score):
+    score = getattr(part, "score", None)
+    if score is None or not callable(score):
         raise ConfigError(
             f"{name!r} has no method score(answer, gold_answers) or score(ranking, qrels)",
             value=name,
@@ -68,7 +68,7 @@ def _complete(part: type) -> type[Metric]:
                 f"{did_you_mean(parameter, [*_ANSWER, *_RANKING])}",
                 key=parameter,
             )
-    if vars(part).get("direction") not in DIRECTIONS:
+    if getattr(part, "direction", None) not in DIRECTIONS:
         raise ConfigError(
             f'{name!r} has no direction; write, for example: direction = "higher". Known: '
             f"{', '.join(DIRECTIONS)}",
@@ -114,18 +114,17 @@ def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ..
         except Exception as error:  # noqa: BLE001 - any error of the user's code is an outcome
             value, failed[place] = None, str(component_error(metric, error))
         else:
+            value = value.item() if isinstance(value, np.generic) else value
             if value is None:
                 inapplicable[place] = f"{metric.name} does not apply"
             elif problem := _problem(value):
                 failed[place] = f"{metric.name} returned {problem}"
-        values.append(float(value) if isinstance(value, int | float) else 0.0)
+        values.append(0.0 if value is None or place in failed else float(value))
     return Scored(np.array(values, float), inapplicable, failed)
 
 
 def _problem(value: Any) -> str:
     """Return why a value is not a score; "" if it is one."""
-    if isinstance(value, np.floating | np.integer | np.bool_):
-        value = value.item()
     if not isinstance(value, int | float):
         return f"{value!r}; a score is a number, or None if the metric does not apply"
     return "" if math.isfinite(value) else f"{value}; a score is a finite number"
