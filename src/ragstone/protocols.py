@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from ragstone.core.component import Component, Outcome
+from ragstone.core.component import Component, Outcome, typed
 from ragstone.core.spec import Spec
 from ragstone.errors import ComponentError, RagstoneError
-from ragstone.types import Context, Score
+from ragstone.types import Context, Prediction, Score
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         ContextPassage,
         Document,
         Passage,
-        Prediction,
         Query,
         Ranking,
         Search,
@@ -276,6 +275,20 @@ class Generator(Component):
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterable[Outcome[Prediction]]:
         """Return one prediction per task, in order; one without an answer has a reason."""
         raise NotImplementedError
+
+    def prediction_of(self, query_id: str, outcome: Outcome[Any]) -> Prediction:
+        """Return the prediction of one outcome, whose value may be a text or None too.
+
+        Raises:
+            ComponentError: the value or the answer has another type.
+        """
+        value = outcome.value
+        if value is None or isinstance(value, str):
+            return Prediction(query_id, value, outcome.reason)
+        found: Prediction = typed(value, Prediction, self, query_id)
+        if found.answer is not None:
+            typed(found.answer, str, self, query_id)
+        return found
 
 
 class Judge(Component):

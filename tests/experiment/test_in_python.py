@@ -272,3 +272,52 @@ def test_a_failed_score_of_your_own_metric_is_computed_again(tmp_path: Path) -> 
 
     assert {step.step for step in steps if step.to_do} == {"score-answer"}
     assert (again["Fragile"].failed, again["Fragile"].n) == (0, 4)
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Every verb returns the same value, which has the type of none of them."""
+
+    top_k: int = 3
+    setting = "anything"
+
+    def _verb(self, query: Query) -> int:
+        return 5
+
+    form = generate = build = _verb
+
+    def retrieve(self, search: Search) -> list[str]:
+        """Return ids in place of a ranking."""
+        return ["places-001"]
+
+    def rerank(self, search: Search) -> int:
+        """Return a number."""
+        return 5
+
+    def process(self, query: Query) -> int:
+        """Return a number."""
+        return 5
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ({"query_former": Anything()}, "form returned 5 .* expected: text"),
+        ({"retriever": Anything()}, r"retrieve returned \['places-001'\] .* expected: Ranking"),
+        ({"reranker": Anything()}, "rerank returned 5 .* expected: Ranking"),
+        ({"processor": Anything()}, "process returned 5 .* expected: Context"),
+        ({"generator": Anything()}, "generate returned 5 .* expected: Prediction"),
+        ({"generator": "gold"}, "build returned 5 .* expected: Iterable"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_an_error_that_names_the_query(
+    tmp_path: Path, system: dict[str, Any], expected: str
+) -> None:
+    """The error is Ragstone's, not one of the library that writes the table."""
+    whole = {"retriever": "bm25", "generator": "gold"} | system
+    settings = [Anything()] if system == {"generator": "gold"} else ["gold"]
+    document = {"data": "sample", "store": str(tmp_path / "store"), "sample": {"limit": 3}}
+    parts = {"systems": {"x": whole}, "settings": settings, "metrics": ["Match"]}
+
+    with pytest.raises(ragstone.RagstoneError, match=f"(?s)'x': Anything.{expected}"):
+        ragstone.load_experiment(document | parts).run()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import inspect
+import reprlib
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -271,6 +272,20 @@ def _wrong_count(part: Component, found: int, expected: int) -> ComponentError:
         "item, in order",
         component=name,
         value=found,
+    )
+
+
+def typed(value: Any, kind: type[Any], part: Component, query_id: str) -> Any:
+    """Return a value of a component; raise `ComponentError` if it has another type."""
+    if isinstance(value, kind):
+        return value
+    name = type(part).__name__
+    raise ComponentError(
+        f"{name}.{part.verb} returned {reprlib.repr(value)} for query {query_id!r}; expected: "
+        f"{'text' if kind is str else kind.__name__}",
+        component=name,
+        query_id=query_id,
+        value=value,
     )
 
 

@@ -19,7 +19,7 @@ from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
 from ragstone.components.metrics.score import score_answers, score_rankings
 from ragstone.core import limits
-from ragstone.core.component import Component, Outcome, run_component
+from ragstone.core.component import Component, Outcome, run_component, typed
 from ragstone.core.schemas import (
     SEARCHES,
     columns,
@@ -39,15 +39,15 @@ from ragstone.core.schemas import (
 from ragstone.core.store import Store, StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ComponentError
-from ragstone.types import Prediction, Ranking, Search, Task, brief
+from ragstone.types import Context, Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
     from ragstone.data.corpus import Corpus
-    from ragstone.protocols import Services
-    from ragstone.types import Context, Query, Score
+    from ragstone.protocols import Generator, Services
+    from ragstone.types import Prediction, Query, Score
 
 Outcomes: TypeAlias = Iterable[Outcome[Any]]
 
@@ -173,7 +173,8 @@ def tasks_of(queries: Sequence[Query], contexts: Mapping[str, Context]) -> list[
 
 def _form(former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
     for query, formed in zip(queries, run_component(former, services, queries), strict=True):
-        yield replace(formed, value=query.text if formed.value is None else formed.value)
+        text = query.text if formed.value is None else formed.value
+        yield replace(formed, value=typed(text, str, former, query.query_id))
 
 
 def _retrieve(
@@ -216,7 +217,7 @@ def _build(
     candidates = [sources.candidates(query) for query in queries]
     outcomes = run_component(setting, services, candidates)
     for given, outcome in zip(candidates, outcomes, strict=True):
-        yield replace(outcome, value=as_context(outcome.value, given, setting.setting))
+        yield replace(outcome, value=as_context(outcome.value, given, setting))
 
 
 def _process(
@@ -228,20 +229,19 @@ def _process(
     tasks = tasks_of(queries, contexts)
     for task, outcome in zip(tasks, run_component(processor, services, tasks), strict=True):
         context = task.context if outcome.value is None else outcome.value
+        context = typed(context, Context, processor, task.query.query_id)
         yield replace(outcome, value=_of_query(context, task.query, processor))
 
 
 def _generate(
-    generator: Component,
+    generator: Generator,
     services: Services,
     queries: Sequence[Query],
     contexts: Mapping[str, Context],
 ) -> Outcomes:
     found = run_component(generator, services, tasks_of(queries, contexts))
     for query, outcome in zip(queries, found, strict=True):
-        prediction = outcome.value
-        if not isinstance(prediction, Prediction):
-            prediction = Prediction(query.query_id, prediction, outcome.reason)
+        prediction = generator.prediction_of(query.query_id, outcome)
         missing = _of_query(prediction, query, generator).answer is None
         yield Outcome(prediction, prediction.reason if missing else "", retry=missing)
 
@@ -345,9 +345,9 @@ def _of_query(value: Any, query: Query, part: object) -> Any:
     return value
 
 
-def _checked(ranking: Ranking, search: Search, corpus: Corpus, part: object) -> Ranking:
+def _checked(ranking: Ranking, search: Search, corpus: Corpus, part: Component) -> Ranking:
     """Return the ranking; raise `ComponentError` if it cannot be scored."""
-    problem = next(_problems(ranking, corpus), "")
+    problem = next(_problems(typed(ranking, Ranking, part, search.query_id), corpus), "")
     if problem:
         raise ComponentError(
             f"{type(part).__name__} returned a ranking for query {search.query_id!r} {problem}",

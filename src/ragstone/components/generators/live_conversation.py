@@ -102,7 +102,7 @@ class Live(Generator):
             outcomes = run_component(self._inner, services, [task for task, _ in live])
             for (task, missing), outcome in zip(live, outcomes, strict=True):
                 query = task.query
-                given = outcome.value or Prediction(query.query_id, None, reason=outcome.reason)
+                given = self._inner.prediction_of(query.query_id, outcome)
                 dropped = "; ".join(filter(None, [missing, given.dropped]))
                 found[query.query_id] = replace(outcome, value=replace(given, dropped=dropped))
                 answered[_conversation(query), turn] = given
