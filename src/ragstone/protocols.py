@@ -278,6 +278,9 @@ class Generator(Component):
     def check_queries(self, queries: Sequence[Query]) -> None:
         """Raise `ConfigError` if these queries cannot be answered together."""
 
+    def check_setting(self, setting: str) -> None:
+        """Raise `ConfigError` if the generator takes no passages; the setting shows some."""
+
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:
@@ -287,6 +290,24 @@ class Generator(Component):
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterable[Outcome[Prediction]]:
         """Return one prediction per task, in order; one without an answer has a reason."""
         raise NotImplementedError
+
+    def prediction_of(self, query_id: str, outcome: Outcome[Any]) -> Prediction:
+        """Return the prediction of one outcome, whose value may be a text or None too.
+
+        Raises:
+            ComponentError: the answer is not a text.
+        """
+        value = outcome.value
+        if not isinstance(value, Prediction):
+            return Prediction(query_id, value, outcome.reason)
+        if not isinstance(value.answer, str | None):
+            raise ComponentError(
+                f"{type(self).__name__}.generate returned a prediction for query {query_id!r} "
+                f"whose answer is {value.answer!r}; it must be a text or None",
+                query_id=query_id,
+                value=value.answer,
+            )
+        return value
 
 
 class Judge(Component):

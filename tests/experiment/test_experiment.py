@@ -277,6 +277,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"metrcs": ["Match"]}, "unknown key 'metrcs'; did you mean 'metrics'"),
     ({"systems": {"x": {"retreiver": "bm25"}}}, "unknown key 'systems.x.retreiver'; did you mean"),
     ({"noise": "bm52"}, "did you mean 'bm25'"),
+    (
+        {"systems": {"x": {"generator": "live(command(cat))"}}, "settings": ["none", "gold"]},
+        "the setting 'gold' shows passages, but 'cat' takes none",
+    ),
 ]
 
 

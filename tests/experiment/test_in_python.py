@@ -211,3 +211,113 @@ def test_a_data_set_is_shown_by_its_first_queries() -> None:
     assert len(shown.splitlines()) == 2 + 2 + 5
     assert max(map(len, shown.splitlines())) < 150
     assert "<table>" in Dataset.from_records()._repr_html_()
+
+
+def test_a_part_of_a_finished_experiment_keeps_its_results(tmp_path: Path) -> None:
+    """`only` limits what is computed; stored results stay in the record."""
+    document = {
+        "data": "sample",
+        "store": str(tmp_path / "store"),
+        "sample": {"limit": 4},
+        "systems": {"bm25": {"retriever": "bm25", "generator": "gold"}},
+        "settings": ["none", "retrieved(2)"],
+        "metrics": ["Match", "R@2"],
+    }
+    experiment = ragstone.load_experiment(document)
+    first = experiment.run(only=["retrieve"])
+    assert (first.finished, first.systems, len(first.rankings)) == (False, ["bm25"], 0)
+
+    assert experiment.run(only=["score-answer"]).settings == ["none", "retrieved(2)"]
+    whole = experiment.run()
+    assert experiment.run(only=["retrieve"]).to_dict() == whole.to_dict()
+    partial = ragstone.load_experiment(document | {"settings": ["none", "gold"]}).run(
+        only=["retrieve"]
+    )
+    assert (partial.finished, partial.settings) == (False, ["none"])
+
+
+IS_BROKEN: list[bool] = []
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """A metric that raises for two of four queries while a service is broken."""
+
+    direction = "higher"
+
+    def score(self, answer: str, query: str) -> float:
+        """Return 1, or raise."""
+        if IS_BROKEN and len(query) % 2 == 0:
+            raise OSError("the service is broken")
+        return 1.0
+
+
+def test_a_failed_score_of_your_own_metric_is_computed_again(tmp_path: Path) -> None:
+    """A failure does not stay when its cause is gone; nothing else is computed again."""
+    queries = [{"query_id": f"q{n}", "text": "?" * n, "gold_answers": ["x"]} for n in range(1, 5)]
+    document: dict[str, Any] = {
+        "data": Dataset.from_records(queries=queries),
+        "store": str(tmp_path / "store"),
+        "systems": {"x": {"generator": "gold"}},
+        "settings": ["none"],
+        "metrics": ["Match", Fragile()],
+    }
+    IS_BROKEN.append(True)
+    first = ragstone.load_experiment(document).run().evaluation("x", "none")
+    assert first["Fragile"].failed == 2
+    IS_BROKEN.clear()
+
+    steps = ragstone.load_experiment(document).plan().steps
+    again = ragstone.load_experiment(document).run().evaluation("x", "none")
+
+    assert {step.step for step in steps if step.to_do} == {"score-answer"}
+    assert (again["Fragile"].failed, again["Fragile"].n) == (0, 4)
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Every verb returns the same value, which has the type of none of them."""
+
+    top_k: int = 3
+    setting = "anything"
+
+    def _verb(self, query: Query) -> int:
+        return 5
+
+    form = generate = build = _verb
+
+    def retrieve(self, search: Search) -> list[str]:
+        """Return ids in place of a ranking."""
+        return ["places-001"]
+
+    def rerank(self, search: Search) -> int:
+        """Return a number."""
+        return 5
+
+    def process(self, query: Query) -> int:
+        """Return a number."""
+        return 5
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ({"query_former": Anything()}, "form returned 5 .* return str"),
+        ({"retriever": Anything()}, r"retrieve returned \['places-001'\] .* return Ranking"),
+        ({"reranker": Anything()}, "rerank returned 5 .* return Ranking"),
+        ({"processor": Anything()}, "process returned 5 .* return Context"),
+        ({"generator": Anything()}, "generate returned 5 .* return str or Prediction"),
+        ({"generator": "gold"}, "build returned 5 .* return Context or Iterable"),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_an_error_that_names_the_system(
+    tmp_path: Path, system: dict[str, Any], expected: str
+) -> None:
+    """The error is Ragstone's, not one of the library that writes the table."""
+    whole = {"retriever": "bm25", "generator": "gold"} | system
+    settings = [Anything()] if system == {"generator": "gold"} else ["gold"]
+    document = {"data": "sample", "store": str(tmp_path / "store"), "sample": {"limit": 3}}
+    parts = {"systems": {"x": whole}, "settings": settings, "metrics": ["Match"]}
+
+    with pytest.raises(ragstone.RagstoneError, match=f"(?s)'x': Anything.{expected}"):
+        ragstone.load_experiment(document | parts).run()

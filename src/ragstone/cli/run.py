@@ -69,6 +69,8 @@ def command(
     loaded = load_experiment(experiment, [*overrides, *given])
     if sample_calls and not plan:
         raise click.UsageError("--sample-calls needs --plan")
+    if only and plan:
+        raise click.UsageError("--plan lists all steps; leave out --only")
     calls = loaded.open_calls(offline=offline, replay_only=cached_only, budget=budget)
     with calls, shown_by(open_bar):
         if plan:

@@ -10,6 +10,8 @@ import inspect
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -28,10 +30,9 @@ def load_file(path: Path, where: str) -> ModuleType:
     Raises:
         ConfigError: the import failed; the message contains file, line and reason.
     """
-    siblings: list[Path] = []
-    with contextlib.suppress(SyntaxError):  # the import reports it with its line
-        siblings = _siblings(path, _tree(path, {}).body, {})
-    texts = {file: file.read_bytes() for file in (path, *siblings)}
+    path = path.absolute()
+    imported = _imported(_tree(path, {}).body, path, {})
+    texts = {file: file.read_bytes() for file in (path, *imported)}
     digest = hashlib.sha256(b"\0".join(texts.values())).hexdigest()
     name = f"{_PREFIX}{path.stem}_{digest[:12]}"
     if name in sys.modules:
@@ -43,17 +44,18 @@ def load_file(path: Path, where: str) -> ModuleType:
     # Dataclasses look their module up here while they are created.
     sys.modules[name] = module
     _TEXTS[name] = texts
-    for sibling in siblings:
-        sys.modules.pop(sibling.stem, None)
+    for file in imported:
+        dotted = ".".join(file.relative_to(path.parent).with_suffix("").parts)
+        sys.modules.pop(dotted.removesuffix(".__init__"), None)
     sys.path.insert(0, str(path.parent))
     # Bytecode is chosen by size and second of the last change, so it may be of an earlier text.
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
-        for sibling in siblings:
+        for sibling in dict.fromkeys(file.relative_to(path.parent).parts[0] for file in imported):
             # A method may import it later, when the folder is not on the path.
             with contextlib.suppress(ImportError):
-                importlib.import_module(sibling.stem)
+                importlib.import_module(sibling.removesuffix(".py"))
     except Exception as error:
         del sys.modules[name], _TEXTS[name]
         reason = error.msg if isinstance(error, SyntaxError) else error
@@ -94,11 +96,13 @@ def class_name(kind: type, suffix: str = "") -> str:
     return f"{module}:{kind.__qualname__}"
 
 
+@cache
 def source_digest(kind: type) -> str:
     """Return the SHA-256 of a class's code and of the code in its file that it uses.
 
     Code counts as a syntax tree: comments and layout do not change the digest, nor do other classes
-    of the file. A module beside the file counts as a whole if the class uses a name from it.
+    of the file. A module beside the file counts as a whole if the class uses a name from it, and so
+    do the modules that it imports in turn.
 
     Raises:
         ConfigError: the class is defined in an interactive session that does not keep the code.
@@ -109,15 +113,32 @@ def source_digest(kind: type) -> str:
         path = Path()  # a class of an interactive session
     if not path.is_file():
         return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
-    texts = _TEXTS.get(kind.__module__, {})
+    # A class may come from a module beside the file that was imported last.
+    beside_it = (texts for texts in reversed(_TEXTS.values()) if path in texts)
+    texts = _TEXTS.get(kind.__module__) or next(beside_it, {})
     parts = _used(_tree(path, texts), kind.__qualname__.partition(".")[0])
-    beside = [ast.dump(_tree(file, texts)) for file in _siblings(path, parts, texts)]
+    beside = [ast.dump(_tree(file, texts)) for file in _imported(parts, path, texts)]
     return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
+
+
+def file_digest(module: ModuleType, value: object) -> str:
+    """Return the SHA-256 of the file that defines a value of a module.
+
+    The files that your own file imports from its folder count too.
+    """
+    texts = _TEXTS.get(module.__name__)
+    if texts is None:
+        path = Path((inspect.getmodule(value) or module).__file__ or "")
+        texts = {path: path.read_bytes()}
+    return hashlib.sha256(b"\0".join(texts.values())).hexdigest()
 
 
 def _tree(path: Path, texts: Mapping[Path, bytes]) -> ast.Module:
     """Return the syntax tree of a file as it was imported; it may have changed since."""
-    return ast.parse(texts[path] if path in texts else path.read_bytes())
+    try:
+        return ast.parse(texts[path] if path in texts else path.read_bytes())
+    except (SyntaxError, ValueError):  # The import reports it with its line.
+        return ast.Module([], [])
 
 
 def _source_of_methods(kind: type) -> str:
@@ -141,7 +162,7 @@ def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
     for statement in tree.body:
         for defined in _defined(statement):
             homes.setdefault(defined, []).append(statement)
-    wanted, found = [name], set()
+    wanted, found = [name, "*"], set()
     while wanted:
         for statement in homes.pop(wanted.pop(), ()):
             found.add(statement)
@@ -154,38 +175,45 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
         yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
     elif isinstance(statement, _DEFINITIONS):
         yield statement.name
+    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        yield from (
+            node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
+        )
     else:
+        # A call or a block may change any value that it names.
         for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Name):
                 yield node.id
-            elif isinstance(node, ast.alias):
-                yield (node.asname or node.name).partition(".")[0]
             elif isinstance(node, _DEFINITIONS):
                 yield node.name
-            elif isinstance(node, ast.Attribute | ast.Subscript):
-                # `TABLE["a"] = 1` and `TABLE.update(a=1)` change the value of `TABLE`.
-                changes = isinstance(node.ctx, ast.Store) or isinstance(statement, ast.Expr)
-                if changes and isinstance(node.value, ast.Name):
-                    yield node.value.id
+            elif isinstance(node, ast.alias):
+                yield (node.asname or node.name).partition(".")[0]
 
 
-def _siblings(path: Path, statements: list[ast.stmt], texts: Mapping[Path, bytes]) -> list[Path]:
-    """Return the modules beside a file that statements import, and those that these import."""
-    found = _imported(statements, path.parent)
-    for file in found:  # grows while it is read
-        with contextlib.suppress(SyntaxError):  # the import reports it with its line
-            new = _imported(_tree(file, texts).body, path.parent)
-            found += [other for other in new if other not in (path, *found)]
-    return found
+def _imported(statements: list[ast.stmt], path: Path, texts: Mapping[Path, bytes]) -> list[Path]:
+    """Return the files beside a file that statements import, and those that these import."""
+    folder = next(iter(texts), path).parent
+    found: dict[Path, None] = {}
+    wanted = [(path, statements)]
+    while wanted:
+        for file in _named(*wanted.pop(), folder):
+            if file not in found:
+                found[file] = None
+                wanted.append((file, _tree(file, texts).body))
+    return list(found)
 
 
-def _imported(statements: list[ast.stmt], folder: Path) -> list[Path]:
-    """Return the files of a folder that statements import."""
+def _named(path: Path, statements: list[ast.stmt], folder: Path) -> list[Path]:
+    """Return the modules of a folder, and the files of its packages, that a file imports."""
     names: dict[str, None] = {}
     for node in (node for statement in statements for node in ast.walk(statement)):
         if isinstance(node, ast.Import):
             names |= dict.fromkeys(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level <= 1:
-            modules = [node.module] if node.module else [alias.name for alias in node.names]
-            names |= dict.fromkeys(module.partition(".")[0] for module in modules)
-    return [file for name in names if (file := folder / f"{name}.py").is_file()]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names[node.module.partition(".")[0]] = None
+        elif isinstance(node, ast.ImportFrom) and path.parent != folder:
+            names[path.relative_to(folder).parts[0]] = None
+    files = [folder / f"{name}.py" for name in names]
+    packages = (sorted((folder / name).rglob("*.py")) for name in names)
+    return [file for file in chain(files, *packages) if file.is_file()]

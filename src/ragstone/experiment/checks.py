@@ -53,6 +53,10 @@ def _check_setting(setting: ContextSetting, generating: Sequence[System], datase
         raise ConfigError(
             f"setting {setting.setting!r} needs a retriever; no system with a generator has one"
         )
+    for system in generating:
+        builds = setting.uses and ("retrieved" not in setting.uses or system.retriever)
+        if system.generator and builds:
+            system.generator.check_setting(setting.setting)
 
 
 def check_depths(

@@ -37,14 +37,14 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.store import Store, StoredTable
 from ragstone.errors import ComponentError
-from ragstone.types import Prediction, Ranking, Search, Task, brief
+from ragstone.types import Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
-    from ragstone.protocols import Services
-    from ragstone.types import Context, Query, Score
+    from ragstone.protocols import Generator, Services
+    from ragstone.types import Context, Prediction, Query, Score
 
 Outcomes: TypeAlias = Iterable[Outcome[Any]]
 
@@ -232,16 +232,14 @@ def _process(
 
 
 def _generate(
-    generator: Component,
+    generator: Generator,
     services: Services,
     queries: Sequence[Query],
     contexts: Mapping[str, Context],
 ) -> Outcomes:
     found = run_component(generator, services, tasks_of(queries, contexts))
     for query, outcome in zip(queries, found, strict=True):
-        given = outcome.value
-        if not isinstance(given, Prediction):
-            given = Prediction(query.query_id, given)
+        given = generator.prediction_of(query.query_id, outcome)
         if _of_query(given, query, generator).answer is None:
             reason = given.reason or outcome.reason
             yield Outcome(replace(given, reason=reason), reason, retry=True)

@@ -136,7 +136,7 @@ def check_context_setting(setting: Any) -> None:
     candidates = [sources.candidates(query) for query in _queries()]
     found = _run("context_settings", part, candidates)
     for given, value in zip(candidates, found, strict=True):
-        ids = as_context(value, given, part.setting).passage_ids
+        ids = as_context(value, given, part).passage_ids
         _require(len(set(ids)) == len(ids), f"build() shows a passage twice: {ids}")
         _require(all(p in _data().corpus for p in ids), f"build() shows unknown passages: {ids}")
 

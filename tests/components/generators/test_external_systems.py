@@ -142,6 +142,30 @@ def test_a_changed_function_is_asked_anew(tmp_path: Path, calls: Calls) -> None:
     assert calls.usage.asked == 3
 
 
+def test_a_change_of_a_file_that_a_function_imports_is_noticed(
+    tmp_path: Path, calls: Calls
+) -> None:
+    """The files beside the function's are part of the key if they are imported."""
+    target = module(tmp_path, "from helper_of_mine import answer\n")
+    for text in ("one", "two"):
+        (tmp_path / "helper_of_mine.py").write_text(f"def answer(query):\n    return '{text}'\n")
+        (found,) = answers_of(Function(target), tasks(1), calls)
+        assert found.answer == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Mine:\n    def __call__(self, query):\n        return 'one'\nanswer = Mine()\n",
+        "from functools import cache\n@cache\ndef answer(query):\n    return 'one'\n",
+    ],
+)
+def test_any_callable_object_is_a_function(tmp_path: Path, calls: Calls, text: str) -> None:
+    """An instance, or a function with a decorator, has no source file of its own."""
+    (found,) = answers_of(Function(module(tmp_path, text)), tasks(1), calls)
+    assert found.answer == "one"
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

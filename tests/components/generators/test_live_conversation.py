@@ -69,6 +69,26 @@ def test_live_histories_hold_the_systems_own_answers() -> None:
     assert not any("reference" in text for said in inner.seen for text in said)
 
 
+class Short(Echo):
+    """Yields texts in place of predictions, as your own generator may."""
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Any]:
+        """Yield one text per task."""
+        for outcome in super().generate(tasks, services):
+            yield outcome.value.answer
+
+
+def test_texts_of_your_own_generator_are_answers() -> None:
+    """They are in the histories like predictions."""
+    generator, inner = Live("gold"), Short()
+    object.__setattr__(generator, "_inner", inner)
+
+    found = answers_of(generator, turns("a", "a1", "a2"))
+
+    assert [p.answer for p in found] == ["own answer to a1", "own answer to a2"]
+    assert inner.seen[-1] == ("a1", "own answer to a1")
+
+
 def test_a_failed_turn_is_left_out_and_noted() -> None:
     """Later histories do not contain the turn."""
     generator, inner = live()

@@ -40,19 +40,19 @@ class ExternalSystem(EndpointGenerator):
         """Return the call that sends a task as JSON."""
         return Request((("task", orjson.dumps(as_plain_data(task)).decode()),), NO_SAMPLING)
 
-    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
-        """Return one prediction per task, in order.
-
-        Raises:
-            ConfigError: a context has passages, and the system takes none.
-        """
-        shown = next((task.context for task in tasks if task.context.passages), None)
-        if shown is not None and not self.takes_context:
+    def check_setting(self, setting: str) -> None:
+        """Raise `ConfigError` if the system takes no context."""
+        if not self.takes_context:
             raise ConfigError(
-                f"the setting {shown.setting!r} shows passages, but {self.endpoint.model!r} takes "
+                f"the setting {setting!r} shows passages, but {self.endpoint.model!r} takes "
                 "none, so its answers would be measured with a context that it never received; "
                 f"use the setting 'none', or {self.context_hint}"
             )
+
+    def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
+        """Return one prediction per task, in order; raise as `check_setting` does."""
+        for shown in (task.context for task in tasks if task.context.passages):
+            self.check_setting(shown.setting)
         return super().generate(tasks, services)
 
 

@@ -75,6 +75,10 @@ class Live(Generator):
                         "sample of queries, and settings that are defined for every turn"
                     )
 
+    def check_setting(self, setting: str) -> None:
+        """Raise `ConfigError` if the generator that answers takes no passages."""
+        self._inner.check_setting(setting)
+
     def estimate(
         self, tasks: Sequence[Task], services: Services, *, sample: int = 0
     ) -> Estimate | None:
@@ -98,7 +102,7 @@ class Live(Generator):
             outcomes = run_component(self._inner, services, [task for task, _ in live])
             for (task, missing), outcome in zip(live, outcomes, strict=True):
                 query = task.query
-                given = outcome.value or Prediction(query.query_id, None, reason=outcome.reason)
+                given = self._inner.prediction_of(query.query_id, outcome)
                 dropped = "; ".join(filter(None, [missing, given.dropped]))
                 found[query.query_id] = replace(outcome, value=replace(given, dropped=dropped))
                 answered[_conversation(query), turn] = given

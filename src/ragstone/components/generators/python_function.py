@@ -18,10 +18,9 @@ from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
 from ragstone.components.generators.external_base import ExternalSystem, as_task, read_answer
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.fingerprint import digest_file
 from ragstone.core.prompts import show_passages
 from ragstone.core.registry import locate
-from ragstone.core.user_code import error_line, load_file
+from ragstone.core.user_code import error_line, file_digest, load_file
 from ragstone.errors import ConfigError
 from ragstone.types import Task
 
@@ -50,7 +49,7 @@ class Function(ExternalSystem):
         function: name of the function; a file is searched for beside the experiment file first.
         concurrency: maximum number of parallel calls; above 1, the function must be thread-safe or
             async.
-        release: version of your system; name a new one if a change is not in the function's file.
+        release: version of your system; name a new one if a change is in none of these files.
     """
 
     function: str
@@ -64,9 +63,8 @@ class Function(ExternalSystem):
 
     @property
     def content_revision(self) -> str:
-        """SHA-256 of the file that contains the function."""
-        path = inspect.getsourcefile(self._answer)
-        return digest_file(Path(path)) if path else ""
+        """SHA-256 of the function's file and of the files beside it that it imports."""
+        return file_digest(*self._found)
 
     @property
     def takes_context(self) -> bool:
@@ -84,13 +82,13 @@ class Function(ExternalSystem):
         )
 
     @cached_property
-    def _answer(self) -> Callable[..., Any]:
+    def _found(self) -> tuple[ModuleType, Callable[..., Any]]:
         return _find(self.function)
 
     @cached_property
     def _parameters(self) -> tuple[str, ...]:
         """The parameters that get an argument by name; empty if the only one is the query."""
-        found = inspect.signature(self._answer).parameters.values()
+        found = inspect.signature(self._found[1]).parameters.values()
         named = [p for p in found if p.kind not in {p.VAR_POSITIONAL, p.VAR_KEYWORD}]
         given = tuple(p.name for p in named if p.name in _ARGUMENTS)
         required = [p.name for p in named if p.default is p.empty and p.name not in _ARGUMENTS]
@@ -107,8 +105,8 @@ class Function(ExternalSystem):
         """Call your function and return its value, which may be a coroutine."""
         task = as_task(request)
         if not self._parameters:
-            return self._answer(task.query.text)
-        return self._answer(**{name: _ARGUMENTS[name](task) for name in self._parameters})
+            return self._found[1](task.query.text)
+        return self._found[1](**{name: _ARGUMENTS[name](task) for name in self._parameters})
 
 
 @dataclass
@@ -152,8 +150,8 @@ async def _in_thread(function: Callable[[Request], Any], request: Request) -> An
     return await asyncio.wrap_future(future)
 
 
-def _find(target: str) -> Callable[..., Any]:
-    """Return the function that `file.py:name` or `module:name` names."""
+def _find(target: str) -> tuple[ModuleType, Callable[..., Any]]:
+    """Return the function that `file.py:name` or `module:name` names, after that module."""
     module_name, colon, name = target.rpartition(":")
     if not colon or not module_name or not name:
         raise ConfigError(
@@ -165,7 +163,7 @@ def _find(target: str) -> Callable[..., Any]:
     found = getattr(module, name, None)
     if not callable(found):
         raise ConfigError(f"{target}: there is no function {name!r} in {module_name}")
-    return cast("Callable[..., Any]", found)
+    return module, cast("Callable[..., Any]", found)
 
 
 def _import(module_name: str, path: Path, target: str) -> ModuleType:

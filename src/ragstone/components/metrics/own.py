@@ -116,11 +116,12 @@ def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ..
         except Exception as error:  # noqa: BLE001 - any error of the user's code is an outcome
             value, failed[place] = None, str(component_error(metric, error))
         else:
+            value = value.item() if isinstance(value, np.generic) else value
             if value is None:
                 inapplicable[place] = f"{metric.name} does not apply"
             elif problem := _problem(value):
                 failed[place] = f"{metric.name} returned {problem}"
-        values.append(float(value) if isinstance(value, int | float) else 0.0)
+        values.append(0.0 if value is None or place in failed else float(value))
     return Scored(np.array(values, float), inapplicable, failed)
 
 
