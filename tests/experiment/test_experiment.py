@@ -253,7 +253,7 @@ def test_a_retriever_that_breaks_the_contract_is_told(
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"data": "no-such-data"}, "no-such-data"),
     ({"metrics": ["Math"]}, "did you mean 'Match'"),
-    ({"metrics": ["nDCG@0"]}, "whole number from 1 on"),
+    ({"metrics": ["nDCG@0"]}, "whole number of 1 or more"),
     ({"metrics": ["nDCG@10"]}, "'correctness_metric' is 'Match'"),
     ({"settings": ["gold", "gold"]}, "two settings are called 'gold'; leave one"),
     ({"settings": ["glod"]}, "did you mean 'gold'"),

@@ -53,14 +53,14 @@ def test_a_probed_plan_is_within_a_tenth_of_what_is_spent(experiment: Experiment
     assert plan.estimate.cost == pytest.approx(spent.cost, rel=0.1)
 
 
-def test_a_plan_without_replies_says_that_it_guesses(experiment: Experiment) -> None:
-    """The number of calls is known all the same; the time is not."""
+def test_a_plan_without_replies_shows_a_rule_of_thumb(experiment: Experiment) -> None:
+    """The number of calls is known, and the time is not."""
     plan = experiment.plan()
 
     assert plan.estimate is not None
     assert plan.estimate.sampled == 0
     assert plan.estimate.seconds is None
-    assert "a rule of thumb" in plan.text()
+    assert "(rule of thumb;" in plan.text()
     assert 0 < plan.calls <= 120
 
 

@@ -108,7 +108,7 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
 @command.command("prune")
 @_STORE
 @_FILTER
-@click.option("--older-than", type=int, metavar="DAYS", help="Only calls older than this.")
+@click.option("--older-than", type=int, metavar="DAYS", help="Only calls older than DAYS days.")
 @click.option("--all", "everything", is_flag=True, help="Every call.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
@@ -121,7 +121,7 @@ def prune_command(
     everything: bool,
     yes: bool,
 ) -> None:
-    """Remove calls from the log. To get a removed reply again, its call must be repeated.
+    """Remove calls from the log. A removed reply can only be restored by repeating its call.
 
     \b
     Example:
@@ -135,7 +135,7 @@ def prune_command(
         )
     found = log_queries.count(log, chosen)
     if found and not yes and not failures:
-        click.confirm(f"Remove {found} calls, which must be paid for again?", abort=True)
+        click.confirm(f"Remove {found} calls? Their replies must be paid for again", abort=True)
     removed = log_queries.prune(log, chosen) if found else 0
     size = log_queries.size(log)
     print_result(

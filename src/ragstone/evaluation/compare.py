@@ -174,7 +174,7 @@ def _shared_metrics(
     shared = [metric for metric in chosen if not absent[metric]]
     if not shared:
         has = "; ".join(f"{name} has {', '.join(held) or 'none'}" for name, held in tables.items())
-        raise DatasetError(f"no metric that all systems have: {has}")
+        raise DatasetError(f"the systems have no metric in common: {has}")
     return shared, {metric: names for metric, names in absent.items() if names and metric in chosen}
 
 
@@ -205,8 +205,8 @@ def _compare_metric(
     values = {name: [held[q] for q in common] for name, held in scored.items()}
     if settings.clusters and common and settings.clusters.keys().isdisjoint(common):
         raise DatasetError(
-            f"the clusters name none of the queries of {metric}: such as {common[0]!r} among the "
-            f"scores, {next(iter(settings.clusters))!r} among the clusters"
+            f"the clusters contain none of the queries of {metric}: the scores have queries such "
+            f"as {common[0]!r}, the clusters {next(iter(settings.clusters))!r}"
         )
     clusters, confidence = clusters_of(common, settings.clusters), settings.confidence
     statuses = {

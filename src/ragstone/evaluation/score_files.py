@@ -60,7 +60,7 @@ class Evaluation(Tabular):
         """Return the summary of a metric, by any of its spellings."""
         name = metric if metric in self.summaries else str(parse_metric(metric))
         if name not in self.summaries:
-            raise ConfigError(f"no scores of {name}; there are {', '.join(self.summaries)}")
+            raise ConfigError(f"no scores of {name}, only of {', '.join(self.summaries)}")
         return self.summaries[name]
 
     def to_dict(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:

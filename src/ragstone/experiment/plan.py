@@ -183,9 +183,9 @@ class Plan:
     trials_to_do: int = 0
     """Trials whose answers are not in the store."""
     estimate: Estimate | None = None
-    """The likely cost of the answers that are to do, as far as their prompts are known."""
+    """The likely cost of the missing answers, as far as their prompts are known."""
     calls_unknown: int = 0
-    """Answer calls without an estimate: most have prompts that depend on steps to do."""
+    """Answer calls without an estimate: most have prompts that depend on steps not yet run."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> number of queries."""
     index_bytes: int = 0
@@ -210,7 +210,7 @@ class Plan:
 
     @property
     def calls(self) -> int:
-        """Maximum number of model calls; replies kept from other runs are not asked for again."""
+        """Maximum number of model calls; kept replies need no call."""
         return self.answer_calls + sum(step.calls for step in self.steps)
 
     def calls_of(self, name: str) -> int:
@@ -218,7 +218,7 @@ class Plan:
         return sum(step.calls for step in self.steps if step.step == name)
 
     def check_ready(self, services: Services) -> None:
-        """Let every component that is to work check its model files, packages and servers.
+        """Let every component with a step to do check its model files, packages and servers.
 
         A component whose results are all stored is not checked: a finished experiment needs no
         model.
@@ -330,12 +330,12 @@ def _estimate_lines(estimate: Estimate, others: int) -> list[str]:
     grounds = (
         f"from {estimate.sampled:,} kept replies"
         if estimate.sampled
-        else "a rule of thumb; --sample-calls 20 makes twenty of the calls to learn from"
+        else "rule of thumb; --sample-calls 20 makes 20 of the calls and estimates from them"
     )
     cost = "price not known" if estimate.cost is None else f"cost {estimate.cost:,.2f}"
     time = "time not known" if estimate.seconds is None else f"{estimate.seconds:,.0f} s"
     tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out"
     lines = [f"  {estimate.calls:,} for answers: {tokens}, {cost}, {time} ({grounds})"]
     if others:
-        lines.append(f"  {others:,} more depend on steps that are to do: prompts not known yet")
+        lines.append(f"  {others:,} more, whose prompts depend on steps that have not run")
     return lines

@@ -37,9 +37,9 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (
-        _means("Answers", leaderboards.leaderboard(results), "* best of the setting"),
+        _means("Answers", leaderboards.leaderboard(results), "* best mean of the setting"),
         _adaptability(results),
-        _means("Retrieval", [retrieval] if retrieval else [], "* best"),
+        _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
         _usage(results),
         _notes(results),
         _failures(results),

@@ -137,7 +137,8 @@ class _CommandClient:
             await process.stdin.drain()
             answer = await process.stdout.readline()
         except ConnectionError as error:
-            raise AttemptError(f"{name} broke off: {error}{running.last_error_line()}") from error
+            last = running.last_error_line()
+            raise AttemptError(f"{name} closed its pipes: {error}{last}") from error
         except ValueError as error:  # from `readline`, for a line beyond its limit
             raise AttemptError(
                 f"{name} wrote a line of more than {limits.MAX_RESPONSE_BYTES:,} bytes, the "
