@@ -68,11 +68,11 @@ def compare(
             (the turns of a conversation). {} for none.
         baseline: the system to compare the others with (default: all pairs).
         correction: multiple-testing correction of the p values, over all pairs and metrics.
-        confidence: of the intervals, which are not corrected; a difference is significant if its
-            corrected p is at most 1 - `confidence`.
+        confidence: level of the intervals, which are not corrected. A difference is significant if
+            its corrected p is at most 1 - `confidence`.
         lower_is_better: metrics such as latency, for the verdicts and ranks.
         resamples: number of resampled leaderboards, for the stability of ranks.
-        seed: of those resamples.
+        seed: seed of the resampled leaderboards.
 
     Raises:
         ConfigError: fewer than two systems, a name given twice, an unknown baseline or metric.

@@ -1,4 +1,4 @@
-"""The experiment file: its keys, read, overridden from the command line, and checked.
+"""The experiment file: reading, overriding and checking its keys.
 
 This module knows the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
 when components are made of them.

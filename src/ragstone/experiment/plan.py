@@ -1,4 +1,4 @@
-"""What a run would do and cost: the list of steps, held against the store."""
+"""The plan of a run: its steps, which of them are stored, and the cost of the others."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PlannedStep:
     queries: int | None = None
     """Number of queries of the step; None if it is not known yet."""
     passages: int = 0
-    """Number of passages in its contexts, as far as they are known."""
+    """Number of passages in the contexts of the step, as far as they are known."""
 
     @property
     def step(self) -> str:
@@ -61,7 +61,7 @@ class PlannedStep:
 
     @property
     def to_do(self) -> bool:
-        """Whether the step is to be computed."""
+        """Whether the step has to be computed."""
         return self.state == "to do"
 
     @property

@@ -17,7 +17,7 @@ from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
-SCAN_NOTE: Final = "best weight [those best in 95 of 100 resamples]; regret [95 % interval]"
+SCAN_NOTE: Final = "best weight [range in 95 of 100 resamples]; regret [95 % interval]"
 _COUNTS: Final = ("n", "failed", "n/a")
 
 

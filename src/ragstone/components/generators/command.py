@@ -21,7 +21,7 @@ from ragstone.errors import ConfigError
 
 @dataclass(frozen=True)
 class Command(ExternalSystem):
-    """Answers with a command of yours, which is started once and receives one line per task.
+    """Answers with your own command, which is started once and receives one line per task.
 
     It reads a JSON object per line from standard input, `{"query_id", "query", "history",
     "passages"}`, and writes one to standard output, `{"answer": ...}` with `passage_ids` if they

@@ -81,7 +81,7 @@ class BertMetric(AnswerMetric):
         return weights_digest(self.model, kind=ENCODER)
 
     def check(self, services: Services) -> None:
-        """Raise if the encoder cannot run on this machine, before any answer costs money."""
+        """Raise if the encoder cannot run on this machine."""
         check_runnable(self.model, self.layer)
 
 

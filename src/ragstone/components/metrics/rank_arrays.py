@@ -1,4 +1,4 @@
-"""The ranks of judged passages from arrays: for runs that never were Python objects."""
+"""The ranks of judged passages from arrays, for runs that are not Python objects."""
 
 from __future__ import annotations
 
