@@ -39,7 +39,7 @@ def experiment(tmp_path: Path, server: FakeModelServer) -> Experiment:
     return load_experiment(tmp_path / "priced.yaml")
 
 
-def test_a_probed_plan_is_within_a_tenth_of_what_is_spent(experiment: Experiment) -> None:
+def test_a_plan_with_sample_calls_is_within_a_tenth_of_the_cost(experiment: Experiment) -> None:
     """Calls exactly, tokens and cost within 10 %, learnt from 25 of the calls."""
     with experiment.open_calls() as calls:
         plan = experiment.plan(calls, sample_calls=25)
@@ -111,7 +111,7 @@ def test_a_budget_needs_prices(tmp_path: Path, server: FakeModelServer) -> None:
     assert server.asked.total() == 0
 
 
-def test_a_plan_says_what_an_index_takes(tmp_path: Path) -> None:
+def test_a_plan_has_the_size_of_an_index(tmp_path: Path) -> None:
     """Two retrievers over the same vectors need them once; BM25 does not say."""
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")
