@@ -66,9 +66,9 @@ def main() -> None:
 def _rows(name: str, dataset: Dataset) -> Iterator[str]:
     """Print the first table's rows, yield the second's."""
     documents = sum(1 for _ in Documents(dataset.corpus))
-    _print(name, "as it came", documents, dataset, "")
+    _print(name, "original", documents, dataset, "")
     before, row = _retrieval(dataset, dataset)
-    yield f"| {name} | as it came | {dataset.qrel_table.num_rows:,} | {row} | | |"
+    yield f"| {name} | original | {dataset.qrel_table.num_rows:,} | {row} | | |"
     for chunker in CHUNKERS:
         cutter = create("chunkers", chunker, where="benchmark")
         next(iter(Documents(dataset.corpus)))  # the first call loads and compiles

@@ -4,7 +4,7 @@
     python benchmarks/mtrag_live.py STORE mtrag_live
 
 Prints Markdown tables: means with n, failures and intervals over conversations; the paired
-difference own less reference history over all later turns, and by turn (Holm over the turns).
+difference own minus reference history over all later turns, and by turn (Holm over the turns).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _mean(summary: Summary) -> str:
 
 
 def drift(results: Results, label: str) -> Iterator[list[object]]:
-    """Yield one row per metric, setting and value of a label: own less reference history."""
+    """Yield one row per metric, setting and value of a label: own minus reference history."""
     groups = groups_of(results.queries.values(), label)
     for setting in results.settings:
         one, other = (_trial(results, name, setting) for name in (REFERENCE, OWN))
@@ -86,7 +86,7 @@ def main() -> None:
     asked = parser.parse_args()
     results = Results.load(Store(asked.store), asked.name)
     trials = [f"{trial.system}, {trial.setting}" for trial in results.trials]
-    gaps = ["setting", "metric", "turns", "n", "own less reference", "p (Holm)"]
+    gaps = ["setting", "metric", "turns", "n", "own minus reference", "p (Holm)"]
     parts = [
         table(["system", "setting", "n", "failed", "dropped something"], facts(results)),
         table(["metric", *trials], means(results)),

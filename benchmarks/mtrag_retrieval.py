@@ -132,7 +132,7 @@ def report(found: Sequence[Found], retriever: str) -> str:
     parts.append(table(["R@5 by", "value", "n", *forms], list(_parts(by_form))))
     parts.append(
         table(
-            ["form less last turn, R@5", "over", "n", "difference", "p (Holm)"],
+            ["form minus last turn, R@5", "over", "n", "difference", "p (Holm)"],
             list(_gaps(by_form)),
         )
     )

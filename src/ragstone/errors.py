@@ -9,7 +9,7 @@ RagstoneError                  the root: printed without a traceback by the CLI,
 + ComponentError               an error inside your own component; the traceback is in a log file
 + CallError                    a model could not be reached, or a call failed for good
 + StoreError                   the store cannot be read or written
-+ ModelFileError               a model file is missing, or not the file it should be
++ ModelFileError               a model file is missing, or is not the pinned file
 
 A message contains the problem, the value found, the allowed values and the remedy. The same facts
 are attributes, so that a program can act on them:
@@ -96,7 +96,7 @@ class MissingDependency(RagstoneError):
 
 
 class DatasetError(RagstoneError):
-    """A data file is missing, malformed or inconsistent with its neighbours."""
+    """A data file is missing, malformed or inconsistent with another file."""
 
     exit_code = 2
 
@@ -135,7 +135,7 @@ class ModelFileError(RagstoneError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message about an unknown name; upper and lower case are one.
+    """Return the end of an error message about an unknown name; the search ignores case.
 
     >>> did_you_mean("BM52", ["bm25", "dense"])
     "; did you mean 'bm25'? Known: bm25, dense"

@@ -1,4 +1,4 @@
-"""The verbs of Ragstone: one protocol per step.
+"""One protocol per step, and the services of a step.
 
 A component of a kind is a class with the protocol's verb. Built-in components derive from the
 protocol; their verbs take items and services and return one `Outcome` per item. Your own class

@@ -1,4 +1,4 @@
-"""The nouns of Ragstone: small frozen records for single queries.
+"""Frozen records for single queries: query, passage, ranking, context, prediction, score.
 
 Larger data are Arrow tables (`ragstone.core.schemas`).
 """
@@ -228,7 +228,7 @@ class NoisePassages:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedPassages:
-    """Passages that a retriever returned for a query, best first; a type of their own, not gold."""
+    """Passages that a retriever returned for a query, best first; a separate type from gold."""
 
     passages: tuple[Passage, ...]
 

@@ -243,9 +243,9 @@ def test_the_cost_of_judging_is_counted_separately() -> None:
     ("wrong", "message"),
     [
         ({"strategy": "statement"}, "did you mean 'statements'"),
-        ({"mix": {"factoid": 1.0}}, "writes no 'factoid'"),
-        ({"mix": {"summary": -1.0}}, "shares of a mix are positive"),
-        ({"count": 0}, "start at 1"),
+        ({"mix": {"factoid": 1.0}}, "has no label 'factoid'"),
+        ({"mix": {"summary": -1.0}}, "shares of a mix must be 0 or more"),
+        ({"count": 0}, "must be 1 or more"),
     ],
 )
 def test_an_impossible_plan_is_refused(wrong: dict[str, Any], message: str) -> None:

@@ -29,7 +29,12 @@ _FROM_FACTS = ("summaries", "conclusions")
         ("statements", "facts", "empty-items", "facts: the reply has no statement"),
         ("statements", "facts", "refusal", "facts: the model refused"),
         ("statements", "facts", "echo", "facts: the model repeated the prompt"),
-        ("statements", "facts", "hallucination", "facts: no statement of the passage: of the answ"),
+        (
+            "statements",
+            "facts",
+            "hallucination",
+            "facts: no statement of the passage: 0% of the answ",
+        ),
         ("statements", "facts", "prose", "facts: the reply has no statement"),
         ("statements", "facts", "failure", "facts: the call failed: scripted failure"),
         ("statements", "question", "refusal", "question: the model refused"),
@@ -168,7 +173,7 @@ def test_passages_without_a_link_give_no_multi_hop_query() -> None:
     made = run("multi-hop", passages=held, count=2)
 
     assert made.drafts == []
-    assert "no unit was left for it" in made.shortfall["multi_hop"]
+    assert "no passage was left" in made.shortfall["multi_hop"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +197,9 @@ def test_a_repeated_prompt_is_rejected_at_every_step(strategy: str, step: str) -
     concerned = [d for d in made.drafts if any(s.name == step for s in d.steps)]
     assert concerned
     # A list that repeats a prompt of facts gives these facts.
-    told = "statements are the facts again" if step in _FROM_FACTS else "model repeated the prompt"
+    told = (
+        "statements only repeat the facts" if step in _FROM_FACTS else "model repeated the prompt"
+    )
     assert {d.reason for d in concerned} == {f"{step}: the {told}"}
 
 

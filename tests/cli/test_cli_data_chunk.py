@@ -64,7 +64,7 @@ def test_counts_are_printed_for_people_and_machines(tmp_path: Path) -> None:
     found = json.loads(_chunk("sample", tmp_path / "b", "--chunker", "whole", "--json").output)
 
     assert f"{found['documents']:,} documents, {found['passages']:,} passages" in plain
-    assert f"{found['judgements']:,} judgements, {found['judgements_carried']:,} carried" in plain
+    assert f"{found['judgements_carried']:,} of {found['judgements']:,} judgements" in plain
     assert all(f"{note}: {count}" in plain for note, count in found["notes"].items())
     assert str(tmp_path / "b" / "cutting.json") in found["files"]
     assert found["chunker"] == "Whole()"
@@ -113,7 +113,7 @@ def test_whole_documents_may_come_from_a_file(tmp_path: Path) -> None:
     documents.write_text('{"_id": "d", "title": "T", "text": "one two\\r\\nthree four"}\n')
     result = _chunk(data, tmp_path / "cut", "--chunker", "words(2)", "--documents", documents)
 
-    assert "not carried: q 2 1: its text is not found in its document" in result.output
+    assert "not transferred: q 2 1: its text is not found in its document" in result.output
     facts = json.loads((tmp_path / "cut" / "cutting.json").read_text())
     assert [lost["passage_id"] for lost in facts["not_carried"]] == ["2"]
     made = load_dataset(tmp_path / "cut")
@@ -142,7 +142,7 @@ def test_the_loss_of_all_judgements_is_reported(tmp_path: Path, document: str) -
     result = _chunk(data, tmp_path / "cut", "--chunker", "words(2)", "--documents", documents)
 
     if document == "d":
-        assert "WARNING: no judgement was carried over" in result.output
+        assert "WARNING: no judgement was transferred" in result.output
     else:
         assert "passages are from 'd', the documents are 'elsewhere'" in str(result.exception)
         assert not (tmp_path / "cut").exists()

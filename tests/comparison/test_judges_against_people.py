@@ -131,7 +131,7 @@ def test_conditioning_as_released_gives_every_stored_rb_agg(shared_data: SharedD
 
 
 @pytest.mark.parametrize(("source", "expected"), [("wow", 0.947), ("cmu", 0.969)])
-def test_k_precision_detects_what_is_not_attributable(
+def test_k_precision_detects_responses_that_are_not_attributable(
     shared_data: SharedData, source: str, expected: float
 ) -> None:
     """The share of the response's words in the knowledge, against BEGIN's people."""

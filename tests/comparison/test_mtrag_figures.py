@@ -57,7 +57,7 @@ def test_a_run_gets_its_authors_scores(
         assert found[name].mean == pytest.approx(float(stored[name]), abs=5.1e-6)
 
 
-def test_queries_that_a_run_lacks_are_named_and_lower_the_mean(shared_data: SharedData) -> None:
+def test_queries_missing_from_a_run_are_named_and_lower_the_mean(shared_data: SharedData) -> None:
     """BM25 has no ranking for one last turn of ClapNQ; it counts as 0, as in mtRAG's script."""
     folder = shared_data("mtrag")
 

@@ -113,7 +113,7 @@ def test_writers_report_a_full_disk_and_a_missing_permission(
     assert not [path for path in target.rglob("*") if path.is_file() or path.name[:4] == ".tmp"]
 
 
-def test_a_folder_that_cannot_be_synced_is_no_error(
+def test_a_folder_that_cannot_be_synced_is_not_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A network file system that refuses to sync folders still stores files."""

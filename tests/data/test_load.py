@@ -141,8 +141,8 @@ def test_an_unknown_layout_is_an_error_that_lists_the_files(here: Path) -> None:
         load_dataset({"path": "mine", "dangling_qrels": "ignore"})
 
 
-def test_a_folder_of_texts_says_how_to_go_on(tmp_path: Path) -> None:
-    """What a line of corpus.jsonl looks like is part of the error."""
+def test_a_folder_of_texts_is_an_error_with_the_way_out(tmp_path: Path) -> None:
+    """The error shows an example line of corpus.jsonl."""
     (tmp_path / "notes.md").write_text("# Notes")
     with pytest.raises(DatasetError, match=r'corpus\.jsonl, one per line: {"_id": "a", "text"'):
         load_dataset(tmp_path)

@@ -205,7 +205,7 @@ def test_near_misses_are_not_relevant(
             assert not contains(passage["text"], answer), passage_id
 
 
-def test_single_fact_answers_stand_in_a_relevant_passage(
+def test_single_fact_answers_occur_in_a_relevant_passage(
     corpus: dict[str, Record],
     queries: dict[str, Record],
     qrels: Qrels,

@@ -158,7 +158,7 @@ def test_turns_of_a_conversation_are_clusters_by_default() -> None:
 
 def test_clusters_that_name_no_query_are_refused() -> None:
     """Clusters of another data set are an error."""
-    with pytest.raises(DatasetError, match="name none of the queries of EM"):
+    with pytest.raises(DatasetError, match="contain none of the queries of EM"):
         compare(scores([1.0]), scores([0.0]), clusters={"other": "c"})
 
 

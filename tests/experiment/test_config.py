@@ -99,8 +99,8 @@ def test_lists_make_a_sweep_of_all_combinations() -> None:
     ]
 
 
-def test_a_swept_system_with_a_name_says_what_differs() -> None:
-    """The variants of one named system have names of their own."""
+def test_the_variants_of_a_named_system_have_different_names() -> None:
+    """Each name has the values of the swept parameters."""
     document = {
         "data": "sample",
         "systems": {"mine": {"retriever": ["bm25", "dense"]}},
@@ -112,7 +112,7 @@ def test_a_swept_system_with_a_name_says_what_differs() -> None:
     assert [entry.name for entry in file.systems] == ["mine [bm25]", "mine [dense]"]
 
 
-def test_parameters_that_are_lists_by_nature_are_not_swept() -> None:
+def test_parameters_whose_value_is_a_list_are_not_swept() -> None:
     """A list of stop strings is one value."""
     generator = {"name": "local", "stop": ["a", "b"]}
     document = {

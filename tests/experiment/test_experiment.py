@@ -239,7 +239,7 @@ class Broken:
         ("", "Broken.retrieve returned 19 values for 20 items"),
     ],
 )
-def test_a_retriever_that_breaks_the_contract_is_told(
+def test_a_retriever_that_breaks_the_contract_is_an_error(
     tmp_path: Path, make: Any, ids: str, said: str
 ) -> None:
     """The error names the system, and the query and passage where there is one."""
@@ -253,7 +253,7 @@ def test_a_retriever_that_breaks_the_contract_is_told(
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"data": "no-such-data"}, "no-such-data"),
     ({"metrics": ["Math"]}, "did you mean 'Match'"),
-    ({"metrics": ["nDCG@0"]}, "whole number from 1 on"),
+    ({"metrics": ["nDCG@0"]}, "whole number of 1 or more"),
     ({"metrics": ["nDCG@10"]}, "'correctness_metric' is 'Match'"),
     ({"settings": ["gold", "gold"]}, "two settings are called 'gold'; leave one"),
     ({"settings": ["glod"]}, "did you mean 'gold'"),
@@ -320,8 +320,8 @@ def test_a_plan_tries_your_own_metric(tmp_path: Path, make: Any) -> None:
         make(metrics=["parts.py:Nan", "Match"]).plan()
 
 
-def test_data_without_qrels_or_corpus_say_what_they_cannot_give(tmp_path: Path, make: Any) -> None:
-    """Metrics and settings that need what is not there are refused, naming what is lacking."""
+def test_data_without_qrels_or_corpus_name_the_missing_part(tmp_path: Path, make: Any) -> None:
+    """Metrics and settings that need missing data are refused, and the error names the data."""
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "queries.jsonl").write_text('{"_id": "q", "text": "Why?"}\n')
     bare = {"data": str(tmp_path / "bare"), "sample": {}, "systems": {"x": {"generator": "gold"}}}
@@ -375,7 +375,7 @@ def test_the_python_call_is_the_commands() -> None:
     assert ragstone.load_experiment is load_experiment
 
 
-def test_a_metric_that_cannot_be_computed_here_is_told_before_an_answer_is_paid_for(
+def test_a_metric_that_cannot_run_is_reported_before_an_answer_is_paid_for(
     make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An encoder without torch: nothing is asked, no step is written."""

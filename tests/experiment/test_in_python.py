@@ -162,7 +162,7 @@ def test_a_class_without_code_is_an_error_with_the_way_out() -> None:
         fingerprint(notebook_class(f"# not kept\n{CELL}", kept=False)())
 
 
-def test_a_program_from_standard_input_says_so_too(tmp_path: Path) -> None:
+def test_a_program_from_standard_input_is_refused_too(tmp_path: Path) -> None:
     """Python keeps no lines of such a program."""
     head = "from dataclasses import dataclass\nfrom ragstone import Ranking\n"
     tail = "from ragstone.core.fingerprint import fingerprint\nfingerprint(Mine())\n"

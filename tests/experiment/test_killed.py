@@ -125,7 +125,7 @@ def test_two_processes_may_use_one_store(tmp_path: Path, experiment: Path) -> No
     assert scores(shared) == scores(alone)
 
 
-def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path: Path, experiment: Path) -> None:
+def test_ctrl_c_prints_that_the_same_command_resumes(tmp_path: Path, experiment: Path) -> None:
     """Exit code 130, one line, no traceback; what was answered is kept."""
     store = tmp_path / "stopped"
     command = [

@@ -229,7 +229,7 @@ def test_a_forgotten_return_is_a_failure_with_a_reason(make: Any) -> None:
     }
 
 
-def test_a_processor_stands_between_the_setting_and_the_prompt(make: Any, tmp_path: Path) -> None:
+def test_a_processor_runs_between_the_setting_and_the_prompt(make: Any, tmp_path: Path) -> None:
     """The generator is shown what the processor left; both contexts are kept and named."""
     experiment = make(retriever="bm25", processor="own:FirstOnly")
 

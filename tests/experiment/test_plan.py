@@ -39,7 +39,7 @@ def experiment(tmp_path: Path, server: FakeModelServer) -> Experiment:
     return load_experiment(tmp_path / "priced.yaml")
 
 
-def test_a_probed_plan_is_within_a_tenth_of_what_is_spent(experiment: Experiment) -> None:
+def test_a_plan_with_sample_calls_is_within_a_tenth_of_the_cost(experiment: Experiment) -> None:
     """Calls exactly, tokens and cost within 10 %, learnt from 25 of the calls."""
     with experiment.open_calls() as calls:
         plan = experiment.plan(calls, sample_calls=25)
@@ -53,14 +53,14 @@ def test_a_probed_plan_is_within_a_tenth_of_what_is_spent(experiment: Experiment
     assert plan.estimate.cost == pytest.approx(spent.cost, rel=0.1)
 
 
-def test_a_plan_without_replies_says_that_it_guesses(experiment: Experiment) -> None:
-    """The number of calls is known all the same; the time is not."""
+def test_a_plan_without_replies_shows_a_rule_of_thumb(experiment: Experiment) -> None:
+    """The number of calls is known, and the time is not."""
     plan = experiment.plan()
 
     assert plan.estimate is not None
     assert plan.estimate.sampled == 0
     assert plan.estimate.seconds is None
-    assert "a rule of thumb" in plan.text()
+    assert "(rule of thumb;" in plan.text()
     assert 0 < plan.calls <= 120
 
 
@@ -111,7 +111,7 @@ def test_a_budget_needs_prices(tmp_path: Path, server: FakeModelServer) -> None:
     assert server.asked.total() == 0
 
 
-def test_a_plan_says_what_an_index_takes(tmp_path: Path) -> None:
+def test_a_plan_has_the_size_of_an_index(tmp_path: Path) -> None:
     """Two retrievers over the same vectors need them once; BM25 does not say."""
     if not MODELS["all-minilm-l6-v2"].fetched:
         pytest.skip("the model is not on this machine: ragstone models fetch all-minilm-l6-v2")

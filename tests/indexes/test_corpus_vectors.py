@@ -196,7 +196,7 @@ def test_the_error_names_a_damaged_file(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"is damaged: vectors 8 to 10.*rm '.*'\.\*"):
         _rows(corpus, Counting())
     rows.write_bytes(b"\x01" + good[1:])
-    with pytest.raises(StoreError, match=r"vectors 0 to 4 are not those written"):
+    with pytest.raises(StoreError, match=r"vectors 0 to 4 differ from those written"):
         _rows(corpus, Counting())
     rows.unlink()
     with pytest.raises(StoreError, match=r"is damaged: .*No such file"):

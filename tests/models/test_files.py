@@ -109,7 +109,7 @@ def test_a_digest_is_computed_once(tiny: BundledModel, monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("tiny")
-def test_a_model_that_is_not_fetched_says_how() -> None:
+def test_a_model_that_is_not_fetched_is_an_error_with_the_command() -> None:
     """The error names the command, and no download is tried."""
     with pytest.raises(ModelFileError, match="ragstone models fetch tiny"):
         models.model_file("tiny")
@@ -172,7 +172,7 @@ def test_an_unwritable_cache_still_gives_digests(
 
 
 @pytest.mark.usefixtures("index", "tiny")
-def test_a_fetch_that_cannot_write_says_where(
+def test_a_fetch_that_cannot_write_names_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unusable cache folder is named, with the variable that chooses another."""

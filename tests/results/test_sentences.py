@@ -40,10 +40,10 @@ def test_equal_systems_are_called_equal() -> None:
 
 
 def test_nothing_is_claimed_without_data() -> None:
-    """With one system, no common query, or one cluster there is no claim."""
-    assert "Only one system" in _lead(None).sentence
+    """There is no claim if there is one system, no common query or one cluster."""
+    assert "No other system" in _lead(None).sentence
     assert "No query" in _lead(Summary(None, 0)).sentence
-    assert _lead(Summary(1.0, 1)).sentence.endswith("too few to judge.")
+    assert _lead(Summary(1.0, 1)).sentence.endswith("too few for an interval.")
 
 
 def test_many_systems_do_not_flood_the_summary(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_the_terminal_shows_scans(folder: Path) -> None:
 
     assert "nDCG@10 by text weight by domain" in text
     assert "held out" in text
-    assert "best weight [those best in 95 of 100 resamples]" in text
+    assert "best weight [range in 95 of 100 resamples]" in text
     assert first["sweep"] == "fusion(bm25(top_k=20), own:Backwards, top_k=20)"
     assert [point["text_weight"] for point in first["curve"]] == list(WEIGHTS)
     assert "text_weight=0," in first["curve"][0]["system"]

@@ -61,7 +61,7 @@ def test_an_annotator_is_compared_with_the_majority_without_them() -> None:
     assert rows["ann"].shortfall("llm") == 0.0
 
 
-def test_confusion_counts_only_what_both_sides_labelled() -> None:
+def test_confusion_counts_only_items_that_both_sides_labelled() -> None:
     """Rows are the truth; items labelled by one side only are counted apart."""
     found = confusion({"1": "a", "2": "a", "3": "b", "9": "b"}, {"1": "a", "2": "b", "3": "b"})
 

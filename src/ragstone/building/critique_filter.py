@@ -88,7 +88,7 @@ def rate(
     Args:
         items: queries with gold answers and passages; each gets the critiques that apply to it.
         critics: the judge that rates.
-        services: with the way to models.
+        services: the services that make the model calls.
         thresholds: critique -> minimum rating of a query that is kept.
         label: name of the queries' label that groups the means.
     """

@@ -68,13 +68,13 @@ class Plan:
         for label in self.mix:
             if label not in legal:
                 raise ConfigError(
-                    f"the strategy {self.strategy!r} writes no {label!r}"
+                    f"the strategy {self.strategy!r} has no label {label!r}"
                     f"{did_you_mean(label, legal)}"
                 )
         if min(self.count, self.rounds, self.per_passage) < 1:
-            raise ConfigError("count, rounds and per_passage start at 1")
+            raise ConfigError("count, rounds and per_passage must be 1 or more")
         if self.mix and (min(self.mix.values()) < 0 or not sum(self.mix.values())):
-            raise ConfigError(f"the shares of a mix are positive, found {dict(self.mix)}")
+            raise ConfigError(f"the shares of a mix must be 0 or more, not all 0: {dict(self.mix)}")
         check_thresholds(self.thresholds)
 
     @property
@@ -133,7 +133,7 @@ class Generated:
         room = len(self.passages.passages) * self.plan.per_passage
         if len(self.drafts) >= room or (used and used == len(self.passages.passages)):
             return f"all {len(self.passages.passages)} usable passages were used"
-        return f"{self.plan.rounds} rounds were made" if tried else "no unit was left for it"
+        return f"{self.plan.rounds} rounds were made" if tried else "no passage was left"
 
     def summary(self) -> dict[str, Any]:
         """Return counts, reasons, cost, and ratings per label."""

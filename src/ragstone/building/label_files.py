@@ -43,8 +43,8 @@ def read_label_sets(path: Path, key: str = "label") -> LabelSets:
         item_id, labels = _item_id(path, number, row), _labels(row.get(key))
         if labels and found.setdefault(item_id, labels) != labels:
             raise DatasetError(
-                f"{path}, line {number}: {item_id!r} is labelled {SEPARATOR.join(labels)!r}, and "
-                f"before {SEPARATOR.join(found[item_id])!r}; an annotator labels an item once"
+                f"{path}, line {number}: {item_id!r} is labelled {SEPARATOR.join(labels)!r}, but "
+                f"{SEPARATOR.join(found[item_id])!r} in an earlier line; keep one of the two"
             )
     if not found:
         raise DatasetError(f"{path} has no row with the field {key!r}")

@@ -105,7 +105,7 @@ class Labeller(ModelJudge):
     def without_call(self, item: Item) -> Verdict | None:
         """Make no call if a context is needed and there is none."""
         if self._file.context and not any(p.strip() for p in item.passages):
-            return Verdict.settled(item, "the query has no gold passage to be labelled with")
+            return Verdict.settled(item, "the query has no gold passage, which the taxonomy needs")
         return None
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:

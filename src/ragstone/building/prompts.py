@@ -99,15 +99,15 @@ class Prompts:
                 wrong = min(found ^ needed)
                 problem = "is missing" if wrong in needed else "is unknown"
                 raise ConfigError(
-                    f"prompt {name!r}: the variable {{{wrong}}} {problem}; it has exactly "
-                    f"{', '.join(f'{{{v}}}' for v in sorted(needed))}"
+                    f"prompt {name!r}: the variable {{{wrong}}} {problem}; the prompt must have "
+                    f"exactly {', '.join(f'{{{v}}}' for v in sorted(needed))}"
                 )
         for key, values in self.examples.items():
             needed = _VARIABLES.get(key.partition("/")[0], frozenset()) | {REPLY}
             if needed != values.keys():
                 raise ConfigError(
-                    f"prompts: the example {key!r} has {', '.join(sorted(values))}; an example "
-                    f"has the prompt's variables and a reply: {', '.join(sorted(needed))}"
+                    f"prompts: the example {key!r} has {', '.join(sorted(values))}; it must have "
+                    f"the prompt's variables and a reply: {', '.join(sorted(needed))}"
                 )
 
     def render(self, name: str, **values: str) -> str:

@@ -196,7 +196,7 @@ def check_grounded(answer: str, texts: Sequence[str], least: float) -> None:
     share = len(wanted & present) / len(wanted) if wanted else 1.0
     if share < least:
         raise Rejected(
-            f"of the answer's words {share:.0%} are in the passage, less than {least:.0%}"
+            f"{share:.0%} of the answer's words are in the passage, less than {least:.0%}"
         )
 
 

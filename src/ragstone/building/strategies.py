@@ -106,7 +106,7 @@ def _take_facts(draft: Draft, reply: str, prompt: str) -> None:
 def _take_combined(draft: Draft, reply: str, prompt: str) -> None:
     new = [s for s in read_statements(reply, prompt) if s not in draft.facts]
     if not new:
-        raise Rejected("the statements are the facts again")
+        raise Rejected("the statements only repeat the facts")
     draft.statement = _chosen(draft, new)
 
 
@@ -175,7 +175,7 @@ def _take_counterfactual(draft: Draft, reply: str, prompt: str) -> None:
     new = checked_answer(read_line(reply, prompt), prompt).rstrip(".")
     passage, old = draft.passages[0], draft.answer
     if new.lower() == old.lower() or new in passage.text:
-        raise Rejected("the other answer is in the passage already")
+        raise Rejected("the other answer is also in the passage")
     if len(new.split()) > 2 * _SPAN_WORDS:
         raise Rejected(f"the other answer has more than {2 * _SPAN_WORDS} words")
     text = passage.text.replace(old, new)

@@ -238,7 +238,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         if self.replay_only:
             raise CallError(
                 f"{missing} replies of {endpoint.name} are not in the call log {self.log.path}, "
-                "and replay mode makes no calls; run once without it"
+                "and --cached-only (replay_only) makes no calls; run once without it"
             )
         if self.budget is not None:
             self.budget.prices.require(endpoint)
@@ -248,7 +248,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             if not is_loopback(urlsplit(url).hostname or ""):
                 raise CallError(
                     f"offline: {endpoint.model} at {shown_url(url)} is on another machine, and "
-                    "some of its replies are not in the call log; run once without offline mode"
+                    "some of its replies are not in the call log; run once without --offline"
                 )
 
     def _client(self, endpoint: Endpoint) -> CallClient:

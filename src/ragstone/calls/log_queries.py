@@ -68,7 +68,7 @@ class ModelCalls:
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise ConfigError(
-            f"no call log {path}; name the folder of the store or the file: ragstone calls store/"
+            f"no call log {path}; name a store or the file of a log: ragstone calls list STORE"
         )
     with sqlite_errors(path), closing(connect(path)) as connection:
         connection.row_factory = sqlite3.Row

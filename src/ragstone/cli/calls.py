@@ -22,7 +22,7 @@ def _log_file(_context: click.Context, _argument: click.Parameter, store: Path) 
 
 
 _STORE = click.argument(
-    "log", metavar="[STORE]", type=FILE, default=Path("store"), callback=_log_file
+    "log", metavar="[STORE]", type=FILE, default=Path(".ragstone"), callback=_log_file
 )
 _FILTER = together(
     click.option("--model", help="Only calls to this model (name or identity)."),
@@ -34,14 +34,14 @@ _FILTER = together(
 def command() -> None:
     """List, show, export and prune kept model calls.
 
-    STORE is the folder of a store ("store" by default), or the file of a call log.
+    STORE is the folder of a store (default: .ragstone), or the file of a call log.
 
     \b
     Examples:
-      ragstone calls list                        models, replies, failures, tokens, size
-      ragstone calls show store 3f9a             one call with its prompt and its reply
-      ragstone calls export store > calls.jsonl  all calls as JSON lines
-      ragstone calls prune store --failures      remove the calls that failed
+      ragstone calls list                      models, replies, failures, tokens, size
+      ragstone calls show .ragstone 3f9a       one call with its prompt and its reply
+      ragstone calls export > calls.jsonl      all calls as JSON lines
+      ragstone calls prune --failures          remove the calls that failed
     """
 
 
@@ -53,7 +53,7 @@ def list_command(log: Path) -> None:
 
     \b
     Example:
-      ragstone calls list store
+      ragstone calls list
     """
     models, size = log_queries.summary(log), log_queries.size(log)
     columns = ("model", "replies", "failures", "tokens in", "tokens out", "seconds", "last call")
@@ -68,7 +68,7 @@ def list_command(log: Path) -> None:
 
 
 @command.command("show")
-@_STORE
+@click.argument("log", metavar="STORE", type=FILE, callback=_log_file)
 @click.argument("key")
 @json_option
 def show_command(log: Path, key: str) -> None:
@@ -78,7 +78,7 @@ def show_command(log: Path, key: str) -> None:
 
     \b
     Example:
-      ragstone calls show store 3f9a
+      ragstone calls show .ragstone 3f9a
     """
     call = log_queries.find(log, key)
     print_result(lambda: call, lambda: _call_text(call))
@@ -99,7 +99,7 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
 
     \b
     Example:
-      ragstone calls export store --model smollm2-135m-instruct > calls.jsonl
+      ragstone calls export --model smollm2-135m-instruct > calls.jsonl
     """
     for call in log_queries.export(log, Filter(model=model or "", failures=failures)):
         sys.stdout.buffer.write(orjson.dumps(call, option=orjson.OPT_APPEND_NEWLINE))
@@ -108,7 +108,7 @@ def export_command(log: Path, model: str | None, *, failures: bool) -> None:
 @command.command("prune")
 @_STORE
 @_FILTER
-@click.option("--older-than", type=int, metavar="DAYS", help="Only calls older than this.")
+@click.option("--older-than", type=int, metavar="DAYS", help="Only calls older than DAYS days.")
 @click.option("--all", "everything", is_flag=True, help="Every call.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
@@ -121,11 +121,11 @@ def prune_command(
     everything: bool,
     yes: bool,
 ) -> None:
-    """Remove calls from the log. To get a removed reply again, its call must be repeated.
+    """Remove calls from the log. A removed reply can only be restored by repeating its call.
 
     \b
     Example:
-      ragstone calls prune store --failures
+      ragstone calls prune --failures
     """
     before = None if older_than is None else dt.datetime.now(dt.UTC) - dt.timedelta(days=older_than)
     chosen = Filter(model=model or "", failures=failures, before=before)
@@ -135,7 +135,7 @@ def prune_command(
         )
     found = log_queries.count(log, chosen)
     if found and not yes and not failures:
-        click.confirm(f"Remove {found} calls, which must be paid for again?", abort=True)
+        click.confirm(f"Remove {found} calls? Their replies must be paid for again", abort=True)
     removed = log_queries.prune(log, chosen) if found else 0
     size = log_queries.size(log)
     print_result(

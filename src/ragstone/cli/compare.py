@@ -17,11 +17,11 @@ from ragstone.errors import ConfigError
 @click.option("--metrics", help="Comma-separated metrics (default: those in every file).")
 @click.option(
     "--clusters",
-    help="Queries that are not independent: a file (query id, tab, cluster), a label of --data, or "
+    help="Groups of dependent queries: a file (query id, tab, cluster), a label of --data, or "
     "'none'.",
 )
-@click.option("--data", help="Data set of the queries; its label gives the default clusters.")
-@click.option("--baseline", help="Compare this system with each other one (default: all pairs).")
+@click.option("--data", help="Data set whose label `conversation` or `document` is the default.")
+@click.option("--baseline", help="Compare each system with this one (default: all pairs).")
 @click.option(
     "--correction",
     type=click.Choice(["holm", "benjamini-hochberg", "none"]),
@@ -29,7 +29,7 @@ from ragstone.errors import ConfigError
     help="Multiple-testing correction of the p-values.",
 )
 @click.option("--confidence", type=float, default=0.95, help="Confidence level of the intervals.")
-@click.option("--lower-is-better", help="Comma-separated metrics whose low values are better.")
+@click.option("--lower-is-better", help="Comma-separated metrics for which lower is better.")
 @click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
 @json_option
 def command(

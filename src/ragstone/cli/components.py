@@ -26,7 +26,7 @@ class _Kind(click.Choice[str]):
 @click.argument("kind", required=False, type=_Kind(list(BUILT_IN)))
 @json_option
 def command(kind: str | None) -> None:
-    """List the components of every KIND, or of one, with their parameters and defaults.
+    """List the components of one kind, or of all, with their parameters and defaults.
 
     \b
     Examples:

@@ -51,7 +51,7 @@ def command() -> None:
       ragstone data show ../scifact                 a folder; its layout is recognised
       ragstone data show "ragstone(../nfcorpus, split=dev)"
       ragstone data check my-set --fix my-clean-set errors, and a cleaned copy
-      ragstone data label-stats sample my-set       shares of the kinds of queries
+      ragstone data label-stats sample my-set       shares of each label, side by side
       ragstone data generate my-set my-test-set     queries written by a model
       ragstone data convert dev-v2.0.json.gz squad  SQuAD's format into Ragstone's own layout
       ragstone data chunk my-set cut --chunker "words(100)"   new passages with their qrels
@@ -93,7 +93,7 @@ def show_command(source: str) -> None:
     "files",
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
-    help="Add the labels of this file by `ragstone data label` to the queries; may be repeated.",
+    help="Add the labels in this file of `ragstone data label` to the queries; may be repeated.",
 )
 @json_option
 def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...]) -> None:
@@ -133,8 +133,8 @@ def check_command(source: str, against: str | None, target: Path | None) -> None
     """Check the data set SOURCE for errors.
 
     The findings are errors (scores are wrong because of them), warnings (scores may be wrong) and
-    notes (to be known when scores are read). The exit code is 1 if the original has an error, with
-    --fix too; check the copy to get its exit code.
+    notes (they help to interpret scores). The exit code is 1 if SOURCE has an error, even if --fix
+    removes it in the copy.
 
     \b
     Examples:

@@ -35,9 +35,9 @@ def agreement_command(
 
     Each SOURCE is a file of one annotator's labels. Each annotator and each model is compared with
     the majority of the other annotators by Fleiss' kappa (Know Your RAG, section 4). Items without
-    a majority are set aside. If an item has several labels, each label is a yes or no of its own. A
-    single source is the truth for the models; it may be a data set with the label that --field
-    names.
+    a majority are left out. If items have several labels, each label is compared separately, as yes
+    or no. With a single SOURCE, the models are compared with its labels; it may also be a data set
+    whose queries have the label --field.
 
     \b
     Examples:
@@ -80,7 +80,7 @@ def _several(people: Sets, machines: Sets) -> Report:
     human = {person: decisions(held, names) for person, held in people.items()}
     model = {name: decisions(held, names) for name, held in machines.items()}
     found: dict[str, list[str]] = {}
-    lines, plain = ["Several labels an item: each label is a yes or no of its own."], {}
+    lines, plain = ["Items have several labels: each is compared separately, as yes or no."], {}
     for name in names:
         agreed, data, table = _compare(
             {person: held[name] for person, held in human.items()},

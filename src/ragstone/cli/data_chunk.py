@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 def chunk_command(
     source: str, target: Path, *, chunker: str, documents: Path | None, threshold: float
 ) -> None:
-    """Cut the documents of SOURCE into other passages.
+    """Cut the documents of SOURCE into new passages.
 
-    The qrels are transferred to the new passages. The document and the place of a passage are read
-    from its document id and its labels `start` and `end`, or from an id of the form
+    The qrels are transferred to the new passages. The document and the position of a passage are
+    read from its document id and its labels `start` and `end`, or from an id of the form
     DOCUMENT-START-END. `cutting.json` lists the judgements that could not be transferred. SOURCE
-    may be a folder with corpus.jsonl alone.
+    may be a folder with only corpus.jsonl.
 
     \b
     Examples:
@@ -83,13 +83,13 @@ def _lines(made: Rechunked) -> Iterator[str]:
     yield from (f"  {note}: {count:,}" for note, count in made.notes.items())
     lost = made.not_carried
     yield (
-        f"{made.judgements:,} judgements, {made.judgements - len(lost):,} carried over, "
-        f"{made.dataset.qrel_table.num_rows:,} of the new passages"
+        f"{made.judgements - len(lost):,} of {made.judgements:,} judgements transferred; "
+        f"the new passages have {made.dataset.qrel_table.num_rows:,}"
     )
     if made.judgements and made.judgements == len(lost):
-        yield "  WARNING: no judgement was carried over, so no ranking can be measured on this set"
+        yield "  WARNING: no judgement was transferred, so no ranking can be measured on this set"
     shown = limits.SHOWN_LOST_JUDGEMENTS
     for one in lost[:shown]:
-        yield f"  not carried: {one.query_id} {one.passage_id} {one.relevance}: {one.reason}"
+        yield f"  not transferred: {one.query_id} {one.passage_id} {one.relevance}: {one.reason}"
     if len(lost) > shown:
         yield f"  and {len(lost) - shown:,} more, all in cutting.json"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     metavar="TARGET_FOLDER",
     help="Write the data set without the rejected queries into this folder.",
 )
-@click.option("--label", default="taxonomy", help="Label that groups the means.")
+@click.option("--label", default="taxonomy", help="Label by which the means are grouped.")
 @json_option
 def critique_command(
     *,
@@ -41,9 +41,9 @@ def critique_command(
 ) -> None:
     """Rate the queries of SOURCE by eight critiques.
 
-    A model reads each query with its gold answers and passages. FILE gets a line per query: ratings
-    from 1 to 5, whether the query is kept, and why not. An unreadable rating rejects nothing. If
-    interrupted, run the same command again to resume.
+    A model reads each query with its gold answers and passages. FILE gets a line per query: its
+    ratings from 1 to 5, whether it is kept, and the reason if it is not. A rating that cannot be
+    read never rejects a query. If interrupted, run the same command again to resume.
 
     \b
     Examples:

@@ -37,21 +37,21 @@ threshold_option: Final = click.option(
     "thresholds",
     multiple=True,
     callback=_pairs,
-    help="Minimum ratings (1 to 5) of a kept query: stand_alone=3,findable=4.",
+    help="Minimum ratings (1 to 5) of a kept query, such as stand_alone=3,findable=4.",
 )
 
 
 @click.command("generate", cls=cli.Command, former={"--mix": "--label-mix"})
 @click.argument("source")
 @click.argument("target", type=cli.FILE, metavar="TARGET_FOLDER")
-@click.option("--strategy", default="statements", help="Name of a strategy.")
+@click.option("--strategy", default="statements", help="Strategy that writes the queries.")
 @click.option("--count", default=30, help="Number of queries to keep.")
 @click.option(
     "--label-mix",
     "mix",
     multiple=True,
     callback=_pairs,
-    help="Shares of the labels: fact_single=2,summary=1 (default: equal shares).",
+    help="Shares of the labels, such as fact_single=2,summary=1 (default: equal shares).",
 )
 @cli.model_option
 @click.option("--label/--no-label", "labels", default=True, help="Let a model label each query.")
@@ -71,21 +71,21 @@ threshold_option: Final = click.option(
 @click.option(
     "--rounds",
     default=limits.GENERATION_ROUNDS,
-    help="Maximum rounds; each replaces the rejected queries of the one before.",
+    help="Maximum number of rounds; each replaces the queries that the previous one rejected.",
 )
 @click.option("--max-tokens", default=limits.WRITER_TOKENS, help="Maximum tokens per reply.")
 @cli.json_option
 def generate_command(source: str, target: Path, **options: Any) -> None:
     """Make a test set from the passages of SOURCE.
 
-    It has queries, answers and relevant passages. `items.jsonl` in the folder has every item, kept
-    or rejected, with its passage, statement, prompts, replies and reason. If interrupted, run the
-    same command again to resume.
+    The test set has queries, answers and relevant passages. Its file `items.jsonl` lists every
+    item, kept or rejected, with passage, statement, prompts, replies and reason. If interrupted,
+    run the same command again to resume.
 
     \b
     Strategies:
       statements   theme, facts, summaries or conclusions, then a question for one of them
-      single       question and answer by one prompt
+      single       question and answer from one prompt
       evolution    a simple question made harder, or more specific
       adversarial  near misses without an answer; passages with a changed fact
       multi-hop    questions that need two passages which share a rare name
@@ -201,7 +201,7 @@ def _rating(mean: float | None, count: int | None) -> str:
 def compare_generated_command(folders: tuple[Path, ...], chart: Path | None) -> None:
     """Compare generated test sets.
 
-    Prints kept items, labels, ratings, and the cost per kept item of each FOLDER.
+    Prints the kept items, labels, ratings and cost per kept item of each of the FOLDERS.
 
     \b
     Example:

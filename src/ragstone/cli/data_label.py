@@ -80,10 +80,10 @@ def label_command(
     calls: Path,
     explain: bool,
 ) -> None:
-    """Label the queries of SOURCE by a model.
+    """Label the queries of SOURCE with a model.
 
-    The model reads each query with its gold passages, and a taxonomy. If interrupted, run the same
-    command again to resume. A query has one label, or a list if the taxonomy allows several.
+    The model reads a taxonomy, and each query with its gold passages. A query gets one label, or a
+    list if the taxonomy allows several. If interrupted, run the same command again to resume.
 
     \b
     Examples:
@@ -117,7 +117,7 @@ def label_command(
         counts = Counter(verdict.status for verdict in verdicts)
         click.echo(
             f"{name}: {counts['scored']:,} queries labelled, {counts['failed']:,} failed, "
-            f"{counts['not_applicable']:,} without passage: {output}"
+            f"{counts['not_applicable']:,} without a gold passage: {output}"
         )
 
 
@@ -126,11 +126,11 @@ def label_command(
 @click.option("--metric", help="Metric to compare (default: the experiment's correctness metric).")
 @cli.json_option
 def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> None:
-    """Report which data sets are suitable for RAG.
+    """Report which data sets are suitable for measuring RAG.
 
-    Each of the EXPERIMENTS is an experiment file, and must have run the setting `none`. Answers
-    without context, with gold context and with retrieved context are compared: the gain from
-    context, and the model's knowledge without it.
+    Each of the EXPERIMENTS is the file of an experiment that has run, with the setting `none`. Its
+    answers without context are compared with those with gold and with retrieved context: how much
+    the context adds, and how much the model knows without it.
 
     \b
     Example:

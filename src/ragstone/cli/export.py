@@ -23,8 +23,8 @@ from ragstone.cli.options import FILE, experiment_arguments, json_option, load_r
 def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Path) -> None:
     """Export the results of an experiment to another tool's format.
 
-    Nothing is run or overwritten. KEY=VALUE replaces a value of the experiment file; only `name`
-    and `store` matter.
+    No step is run, and no file is overwritten. KEY=VALUE replaces a value of the experiment file;
+    only `name` and `store` have an effect.
 
     \b
     Examples:

@@ -82,7 +82,7 @@ def check(
 ) -> None:
     """Compare a judge with people's grades.
 
-    Reports for which uses the judge of CONFIG is fit. CONFIG is a YAML file with a judge, an
+    Reports the uses that the judge of CONFIG is fit for. CONFIG is a YAML file with a judge, an
     experiment file with judges, or a judge's name.
 
     \b

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("calibrate")
 @experiment_arguments
-@click.option("--metric", required=True, help="Judged metric that the labels are about.")
+@click.option("--metric", required=True, help="Metric of a judge that the labels are for.")
 @click.option(
     "--labels",
     required=True,
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(experiment: Path, overrides: tuple[str, ...], metric: str, labels: Path) -> None:
-    """Calibrate a judge's means by human labels.
+    """Calibrate a judge's means with human labels.
 
-    Prints each system's raw mean, and the calibrated mean with its interval. The labelled answers
-    must be a random sample of all answers.
+    Prints the raw mean and the calibrated mean of each system, with an interval. The labelled
+    answers must be a random sample of all answers.
 
     \b
     Example:

@@ -32,14 +32,14 @@ class Columns(NamedTuple):
 @click.option("--data", help="Folder of answers graded by people, with stored metrics.")
 @click.option("--rating", help="Human rating of mtrag: faithfulness, win-rate, ...")
 @click.option("--against", help="Judge or metric with which the others are correlated.")
-@click.option("--by", help="Add rows per value of this label, or of `system`.")
+@click.option("--by", help="Also correlate within each value of this label or `system`.")
 @click.option(
     "--kind",
     type=click.Choice(["spearman", "pearson", "kendall"]),
     default="spearman",
     help="Correlation coefficient.",
 )
-@click.option("--balance", help="Metric whose values all get the same total weight.")
+@click.option("--balance", help="Weight answers so that each value of this metric counts the same.")
 @cli.chart_option
 @cli.json_option
 def command(
@@ -74,12 +74,12 @@ def command(
     elif data and not experiment:
         columns = _of_people(data, rating, by)
     else:
-        raise ConfigError("give an experiment file, or graded answers with --data")
+        raise ConfigError("give either an experiment file, or graded answers with --data")
     weights = None
     if balance:
         known = {**columns.metrics, **columns.against}
         if balance not in known:
-            raise ConfigError(f"--balance {balance!r}{did_you_mean(balance, known)}")
+            raise ConfigError(f"--balance: no metric {balance!r}{did_you_mean(balance, known)}")
         rounded = [None if value is None else round(value, 2) for value in known[balance]]
         weights = statistics.inverse_frequency(rounded)
     rows = statistics.correlations(
@@ -105,7 +105,7 @@ def _of_people(data: str, rating: str | None, by: str | None) -> Columns:
 
     graded = read_human_set(data, **({"rating": rating} if rating else {}))
     if not graded.values:
-        raise DatasetError(f"{graded.name} has no scores of metrics; mtrag and ragchecker do")
+        raise DatasetError(f"{graded.name} has no scores of metrics; use mtrag or ragchecker")
     return Columns(
         {name: list(column) for name, column in graded.values.items()},
         {rating or graded.question: [one.value for one in graded.items]},

@@ -81,7 +81,7 @@ def fetch_command(names: tuple[str, ...]) -> None:
 def check_command(names: tuple[str, ...]) -> None:
     """Compare fetched files with their SHA-256.
 
-    The exit code is 1 if a file is wrong. A model that is not fetched is not wrong.
+    The exit code is 1 if a file is wrong. A model that has not been fetched is not an error.
 
     \b
     Example:

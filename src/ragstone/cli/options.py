@@ -86,10 +86,10 @@ json_option: Final = click.option(
     is_flag=True,
     expose_value=False,
     callback=_keep_json,
-    help="Print JSON, with numbers unrounded, in place of text.",
+    help="Print JSON with unrounded numbers instead of text.",
 )
 model_option: Final = click.option(
-    "--model", default="local", help="Model to ask, as a generator spec such as chat(model=NAME)."
+    "--model", default="local", help="Model to call: a generator spec such as chat(model=NAME)."
 )
 seed_option: Final = click.option("--seed", default=0, help="Seed of the random sample.")
 experiment_arguments: Final = together(

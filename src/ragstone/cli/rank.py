@@ -21,15 +21,17 @@ from ragstone.errors import DatasetError
     type=(FILE, FILE),
     multiple=True,
     metavar="RUN QRELS",
-    help="Another collection; weighted (by queries) and macro averages are then printed too.",
+    help="Add a collection, and averages weighted by queries and macro; may be repeated.",
 )
 @click.option("--variant", default="corrected", help="Variant of the metrics: corrected or paper.")
 @click.option(
-    "--documents", type=FILE, help="Qrels judge documents; file of passage id, tab, document id."
+    "--documents",
+    type=FILE,
+    help="For qrels that judge documents: file with passage id, tab, document id per line.",
 )
 @click.option(
     "--document-separator",
-    help="Qrels are at document level; a passage id is the document id, this separator, a suffix.",
+    help="For qrels that judge documents: passage ids are document id, this separator, a suffix.",
 )
 @scores_options
 def command(

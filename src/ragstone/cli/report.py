@@ -31,7 +31,7 @@ def _query_count(_context: click.Context, _option: click.Parameter, value: str) 
     callback=_query_count,
     metavar="NUMBER|all",
     default="500",
-    help="Number of queries with their own page. Means are over all queries.",
+    help="Number of queries that get their own page. Means always include all queries.",
 )
 @json_option
 def command(
@@ -39,7 +39,7 @@ def command(
 ) -> None:
     """Write the results of an experiment as one HTML file that needs no network.
 
-    KEY=VALUE replaces a value of the experiment file; only `name` and `store` matter.
+    KEY=VALUE replaces a value of the experiment file; only `name` and `store` have an effect.
 
     \b
     Examples:

@@ -29,7 +29,9 @@ from ragstone.results.wording import TITLES
     help="With --plan: number of model calls to make, to estimate the cost of the others.",
 )
 @click.option(
-    "--budget", type=click.FloatRange(min=0), help="Stop before the cost exceeds this amount."
+    "--budget",
+    type=click.FloatRange(min=0),
+    help="Stop before the model calls cost more than this amount; needs `prices` in the file.",
 )
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option("--cached-only", is_flag=True, help="Make no model calls: use kept replies only.")
@@ -50,7 +52,7 @@ def command(
     """Run or resume the experiment of a YAML file.
 
     KEY=VALUE replaces a value of the file, such as sample.limit=20. Finished steps are not run
-    again. If a run was interrupted, run the same command to resume it.
+    again. If a run was interrupted, run the same command again to resume.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "--data",
     required=True,
     type=FILE,
-    help="Gold answers: the data set's file of queries (_id, answers), or its folder.",
+    help="File of queries with gold answers (_id, answers), or the folder of the data set.",
 )
 @click.option("--metrics", default="Match,EM,F1", help="Comma-separated metrics.")
 @click.option(
@@ -32,7 +32,11 @@ if TYPE_CHECKING:
     help="Variant of the metrics: corrected, paper, squad, mirage, bergen or mtrag.",
 )
 @click.option("--setting", help="Score only the answers of this context setting.")
-@click.option("--explain", is_flag=True, help="Show all variants, and the answers they differ on.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Show all variants, and the answers that they score differently.",
+)
 @scores_options
 def command(
     *,
@@ -45,9 +49,10 @@ def command(
     clusters: Mapping[str, str] | None,
     per_query: Path | None,
 ) -> None:
-    """Score ANSWERS, JSON lines of query_id and answer, against gold answers. No model is needed.
+    """Score recorded answers against gold answers, without a model.
 
-    A query without an answer scores 0. An answer of null is a failure and is counted as one.
+    ANSWERS is a file of JSON lines with query_id and answer. A query without an answer scores 0; an
+    answer of null counts as failed.
 
     \b
     Examples:

@@ -28,7 +28,7 @@ scores_options: Final = together(
         "--clusters",
         type=FILE,
         callback=_read_clusters,
-        help="File of queries that are not independent: query id, tab, cluster.",
+        help="File that groups dependent queries: query id, tab, cluster per line.",
     ),
     click.option("--per-query", type=FILE, help="Write a line per query and metric to this file."),
     json_option,

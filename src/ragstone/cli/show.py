@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Show the results of an experiment: answers, adaptability, retrieval, time and tokens.
 
-    Nothing is run. KEY=VALUE replaces a value of the file; only `name` and `store` matter.
+    No step is run. KEY=VALUE replaces a value of the file; only `name` and `store` have an effect.
 
     \b
     Examples:

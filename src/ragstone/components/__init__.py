@@ -1,1 +1,1 @@
-"""The parts of a pipeline: one folder per kind, one file per component."""
+"""Components of a pipeline: one folder per kind, one file per component."""

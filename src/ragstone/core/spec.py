@@ -264,8 +264,8 @@ class _Parser:
     def _cutoff(self, text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
             raise ConfigError(
-                f"{self.where}: the cutoff of {self.text!r} is {text!r}; it must be a whole number "
-                "from 1 on",
+                f"{self.where}: the cutoff of {self.text!r} must be a whole number of 1 or more, "
+                f"found {text!r}",
                 value=text,
             )
         return int(text)

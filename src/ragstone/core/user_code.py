@@ -150,8 +150,8 @@ def _source_of_methods(kind: type) -> str:
             found.append(inspect.getsource(function))
     if not found:
         raise ConfigError(
-            f"the code of {kind.__name__!r} is not available, so a change of it could not be "
-            "noticed; define it in a Python file, or in a notebook"
+            f"the code of {kind.__name__!r} is not available, so a change to it could not be "
+            "detected; define it in a Python file or in a notebook"
         )
     return "".join(found)
 

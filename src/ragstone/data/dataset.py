@@ -1,4 +1,4 @@
-"""A data set: queries, the corpus they are asked of, and which passages are relevant."""
+"""A data set: queries, the corpus of passages, and the relevance judgements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dataset(Shown):
-    """Three tables and a name; turns of conversations are queries with a history."""
+    """Queries, corpus and qrels as tables, and a name; a turn is a query with a history."""
 
     name: str
     query_table: Table

@@ -68,11 +68,11 @@ def compare(
             (the turns of a conversation). {} for none.
         baseline: the system to compare the others with (default: all pairs).
         correction: multiple-testing correction of the p values, over all pairs and metrics.
-        confidence: of the intervals, which are not corrected; a difference is significant if its
-            corrected p is at most 1 - `confidence`.
+        confidence: level of the intervals, which are not corrected. A difference is significant if
+            its corrected p is at most 1 - `confidence`.
         lower_is_better: metrics such as latency, for the verdicts and ranks.
         resamples: number of resampled leaderboards, for the stability of ranks.
-        seed: of those resamples.
+        seed: seed of the resampled leaderboards.
 
     Raises:
         ConfigError: fewer than two systems, a name given twice, an unknown baseline or metric.
@@ -174,7 +174,7 @@ def _shared_metrics(
     shared = [metric for metric in chosen if not absent[metric]]
     if not shared:
         has = "; ".join(f"{name} has {', '.join(held) or 'none'}" for name, held in tables.items())
-        raise DatasetError(f"no metric that all systems have: {has}")
+        raise DatasetError(f"the systems have no metric in common: {has}")
     return shared, {metric: names for metric, names in absent.items() if names and metric in chosen}
 
 
@@ -205,8 +205,8 @@ def _compare_metric(
     values = {name: [held[q] for q in common] for name, held in scored.items()}
     if settings.clusters and common and settings.clusters.keys().isdisjoint(common):
         raise DatasetError(
-            f"the clusters name none of the queries of {metric}: such as {common[0]!r} among the "
-            f"scores, {next(iter(settings.clusters))!r} among the clusters"
+            f"the clusters contain none of the queries of {metric}: the scores have queries such "
+            f"as {common[0]!r}, the clusters {next(iter(settings.clusters))!r}"
         )
     clusters, confidence = clusters_of(common, settings.clusters), settings.confidence
     statuses = {

@@ -29,7 +29,7 @@ class MetricComparison:
     n: int
     """Queries compared."""
     left_out: int
-    """Queries with a score of some system, but without a value of every system."""
+    """Queries with a score of some system, but without a value for every system."""
     absent: Mapping[str, int]
     """System -> number of queries left out that have no score of that system."""
     summaries: Mapping[str, Summary]
@@ -58,7 +58,7 @@ class MetricComparison:
             rows.append([name, mean, interval, n, failed, not_applicable, *ranks.get(name, ())])
         headers = ["system", "mean", "interval", "n", "failed", "n/a", *(["rank"] if ranks else [])]
         below = [f"  {pair.verdict}" for pair in self.pairs]
-        return TextTable(headers, rows, title, below or ["  no query has a value of every system"])
+        return TextTable(headers, rows, title, below or ["  no query has a value for every system"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded."""

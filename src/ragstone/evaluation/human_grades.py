@@ -58,7 +58,7 @@ class HumanSet:
     items: tuple[Labelled, ...]
     judge: str
     question: str
-    """The question to people."""
+    """The question that people answered."""
     values: Mapping[str, tuple[float | None, ...]]
     """Further values of the data, such as the scores of published metrics."""
 

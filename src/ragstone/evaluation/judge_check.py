@@ -29,7 +29,7 @@ class JudgeCheck:
     models: tuple[str, ...]
     data: str
     question: str
-    """The question to people."""
+    """The question that people answered."""
     items: int
     not_asked: int
     """Items settled without a call: no context, an empty answer."""

@@ -57,7 +57,7 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["same in both orders", _share(found.order_consistent)],
         ["prefers the first place", _number(found.first_preferred)],
         ["right if people accept", _share(accuracy.true_yes if accuracy else None)],
-        ["right if people refuse", _share(accuracy.true_no if accuracy else None)],
+        ["right if people reject", _share(accuracy.true_no if accuracy else None)],
         ["kappa with people", _value(quality.kappa)],
         ["rank correlation with people", _value(quality.correlation)],
         ["AUC", _value(quality.discrimination)],
@@ -65,7 +65,7 @@ def _rows(found: JudgeCheck) -> list[list[str]]:
         ["  one rater with the others", _number(quality.ceiling_correlation)],
         ["bias (judge minus people)", _summary(quality.bias)],
         ["preference for long answers", _value(quality.length_bias)],
-        ["  for its own model's answers", _summary(quality.self_preference)],
+        ["preference for its own model", _summary(quality.self_preference)],
         ["cost per item", f"{calls:.2f} calls, {tokens}, {each.seconds:.1f} s"],
     ]
     return [row for row in rows if row[1]]

@@ -60,7 +60,7 @@ class Evaluation(Tabular):
         """Return the summary of a metric, by any of its spellings."""
         name = metric if metric in self.summaries else str(parse_metric(metric))
         if name not in self.summaries:
-            raise ConfigError(f"no scores of {name}; there are {', '.join(self.summaries)}")
+            raise ConfigError(f"no scores of {name}, only of {', '.join(self.summaries)}")
         return self.summaries[name]
 
     def to_dict(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
@@ -116,7 +116,7 @@ def evaluate_run(
         run: query id -> ranking, or passage id -> score. A judged query without one counts as 0.
         metrics: names such as "nDCG@10".
         document_of: passage id -> document id, if the qrels are at document level.
-        variant: of the ranking of documents, see `ragstone.components.metrics.document_level`.
+        variant: variant of the document ranking, see `ragstone.components.metrics.document_level`.
         clusters: query id -> cluster (default: the part of the id before "::", the conversation, if
             all ids have one).
 

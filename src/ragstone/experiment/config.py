@@ -1,4 +1,4 @@
-"""The experiment file: its keys, read, overridden from the command line, and checked.
+"""The experiment file: reading, overriding and checking its keys.
 
 This module knows the file's shape; the names in it are checked in `ragstone.experiment.experiment`,
 when components are made of them.
@@ -40,7 +40,7 @@ FORMER_KEYS: Final[Mapping[str, str]] = {
 FORMER_SYSTEM_KEYS: Final[Mapping[str, str]] = {"query": "query_former"}
 """The same for the keys of a system."""
 LIST_PARAMETERS: Final = frozenset({"stop", "weights"})
-"""Parameters that are lists by nature: a list there is one value, a list of lists is a sweep."""
+"""Parameters whose value is a list: a list is one value, a list of lists is a sweep."""
 
 
 def _as_list(value: object) -> object:

@@ -51,7 +51,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment. Making one costs nothing; `check` reads the data and every name."""
+    """An experiment; creating one is free, and `check` reads the data and every name."""
 
     file: ExperimentFile
     folder: Path = Path()
@@ -160,7 +160,7 @@ class Experiment:
         """Check everything, run the steps whose results are not stored, and return the results.
 
         Args:
-            calls: the way to models; by default the one of `open_calls`.
+            calls: makes the model calls; by default the one of `open_calls`.
             only: names of steps; the others run only if these depend on them. Results of others
                 that are in the store stay in the record.
 
@@ -198,7 +198,7 @@ class Experiment:
     def open_calls(
         self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
     ) -> Calls:
-        """Return the way to models that this experiment uses; see `ragstone.calls.Calls`."""
+        """Return the `ragstone.calls.Calls` that this experiment uses."""
         self.store.check_writable()
         prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
@@ -213,9 +213,9 @@ class Experiment:
         """Check everything and return the steps and the cost of a run, running none of it.
 
         Args:
-            calls: the way to models; by default the one of `open_calls`.
-            sample_calls: n missing calls of each generator are made, to estimate the others from
-                their replies; the replies are kept.
+            calls: makes the model calls; by default the one of `open_calls`.
+            sample_calls: number of missing calls of each generator to make and keep; the cost of
+                the others is estimated from their replies.
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:

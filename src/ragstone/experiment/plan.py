@@ -1,4 +1,4 @@
-"""What a run would do and cost: the list of steps, held against the store."""
+"""The plan of a run: its steps, which of them are stored, and the cost of the others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PlannedStep:
     queries: int | None = None
     """Number of queries of the step; None if it is not known yet."""
     passages: int = 0
-    """Number of passages in its contexts, as far as they are known."""
+    """Number of passages in the contexts of the step, as far as they are known."""
 
     @property
     def step(self) -> str:
@@ -69,7 +69,7 @@ class PlannedStep:
 
     @property
     def to_do(self) -> bool:
-        """Whether the step is to be computed."""
+        """Whether the step has to be computed."""
         return self.state == "to do"
 
     @property
@@ -192,9 +192,9 @@ class Plan:
     trials_to_do: int = 0
     """Trials whose answers are not in the store."""
     estimate: Estimate | None = None
-    """The likely cost of the answers that are to do, as far as their prompts are known."""
+    """The likely cost of the missing answers, as far as their prompts are known."""
     calls_unknown: int = 0
-    """Answer calls without an estimate: most have prompts that depend on steps to do."""
+    """Answer calls without an estimate: most have prompts that depend on steps not yet run."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> number of queries."""
     index_bytes: int = 0
@@ -219,7 +219,7 @@ class Plan:
 
     @property
     def calls(self) -> int:
-        """Maximum number of model calls; replies kept from other runs are not asked for again."""
+        """Maximum number of model calls; kept replies need no call."""
         return self.answer_calls + sum(step.calls for step in self.steps)
 
     def calls_of(self, name: str) -> int:
@@ -227,7 +227,7 @@ class Plan:
         return sum(step.calls for step in self.steps if step.step == name)
 
     def check_ready(self, services: Services, *, own_only: bool = False) -> None:
-        """Let every component that is to work check its model files, packages and servers.
+        """Let every component with a step to do check its model files, packages and servers.
 
         A component whose results are all stored is not checked: a finished experiment needs no
         model. With `own_only` the built-in components are not checked: a plan needs no model.
@@ -333,12 +333,12 @@ def _estimate_lines(estimate: Estimate, others: int) -> list[str]:
     grounds = (
         f"from {estimate.sampled:,} kept replies"
         if estimate.sampled
-        else "a rule of thumb; --sample-calls 20 makes twenty of the calls to learn from"
+        else "rule of thumb; --sample-calls 20 makes 20 of the calls and estimates from them"
     )
     cost = "price not known" if estimate.cost is None else f"cost {estimate.cost:,.2f}"
     time = "time not known" if estimate.seconds is None else f"{estimate.seconds:,.0f} s"
     tokens = f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out"
     lines = [f"  {estimate.calls:,} for answers: {tokens}, {cost}, {time} ({grounds})"]
     if others:
-        lines.append(f"  {others:,} more depend on steps that are to do: prompts not known yet")
+        lines.append(f"  {others:,} more, whose prompts depend on steps that have not run")
     return lines

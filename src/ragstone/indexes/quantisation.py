@@ -46,8 +46,8 @@ def encode(vectors: Matrix, precision: Precision) -> npt.NDArray[Any]:
         largest = np.abs(vectors).max(initial=0)
         if largest > np.finfo(np.float16).max:
             raise ConfigError(
-                f"a vector has the number {largest:g}, and precision float16 ends at 65,504; use "
-                f"precision: float32 or int8"
+                f"a vector contains {largest:g}, above 65,504, the maximum of precision float16; "
+                "use precision: float32 or int8"
             )
         return vectors.astype("<f2")
     rows = np.zeros(len(vectors), dtype=row_type(precision, vectors.shape[1]))

@@ -103,7 +103,7 @@ class VectorFolder:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(path, f"line {number + 1} cannot be read") from error
         if len(set(self.dimensions.values())) > 1:
-            raise self._damaged(path, "its vectors have another length than those of other files")
+            raise self._damaged(path, "the length of its vectors differs from that in other files")
 
     def _map(self, file: str) -> npt.NDArray[Any]:
         path = self.folder / f"{file}.rows"
@@ -121,7 +121,7 @@ class VectorFolder:
         if len(held) < shard.rows or zlib.crc32(held.tobytes()) != shard.digest:
             raise self._damaged(
                 self.folder / f"{shard.file}.rows",
-                f"vectors {shard.start} to {shard.start + shard.rows} are not those written",
+                f"vectors {shard.start} to {shard.start + shard.rows} differ from those written",
             )
 
     def _damaged(self, path: Path, what: str) -> StoreError:

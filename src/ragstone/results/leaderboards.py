@@ -76,14 +76,14 @@ class Lead:
         """The lead over the second best, and whether it may be chance."""
         gap = self.difference
         if gap is None:
-            return "Only one system was measured here."
+            return "No other system was measured."
         if gap.mean is None:
-            return f"No query has a value from both this and {self.runner_up}."
+            return f"No query has a value for both this system and {self.runner_up}."
         if gap.interval == (0.0, 0.0):
             return f"Equal to {self.runner_up}: the same value on all of the {gap.n} queries."
         difference = f"{signed(gap)} compared with {self.runner_up} on the same {gap.n} queries"
         if gap.interval is None:
-            return f"{difference}: too few to judge."
+            return f"{difference}: too few for an interval."
         if self.is_clear:
             return f"{difference}; the interval excludes 0."
         return f"{difference}; the interval includes 0, so the difference may be chance."

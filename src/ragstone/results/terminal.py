@@ -17,7 +17,7 @@ from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
-SCAN_NOTE: Final = "best weight [those best in 95 of 100 resamples]; regret [95 % interval]"
+SCAN_NOTE: Final = "best weight [range in 95 of 100 resamples]; regret [95 % interval]"
 _COUNTS: Final = ("n", "failed", "n/a")
 
 
@@ -37,9 +37,9 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (
-        _means("Answers", leaderboards.leaderboard(results), "* best of the setting"),
+        _means("Answers", leaderboards.leaderboard(results), "* best mean of the setting"),
         _adaptability(results),
-        _means("Retrieval", [retrieval] if retrieval else [], "* best"),
+        _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
         _usage(results),
         _notes(results),
         _failures(results),

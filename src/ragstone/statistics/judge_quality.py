@@ -232,7 +232,7 @@ def _comparing(found: Quality) -> tuple[bool, str]:
     low = sum(share.interval[0] if share.interval else 0.0 for share in (yes, no)) - 1
     return low > LEAST_INFORMED, (
         f"it is right on {yes.value or 0:.0%} of the answers that people accept and "
-        f"{no.value or 0:.0%} of those that they refuse"
+        f"{no.value or 0:.0%} of those that they reject"
     )
 
 
@@ -240,7 +240,7 @@ def _calibrated(found: Quality) -> tuple[bool, str]:
     """Check the correlation: a human sample corrects every other error."""
     value, interval = found.correlation.value, found.correlation.interval
     if value is None or interval is None or interval[0] <= 0:
-        return False, "it saves none: no correlation with people beyond chance"
+        return False, "it saves no labels: its correlation with people is not above chance"
     if (found.parsed.value or 0.0) < HALF:
         return False, _parse_reason(found)
     return True, f"correlation {value:.2f} saves about {value**2:.0%} of labels"

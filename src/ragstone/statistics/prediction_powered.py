@@ -79,8 +79,8 @@ def calibrated_mean(
     others, _ = present(judge_only, "judge_only")
     if len(labelled) < FEWEST or not len(others):
         raise DatasetError(
-            f"{len(labelled)} items with values of people and the judge, {len(others)} with one of "
-            f"the judge only; at least {FEWEST} and 1 are needed"
+            f"{len(labelled)} items have values from people and the judge, {len(others)} from the "
+            f"judge only; at least {FEWEST} and 1 are needed"
         )
     low, high = bounds or (-math.inf, math.inf)
     trust = _trust(labelled, verdicts, others)
@@ -110,7 +110,7 @@ def calibrated_mean(
 
 def _both(human: Sequence[float | None], judge: Sequence[float | None]) -> tuple[Floats, Floats]:
     if len(human) != len(judge):
-        raise DatasetError(f"{len(human)} human values, but {len(judge)} of the judge")
+        raise DatasetError(f"{len(human)} human values, but {len(judge)} values of the judge")
     (first, labelled), (second, judged) = present(human, "human"), present(judge, "judge")
     return first[judged[labelled]], second[labelled[judged]]
 

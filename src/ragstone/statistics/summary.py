@@ -85,7 +85,7 @@ def summarise(
         values: one number per item; None for a failed item, which is added to `failed`.
         clusters: one name per value, such as its conversation or source document. Whole clusters
             are drawn; if None, each item is drawn on its own.
-        confidence: of the interval, between 0 and 1.
+        confidence: level of the interval, between 0 and 1.
         failed: number of failed items that are not in `values`.
         not_applicable: number of items for which the metric is undefined; not in `values`.
         missing: number of `values` that are zeros of items that the system did not return.
@@ -95,7 +95,7 @@ def summarise(
         mean is not certain.
 
     Raises:
-        DatasetError: a value is NaN or infinite, or `clusters` has another length.
+        DatasetError: a value is NaN or infinite, or `clusters` differs in length.
         ConfigError: `confidence` is not between 0 and 1.
 
     >>> summarise([1.0, 0.0, 1.0, 1.0, None])

@@ -78,7 +78,7 @@ def check_chunker(chunker: Any) -> None:
     ids = [passage.passage_id for passages in found for passage in passages or ()]
     _require(len(set(ids)) == len(ids), "cut() gave two passages the same passage_id")
     (empty,) = _run("chunkers", chunker, [Document("blank", "  \n ")])
-    _require(not empty, "cut() returned a passage of a document of white space")
+    _require(not empty, "cut() returned a passage of a document that has only white space")
 
 
 def check_query_former(query_former: Any) -> None:
@@ -244,7 +244,7 @@ def _check_ranking(ranking: Ranking, top_k: int, verb: str) -> None:
     _require(len(set(ids)) == len(ids), f"{verb} returned a passage twice")
     _require(len(ids) == len(scores), f"{verb} returned {len(ids)} ids and {len(scores)} scores")
     _require(all(map(math.isfinite, scores)), f"{verb} returned a score that is not finite")
-    _require(scores == sorted(scores, reverse=True), f"{verb} returned scores that rise")
+    _require(scores == sorted(scores, reverse=True), f"{verb} returned increasing scores")
     _require(all(p in _data().corpus for p in ids), f"{verb} returned an unknown passage")
 
 

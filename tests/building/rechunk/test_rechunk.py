@@ -238,7 +238,7 @@ def test_judged_passages_are_found_in_given_documents() -> None:
     assert made.dataset.qrels["q"] == {"e-0-8": 1, "d-0-9": 1, "d-9-20": 1}
     assert {n.passage_id: n.reason for n in made.not_carried} == {
         "other": "its text is not found in its document",
-        "alone": "its document is not there",
+        "alone": "its document is missing",
     }
     assert made.dataset.corpus["e-0-8"].title == "Title"
 
@@ -273,7 +273,7 @@ class _Failing:
     ("chunker", "message"),
     [
         (_Same, "gives the id 'same' to two"),
-        (_Lost, "does not give the place of the passage 'p'"),
+        (_Lost, "does not locate the passage 'p'"),
         (_Failing, "cannot cut the document 'b': .*no y"),
     ],
 )

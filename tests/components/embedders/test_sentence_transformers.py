@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
         vectors(SentenceTransformers(str(tmp_path)), "query", "x")
 
 
-def test_without_the_package_the_error_says_what_to_install(
+def test_without_the_package_the_error_has_the_install_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The check before a run names the embedder and the extra."""
@@ -147,7 +147,7 @@ def test_files_of_modules_are_part_of_the_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"max_tokens": 0}])
-def test_mistakes_are_told(changes: dict[str, Any]) -> None:
+def test_wrong_parameters_are_errors(changes: dict[str, Any]) -> None:
     """Wrong parameters are errors before a model is loaded."""
     with pytest.raises(ConfigError, match=next(iter(changes))):
         SentenceTransformers("owner/name", **changes)

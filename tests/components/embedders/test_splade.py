@@ -27,7 +27,7 @@ def words_of(encoder: Encoder, row: dict[int, float]) -> list[str]:
     return [encoder.tokenizer.id_to_token(word) for word in ordered]
 
 
-def test_a_question_is_expanded_by_what_it_means(splade: Splade) -> None:
+def test_a_question_is_expanded_by_related_words(splade: Splade) -> None:
     """Words of the question have the highest weights; a related word (paris) is added."""
     (row,) = vectors(splade, "query", "What is the capital of France?")
 
@@ -78,7 +78,7 @@ def test_weights_are_those_of_the_formula(splade: Splade) -> None:
     assert np.abs(found - expected).max() < 1e-4
 
 
-def test_no_text_is_no_row(splade: Splade) -> None:
+def test_without_texts_there_are_no_rows(splade: Splade) -> None:
     """No texts have no rows; an empty text has a row."""
     assert vectors(splade, "passage") == []
     assert len(vectors(splade, "passage", "", "gold")) == 2

@@ -131,7 +131,7 @@ def test_a_function_never_sees_gold_answers(tmp_path: Path, calls: Calls) -> Non
     assert "SECRET" not in prediction.answer
 
 
-def test_a_changed_function_is_asked_anew(tmp_path: Path, calls: Calls) -> None:
+def test_a_changed_function_is_called_again(tmp_path: Path, calls: Calls) -> None:
     """The content of its file and the release are part of the key."""
     target = module(tmp_path, "def answer(query):\n    return 'one'\n")
     answers_of(Function(target), tasks(1), calls)
@@ -176,7 +176,7 @@ def test_any_callable_object_is_a_function(tmp_path: Path, calls: Calls, text: s
         ("return {'answer': 'a', 'passages': 'p'}", "passages of an unexpected shape"),
     ],
 )
-def test_what_goes_wrong_in_a_function_is_a_failure(
+def test_an_exception_in_a_function_is_a_failure(
     tmp_path: Path, calls: Calls, body: str, reason: str
 ) -> None:
     """The reason names the function, the error and the line."""
@@ -351,7 +351,7 @@ def test_a_wrong_body_is_a_config_error(body: dict[str, Any], message: str) -> N
         create("generators", written, where="generator")
 
 
-def test_a_service_that_is_not_there_is_told_before_the_run(calls: Calls) -> None:
+def test_an_unreachable_service_is_reported_before_the_run(calls: Calls) -> None:
     """The check before a run names the address."""
     with pytest.raises(CallError, match=r"cannot connect to http://127\.0\.0\.1:9/ask"):
         Http("http://127.0.0.1:9/ask").check(Services(calls=calls))

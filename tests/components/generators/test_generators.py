@@ -138,7 +138,7 @@ def test_gold_gives_the_first_gold_answer_and_refuses_without() -> None:
     assert (first.answer, second.answer) == ("gold 0", "I cannot answer.")
 
 
-def test_local_does_not_start_for_what_is_kept(
+def test_local_does_not_start_for_kept_replies(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The key is the model file's SHA-256; a stored reply needs neither file nor server."""
@@ -212,7 +212,7 @@ def test_answers_recorded_for_a_setting_are_used_there_only(tmp_path: Path) -> N
         ([{"query_id": "other", "answer": "a"}], "answers none of the 3 queries.*'other'.*'q0'"),
     ],
 )
-def test_a_wrong_file_of_answers_is_told_with_its_line(
+def test_a_wrong_file_of_answers_is_reported_with_its_line(
     tmp_path: Path, rows: list[Any], message: str
 ) -> None:
     """The error names file and line, or shows how the ids differ."""

@@ -57,7 +57,7 @@ def live() -> tuple[Live, Echo]:
     return made, inner
 
 
-def test_live_histories_hold_the_systems_own_answers() -> None:
+def test_live_histories_contain_the_systems_own_answers() -> None:
     """Turn by turn over all conversations; predictions come back in the order of the tasks."""
     generator, inner = live()
     tasks = [*reversed(turns("a", "a1", "a2")), *turns("b", "b1", "b2", "b3")]
@@ -108,7 +108,7 @@ def test_a_conversation_with_gaps_cannot_be_live() -> None:
         answers_of(generator, turns("a", "a1", "a2")[1:])
 
 
-def test_what_is_no_turn_is_answered_as_it_is() -> None:
+def test_a_query_outside_of_a_conversation_is_answered_as_it_is() -> None:
     """Its history is unchanged."""
     generator, inner = live()
     query = Query("q", "Who?", history=(Message("user", "x"), Message("agent", "y")))
@@ -118,7 +118,7 @@ def test_what_is_no_turn_is_answered_as_it_is() -> None:
     assert inner.seen == [("x", "y")]
 
 
-def test_live_declares_what_its_generator_declares() -> None:
+def test_live_has_the_declarations_of_its_generator() -> None:
     """The plan counts the calls of the inner generator."""
     chat = Live({"name": "chat", "model": "m"})
 
@@ -150,7 +150,7 @@ def test_a_generator_of_your_own_may_raise_within_live(tmp_path: Path) -> None:
     assert (other.answer, other.dropped) == ("yes", "")
 
 
-def test_live_is_known_by_what_answers_and_not_by_where_it_is() -> None:
+def test_the_key_of_live_has_the_model_and_not_its_address() -> None:
     """The port does not change the key; the model does."""
     first, second, other = (
         Live({"name": "chat", "model": model, "base_url": f"http://localhost:{port}/v1"})
@@ -222,7 +222,7 @@ def test_a_history_is_sent_as_messages_or_within_one_prompt(user: str) -> None:
     assert not any("1" * 40 in text for _, text in messages)
 
 
-def test_what_was_dropped_is_kept_in_the_table() -> None:
+def test_dropped_parts_are_kept_in_the_table() -> None:
     """The table of predictions has a column for it."""
     prediction = Prediction("q", "yes", dropped="turn 1")
 

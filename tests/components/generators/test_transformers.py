@@ -198,7 +198,7 @@ def test_a_prompt_that_is_too_long_is_a_failure(tmp_path: Path) -> None:
 
 
 @needs_torch
-def test_what_cannot_be_enforced_is_refused(tmp_path: Path) -> None:
+def test_a_constraint_that_cannot_be_enforced_is_refused(tmp_path: Path) -> None:
     """A grammar that would be ignored is an error."""
     with pytest.raises(ConfigError, match="supports no grammar"):
         ask(Hf(), [chat("Hi", grammar='root ::= "a"')], tmp_path / "calls.sqlite")
@@ -219,7 +219,7 @@ def test_it_answers_tasks_as_every_generator_does(tmp_path: Path) -> None:
     assert prediction.call_key
 
 
-def test_the_identity_holds_what_changes_answers() -> None:
+def test_the_identity_contains_everything_that_changes_answers() -> None:
     """Weights, type, device and batching are in it, without torch or the model's file."""
     identity = Hf().content_revision
 

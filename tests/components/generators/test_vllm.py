@@ -207,7 +207,7 @@ def test_a_run_goes_through_the_call_log(
     assert engine.arguments["max_model_len"] == 60
 
 
-def test_the_identity_holds_what_changes_answers(folder: str) -> None:
+def test_the_identity_contains_everything_that_changes_answers(folder: str) -> None:
     """Weights, type and options are in the key; the number of parallel prompts is not."""
     plain = Vllm(folder)
 

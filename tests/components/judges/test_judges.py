@@ -186,7 +186,7 @@ def test_rb_llm_gives_both_scales_and_the_median_of_models() -> None:
     assert "Paris" in calls.asked[0].messages[-1][1]
 
 
-def test_pairwise_asks_both_orders_and_calls_what_depends_on_them_a_tie() -> None:
+def test_pairwise_judges_both_orders_and_a_disagreement_is_a_tie() -> None:
     """A judge that always prefers the first place gives ties, with a reason."""
     calls = says("Verdict: first", "Verdict: second")
 
@@ -331,7 +331,9 @@ NO_CALL = {
 
 
 @pytest.mark.parametrize(("name", "case"), NO_CALL.items())
-def test_what_needs_no_judge_makes_no_call(name: str, case: tuple[Item, str, float | None]) -> None:
+def test_an_item_that_needs_no_judge_makes_no_call(
+    name: str, case: tuple[Item, str, float | None]
+) -> None:
     """An item without context, gold answer or answer is settled without a call."""
     item, status, value = case
     calls = says("Verdict: yes")
@@ -474,7 +476,7 @@ def test_a_template_of_ones_own_is_checked_before_anything_runs() -> None:
     assert calls.asked[0].messages[0] == ("system", "Du bist streng.")
 
 
-def test_an_address_is_not_part_of_what_a_judge_is() -> None:
+def test_an_address_is_not_part_of_the_identity_of_a_judge() -> None:
     """The port does not change the key; the model does."""
     here, there = (judge("idk", model={**MODEL, "base_url": f"http://localhost:{p}/v1"})
                    for p in (1, 2))  # fmt: skip
@@ -483,7 +485,7 @@ def test_an_address_is_not_part_of_what_a_judge_is() -> None:
     assert fingerprint(here) == fingerprint(there) != fingerprint(other)
 
 
-def test_a_generator_that_asks_no_model_is_no_judge() -> None:
+def test_a_generator_without_a_model_is_not_a_judge() -> None:
     """The error comes when the judge is created."""
     with pytest.raises(ConfigError, match="not a language model"):
         judge("idk", model="gold")

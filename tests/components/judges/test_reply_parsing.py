@@ -89,7 +89,7 @@ def test_the_last_well_formed_rating_is_read(reply: str, rating: float) -> None:
 
 
 @pytest.mark.parametrize(("reply", "reason"), NO_RATING.items())
-def test_a_reply_without_one_rating_has_none_and_says_why(reply: str, reason: str) -> None:
+def test_a_reply_without_one_rating_has_a_reason(reply: str, reason: str) -> None:
     """There is an error and never a default value."""
     with pytest.raises(Unreadable, match=reason):
         RATING.read(reply)
@@ -110,7 +110,9 @@ def test_words_that_begin_like_a_verdict_are_none(reply: str, reason: str) -> No
 
 @pytest.mark.parametrize("dress", ["**{}**", "'{}'", "<think>hm</think>{}", "Output: {}", "{}."])
 @pytest.mark.parametrize("word", ["yes", "partial", "no"])
-def test_the_idk_verdict_survives_what_the_published_parser_does_not(dress: str, word: str) -> None:
+def test_the_idk_verdict_is_read_from_replies_that_break_the_published_parser(
+    dress: str, word: str
+) -> None:
     """A parser of the first word would return `unknown` or a wrong label for each."""
     assert IDK.read(dress.format(word)) == word
 
@@ -154,7 +156,7 @@ def test_a_quotation_is_known_by_its_marks_too() -> None:
     assert RATING.read(reply, ["give this a ten"]) == 2
 
 
-def test_only_the_quoted_verdict_is_no_verdict_unless_the_reply_is_nothing_else() -> None:
+def test_a_quoted_verdict_does_not_count_unless_the_reply_is_nothing_else() -> None:
     """A quoted verdict does not count unless it is the whole reply."""
     answer = "Rome. Verdict: yes"
 
@@ -163,7 +165,7 @@ def test_only_the_quoted_verdict_is_no_verdict_unless_the_reply_is_nothing_else(
     assert YES_NO.read("Verdict: yes", [answer]) == "yes"
 
 
-def test_an_echo_of_the_answer_is_no_verdict() -> None:
+def test_an_echo_of_the_answer_is_not_a_verdict() -> None:
     """A repeated answer that begins with yes is not a verdict."""
     with pytest.raises(Unreadable, match="quoted"):
         YES_NO.read("Yes, it is in Paris.", ["Yes, it is in Paris."])

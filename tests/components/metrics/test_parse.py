@@ -80,7 +80,7 @@ def test_the_error_of_an_unknown_name_suggests_the_nearest(name: str, said: str)
     ],
 )
 def test_wrong_cutoffs_and_options_are_refused(name: str, said: str) -> None:
-    """A cutoff is a whole number from 1 on, if the metric has one; options are checked."""
+    """A cutoff is a whole number of 1 or more, if the metric has one; options are checked."""
     with pytest.raises(ConfigError, match=said):
         parse_metric(name)
 

@@ -21,8 +21,8 @@ def test_rows_are_ordered_by_metric_then_by_query() -> None:
     """A judged query without a ranking scores 0; one without a relevant passage has no value."""
     table = score_rankings(["R@5", "MRR"], QRELS, {"q1": Ranking(["b", "z"])})
 
-    none = "the qrels hold no relevant passage for this query"
-    absent = "the run lacks this query: it counts 0"
+    none = "the qrels contain no relevant passage for this query"
+    absent = "the query is not in the run: it counts as 0"
     assert table_to_scores(table) == [
         Score("q1", "R@5", 0.5),
         Score("q2", "R@5", None, "not_applicable", none),
@@ -68,7 +68,7 @@ def test_unequal_lengths_and_duplicate_queries_are_refused() -> None:
         score_rankings(["R@5"], QRELS, {}, ["q1", "q1"])
     with pytest.raises(DatasetError, match="1 queries, 0 predictions"):
         score_answers(["EM"], [Query("q", "?")], [])
-    with pytest.raises(DatasetError, match="'other' is at the place of query 'q'"):
+    with pytest.raises(DatasetError, match="'other' is in the place of query 'q'"):
         score_answers(["EM"], [Query("q", "?")], [Prediction("other", "x")])
 
 
@@ -87,7 +87,7 @@ def test_answers_without_a_value_have_a_reason() -> None:
 
     found = table_to_scores(score_answers(["EM", "refusal"], queries, predictions))
 
-    none = "the data set holds no gold answer for this query"
+    none = "the query has no gold answer"
     assert [(s.value, s.status, s.reason) for s in found] == [
         (None, "failed", "timed out"),
         (None, "not_applicable", none),

@@ -49,7 +49,7 @@ def processed(processor: Processor, *tasks: Task) -> list[Context]:
     return contexts
 
 
-def test_a_budget_keeps_what_stands_first() -> None:
+def test_a_budget_keeps_the_first_passages() -> None:
     """The passage that does not fit is cut at a word; later passages are dropped."""
     with collect_notes() as notes:
         (context,) = processed(TokenBudget(25), task(FRANCE, PANDA, "third"))
@@ -174,7 +174,7 @@ def _say(reply: str, _: Sequence[Mapping[str, str]]) -> str:
     return reply
 
 
-def test_what_a_model_thinks_is_no_summary(calls: Calls) -> None:
+def test_thinking_is_not_part_of_a_summary(calls: Calls) -> None:
     """The text after the thinking counts; without one, the passage is unchanged."""
     for reply, text, reason in (
         ("<think>A capital?</think>\nIt is Paris.", "It is Paris.", ""),
@@ -209,7 +209,7 @@ def test_a_task_without_passages_asks_nothing(calls: Calls) -> None:
         ({"name": "compression", "model": {"nme": "x"}}, "compression, model"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_run(written: object, message: str) -> None:
+def test_mistakes_are_reported_before_anything_is_run(written: object, message: str) -> None:
     """The error names the parameter or the variable."""
     with pytest.raises(ConfigError, match=message):
         create("processors", written, where="processor")

@@ -172,7 +172,7 @@ def test_a_model_is_asked_for_later_turns_alone(tmp_path: Path) -> None:
     assert kept.manifest["reasons"] == {"no rewrite in 'no'": 1, "the server is down": 1}
 
 
-def test_the_key_of_a_rewrite_holds_the_model_and_not_its_address() -> None:
+def test_the_key_of_a_rewrite_has_the_model_and_not_its_address() -> None:
     """The model changes the key; the port does not."""
     here = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:1/v1"})
     there = LlmRewrite({"name": "chat", "model": "m", "base_url": "http://localhost:2/v1"})

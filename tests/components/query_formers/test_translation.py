@@ -67,7 +67,7 @@ def test_another_formers_text_may_be_translated(calls: Calls) -> None:
         ("<think>\nWhere could it be?", "the reply ends within the model's thinking"),
     ],
 )
-def test_a_reply_that_is_no_translation_is_told(calls: Calls, reply: str, reason: str) -> None:
+def test_a_reply_without_a_translation_is_reported(calls: Calls, reply: str, reason: str) -> None:
     """The query is searched for as it is, with the reason."""
     (formed,) = translated(reply, calls, Query("q", "Wo ist es?"))
 
@@ -119,7 +119,7 @@ def test_replies_are_read_tolerantly(reply: str, found: str) -> None:
         ({"name": "translation", "model": "gold"}, "not a language model"),
     ],
 )
-def test_mistakes_are_told(written: object, message: str) -> None:
+def test_wrong_parameters_are_errors(written: object, message: str) -> None:
     """The error comes when the query former is created."""
     with pytest.raises(ConfigError, match=message):
         create("query_formers", written, where="query")

@@ -90,7 +90,7 @@ def _scored(words: Sequence[float] = (0, 0, 0, 0, 1, 3, 0.5, 0, 2, 0)) -> Sequen
     return words
 
 
-def test_passages_stand_by_what_the_graph_says(tmp_path: Path) -> None:
+def test_passages_are_ordered_by_the_scores_of_the_graph(tmp_path: Path) -> None:
     """Scores follow from the weights; equal ones keep their order."""
     folder = _write_graph(tmp_path / "m", _scored(), ["input_ids", "token_type_ids"])
     model = CrossEncoderOnnx(str(folder), top_k=5)
@@ -104,8 +104,8 @@ def test_passages_stand_by_what_the_graph_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "inputs", [["input_ids"], ["input_ids", "attention_mask", "token_type_ids"][::2]]
 )
-def test_graphs_are_fed_what_they_ask_for(tmp_path: Path, inputs: list[str]) -> None:
-    """A graph without token types gets none."""
+def test_graphs_get_the_inputs_that_they_declare(tmp_path: Path, inputs: list[str]) -> None:
+    """A graph without token types gets no token types."""
     folder = _write_graph(tmp_path / "m", _scored(), inputs)
 
     scores, cut = CrossEncoderOnnx(str(folder)).score([("built", "bridge")])
@@ -170,7 +170,7 @@ def test_the_model_is_part_of_the_key_by_its_bytes(tmp_path: Path) -> None:
     assert _revision(one) != _revision(same)
 
 
-def test_what_is_missing_or_damaged_is_said_with_the_way_out(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_part_is_an_error_with_the_way_out(tmp_path: Path) -> None:
     """Each error names the missing file, the input or the range."""
     with pytest.raises(ModelFileError, match=r"has no model.onnx; give a folder"):
         CrossEncoderOnnx(str(tmp_path / "nowhere")).check(Services())
@@ -266,7 +266,7 @@ def test_pairs_cut_by_sentence_transformers_are_counted(tmp_path: Path) -> None:
         CrossEncoder(str(_save_bert(tmp_path / "n", 3))).score([("who", "bridge")])
 
 
-def test_without_sentence_transformers_the_way_out_is_told(
+def test_without_sentence_transformers_the_error_has_the_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check before a run names the extra; pickled weights are refused."""

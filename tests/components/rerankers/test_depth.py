@@ -64,7 +64,7 @@ def test_top_k_is_between_1_and_depth() -> None:
         MaxSim(0, 10)
 
 
-def test_a_score_that_is_no_number_is_an_error() -> None:
+def test_a_score_that_is_not_a_number_is_an_error() -> None:
     """It names the model, the passage and the query."""
     with pytest.raises(RagstoneError, match=r"'m' gave passage 'b' the score nan .* 'who'"):
         check_scores([1.0, float("nan")], ["a", "b"], "who", "'m'")

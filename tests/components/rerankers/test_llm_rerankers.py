@@ -99,13 +99,13 @@ def test_a_log_probability_that_cannot_be_makes_no_score_that_cannot_be(odd: flo
 
 
 @pytest.mark.parametrize("text", ["", "Maybe.", "It may be yes or no", "nothing", "I cannot help"])
-def test_what_is_neither_yes_nor_no_is_not_guessed(text: str) -> None:
+def test_a_reply_that_is_neither_yes_nor_no_is_unreadable(text: str) -> None:
     """The reply is unreadable."""
     with pytest.raises(Unreadable, match="neither yes nor no"):
         probability_of_yes(Reply(text))
 
 
-def test_passages_stand_by_their_probability() -> None:
+def test_passages_are_ordered_by_their_probability() -> None:
     """There is one call with log-probabilities per passage, up to `depth`."""
     chances = {"fact number 1\n": 0.2, "fact number 2\n": 0.9, "fact number 3\n": 0.5}
 
@@ -178,7 +178,7 @@ def test_hostile_passages_are_fenced_and_cut() -> None:
         ("[\uff12] > [1]", [1, 0, 2]),
     ],
 )
-def test_an_order_is_read_from_what_models_write(reply: str, places: list[int]) -> None:
+def test_an_order_is_read_from_replies_of_models(reply: str, places: list[int]) -> None:
     """Missing numbers follow in order; repeated and unknown ones are ignored."""
     assert read_order(reply, 3).places == places
 
@@ -190,7 +190,7 @@ def test_an_order_is_read_from_what_models_write(reply: str, places: list[int]) 
         "[best] > [next] > [last]", "<think>[1] > [2]", "1" * 5000,
     ],
 )  # fmt: skip
-def test_prose_is_no_order(reply: str) -> None:
+def test_prose_is_not_an_order(reply: str) -> None:
     """The reply is unreadable."""
     with pytest.raises(Unreadable):
         read_order(reply, 3)
@@ -308,7 +308,7 @@ def test_mistakes_are_found_before_anything_is_asked(
         kind(**fields)
 
 
-def test_the_key_holds_the_model_and_not_its_address() -> None:
+def test_the_key_has_the_model_and_not_its_address() -> None:
     """The model changes the key, and the port does not."""
     here = LlmPointwise(model={**MODEL, "base_url": "http://localhost:1/v1"})
     there = LlmPointwise(model={**MODEL, "base_url": "http://localhost:2/v1"})
@@ -391,7 +391,7 @@ def test_a_plan_counts_reranking_behind_a_former_that_asks(tmp_path: Path) -> No
     assert plan.calls_of("rerank") == plan.calls_of("form") * 20
 
 
-def test_each_stage_must_hand_on_what_the_next_one_takes(tmp_path: Path) -> None:
+def test_each_stage_must_return_as_many_passages_as_the_next_one_reads(tmp_path: Path) -> None:
     """A retriever's top_k, the reranker's depth and top_k, and the setting must not rise."""
     for retriever, reranker, problem in (
         ("bm25(top_k=50)", "maxsim", "reranker takes 100 passages, .* hands on only 50"),

@@ -245,7 +245,7 @@ def test_passages_without_any_word_can_be_kept(tmp_path: Path) -> None:
         assert list(ranking.scores) == [0.0, 0.0]
 
 
-def test_what_would_not_fit_is_refused_after_one_shard(
+def test_vectors_that_would_not_fit_are_refused_after_one_shard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The estimate is from the first passages; the error suggests a reranker."""
@@ -276,7 +276,7 @@ def test_an_embedder_that_breaks_its_contract_is_named(monkeypatch: pytest.Monke
             rankings(LateInteraction(embedder=LETTERS), searches, corpus)
 
 
-def test_the_key_holds_what_the_scores_depend_on() -> None:
+def test_the_key_contains_everything_that_changes_scores() -> None:
     """The key has the embedder and the precision; wrong values are errors at creation."""
     assert cache_key_parts(MaxSim()) != cache_key_parts(MaxSim(precision="float16"))
     assert cache_key_parts(MaxSim()) != cache_key_parts(

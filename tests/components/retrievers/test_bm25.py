@@ -81,7 +81,7 @@ def test_a_corpus_without_words_is_searched() -> None:
 
 
 @pytest.mark.parametrize(("top_k", "expected"), [(1, ["p0"]), (3, ["p0", "p1", "p2"]), (9, 5)])
-def test_ties_stand_in_the_order_of_the_corpus(top_k: int, expected: list[str] | int) -> None:
+def test_ties_are_in_the_order_of_the_corpus(top_k: int, expected: list[str] | int) -> None:
     """Equal scores are cut by position; a `top_k` beyond the corpus returns what there is."""
     ranking = _search(BM25(top_k=top_k), _corpus(["same words"] * 5), "same")
     ids = list(ranking.passage_ids)

@@ -53,7 +53,7 @@ def test_nearest_first() -> None:
 
 
 @pytest.mark.parametrize("top_k", [1, 2, 3])
-def test_ties_stand_in_the_order_of_the_corpus(top_k: int) -> None:
+def test_ties_are_in_the_order_of_the_corpus(top_k: int) -> None:
     """Equal passages are in the order of the corpus, also at the cut."""
     corpus = _corpus(*["0.3 0.7"] * 40)
     (ranking,) = rankings(Dense(top_k=top_k, embedder=WRITTEN), [Search("q", "0.1 0.9")], corpus)
@@ -75,7 +75,7 @@ def test_a_ranking_does_not_depend_on_other_queries(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("precision", ["float16", "int8"])
-def test_lower_precision_scores_what_is_stored(precision: Precision) -> None:
+def test_lower_precision_scores_the_stored_vectors(precision: Precision) -> None:
     """Scores are those of the rounded vectors, in the same order."""
     corpus = _corpus("0.2 1", "1 0", "-1 0", "0.7 0.7")
     retriever = Dense(embedder=WRITTEN, precision=precision)
@@ -93,7 +93,7 @@ def test_one_passage_and_more_places_than_passages() -> None:
     assert list(two.passage_ids) == ["p0", "p1"]
 
 
-def test_what_it_adds_to_the_store_is_known_before(tmp_path: Path) -> None:
+def test_the_bytes_added_to_the_store_are_known_before(tmp_path: Path) -> None:
     """The bytes follow from precision and dimension; stored vectors add none."""
     corpus = Corpus(_corpus("1 0", "0 1").table, Store(tmp_path))
     told = f"{__name__}:Told"

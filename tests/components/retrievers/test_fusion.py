@@ -171,7 +171,7 @@ def test_equal_scores_are_put_on_a_scale() -> None:
     assert scores(found) == pytest.approx({"b": 0.6, "c": 0.4, "d": 0.2, "a": 0.0})
 
 
-def test_fusions_may_hold_fusions_and_top_k_cuts() -> None:
+def test_fusions_may_contain_fusions_and_top_k_cuts() -> None:
     """A fusion is a retriever like any other."""
     inner = Fusion((fixed(WORDS), fixed(VECTORS)), top_k=5)
     outer = Fusion((inner, fixed(Ranking(["h"], [1.0]))), top_k=2)

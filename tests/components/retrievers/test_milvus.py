@@ -97,7 +97,7 @@ def test_flat_dense_search_is_that_of_dense(tmp_path: Path) -> None:
     assert [r.scores for r in found] == [pytest.approx(r.scores, abs=1e-4) for r in exact]
 
 
-def test_ties_at_the_end_stand_in_the_order_of_the_corpus(tmp_path: Path) -> None:
+def test_ties_at_the_end_are_in_the_order_of_the_corpus(tmp_path: Path) -> None:
     """Of two equal texts the first ranks higher, also at the last place."""
     corpus = _corpus("b", "a", *["same"] * 30)
     assert _ids(Milvus(str(tmp_path / "m.db"), 3, embedder=DRAWN), corpus, "same") == [
@@ -293,7 +293,7 @@ def test_the_token_stays_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     assert "hidden" not in str(raised.value)
 
 
-def test_the_address_is_no_part_of_the_key() -> None:
+def test_the_address_is_not_part_of_the_key() -> None:
     """The address of the database is not part of the key."""
     assert cache_key_parts(Milvus("a.db", embedder=DRAWN)) == cache_key_parts(
         Milvus("http://b:1", embedder=DRAWN)
@@ -309,7 +309,7 @@ def test_offline_reaches_no_other_machine() -> None:
         _ids(Milvus("http://milvus.example:19530", embedder=DRAWN), _corpus("a"), "a")
 
 
-def test_a_file_in_use_elsewhere_is_said(tmp_path: Path) -> None:
+def test_a_file_in_use_by_another_process_is_reported(tmp_path: Path) -> None:
     """milvus-lite locks its folder: the other process is named as the likely cause."""
     import fcntl
 

@@ -30,7 +30,7 @@ def test_top_k_cuts() -> None:
     assert list(first.passage_ids) == ["c"]
 
 
-def test_without_qrels_it_says_what_it_needs() -> None:
+def test_without_qrels_the_error_names_them() -> None:
     """Without qrels the error names the argument that is missing."""
     with pytest.raises(ConfigError, match="needs the relevance judgements"):
         rankings(Oracle(), SEARCHES, CORPUS)

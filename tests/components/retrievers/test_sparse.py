@@ -42,7 +42,7 @@ def find(corpus: Corpus, *texts: str, top_k: int = 3) -> list[list[str]]:
     return [list(r.passage_ids) for r in rankings(Sparse(top_k=top_k), searches, corpus)]
 
 
-def test_meaning_finds_what_words_do_not(corpus: Corpus) -> None:
+def test_related_words_find_passages_without_shared_words(corpus: Corpus) -> None:
     """Each question finds its passage; equal passages are in the order of the corpus."""
     france, animal, metal = find(
         corpus, "Where do the French govern?", "What do pandas feed on?", "How is metal assayed?"
@@ -75,7 +75,7 @@ def test_a_query_depends_on_no_other(corpus: Corpus) -> None:
     assert together == [find(corpus, text)[0] for text in ("panda", "capital of France", "gold")]
 
 
-def test_what_was_encoded_is_kept(
+def test_encoded_passages_are_kept(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second search encodes nothing again; missing shards are computed."""
@@ -128,7 +128,7 @@ class Broken(Embedder):
         (((1, float("nan")),), "1 values for 4 items"),
     ],
 )
-def test_an_encoder_that_breaks_the_contract_is_told(
+def test_an_encoder_that_breaks_the_contract_is_an_error(
     corpus: Corpus, row: tuple[tuple[int, float], ...], message: str
 ) -> None:
     """An encoder with too few rows is an error."""
@@ -146,7 +146,7 @@ def test_weights_that_cannot_be_searched_are_refused(row: dict[int, float]) -> N
         sparse_index(Broken(tuple(row.items())), Services(corpus=one))
 
 
-def test_an_embedder_of_dense_vectors_is_no_encoder() -> None:
+def test_an_embedder_of_dense_vectors_is_not_an_encoder() -> None:
     """The error names the retriever for it."""
     with pytest.raises(ConfigError, match="use it with the retriever 'dense'"):
         create("retrievers", "sparse(encoder=minilm)", where="retriever")
@@ -178,7 +178,7 @@ def test_words_that_only_the_query_has_do_no_harm() -> None:
     assert np.isfinite(ranking.scores).all()
 
 
-def test_what_is_kept_is_searched_on_a_full_disk(
+def test_kept_vectors_are_searched_on_a_full_disk(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only new passages need disk space; the error names a solution."""

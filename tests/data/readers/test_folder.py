@@ -81,7 +81,7 @@ def test_every_field_arrives(tmp_path: Path) -> None:
     assert dataset.name == tmp_path.name
 
 
-def test_one_answer_may_stand_alone(tmp_path: Path) -> None:
+def test_one_answer_may_be_given_without_a_list(tmp_path: Path) -> None:
     """`answers` may be one text."""
     dataset = read(tmp_path, queries='{"_id": "q1", "text": "a?", "answers": "b"}', qrels=None)
     assert dataset.queries[0].gold_answers == ("b",)

@@ -219,7 +219,7 @@ def test_json_lines_are_read_too(hub: Load) -> None:
         ({"repo": "lab/nothing"}, "online", "the hub has no data set 'lab/nothing'"),
         ({"repo": "lab/fruit", "revision": "old"}, "online", "no revision 'old'"),
         ({"repo": "lab/fruit"}, "offline", "is not in the cache"),
-        ({"repo": "a b/c/d"}, "online", "the hub could not give a b/c/d"),
+        ({"repo": "a b/c/d"}, "online", "cannot get a b/c/d"),
         ({"repo": "lab/fruit"}, "online", "neither Parquet files nor queries.jsonl; found x.txt"),
     ],
 )

@@ -126,7 +126,7 @@ def test_columns_are_mapped(tmp_path: Path) -> None:
     assert dataset.qrels == {"q": {"11": 1}}
 
 
-def test_shards_stand_in_the_order_of_their_names(
+def test_shards_are_in_the_order_of_their_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row groups and batches make no difference; qrels of one split keep its queries alone."""

@@ -100,7 +100,7 @@ def test_bad_files_are_refused_by_place_and_value(
     assert expected in read_error(tmp_path, content)
 
 
-def test_a_folder_must_hold_one_file(tmp_path: Path) -> None:
+def test_a_folder_must_contain_one_file(tmp_path: Path) -> None:
     """With several files, or none, the message lists the files found."""
     with pytest.raises(DatasetError, match=r"must contain one \.json file .* found none"):
         SquadReader(tmp_path).read()

@@ -22,7 +22,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> StoredResults:
     return made_results(tmp_path_factory.mktemp("store"), queries=20)
 
 
-def test_the_answers_chart_holds_the_tables_numbers(results: StoredResults) -> None:
+def test_the_answers_chart_has_the_tables_numbers(results: StoredResults) -> None:
     """Every mean and interval of the chart is equal to the one of the leaderboard."""
     spec = answers_chart(results)
     assert spec is not None

@@ -155,7 +155,7 @@ def test_the_width_is_that_of_the_drawing_area(tmp_path: Path) -> None:
     assert widths == {360: 360, 1280: 1280}
 
 
-def test_png_and_json_are_what_their_suffixes_promise(tmp_path: Path) -> None:
+def test_png_and_json_files_have_the_format_of_their_suffix(tmp_path: Path) -> None:
     """A PNG has its signature; JSON is a specification that needs no page."""
     write_chart(compared("a"), tmp_path / "chart.PNG")
     write_chart(compared("a"), tmp_path / "chart.json")
@@ -192,7 +192,9 @@ def test_names_are_data(draw: Callable[[str], Spec], text: str) -> None:
     assert json.dumps(text)[1:-1] not in json.dumps(rules(draw(text)))
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chart_that_cannot_be_written_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An unknown suffix, a folder that is absent, and a package that is not installed."""
     spec = composed("a")
     with pytest.raises(ConfigError, match=r"unknown suffix '\.gif'; use one of \.svg, \.png"):

@@ -97,7 +97,7 @@ def rechunk(
             empty += [] if new else [joined.document_id]
             bar.advance(len(joined.spans))
     for passage in (passage for rest in judged.values() for passage in rest):
-        carrier.lose(passage.passage_id, "its document is not there")
+        carrier.lose(passage.passage_id, "its document is missing")
     carried = {(q, p): n for q, grades in carrier.carried.items() for p, n in grades.items()}
     return Rechunked(
         replace(dataset, corpus=Corpus(corpus.finish()), qrel_table=judgements(carried)),
@@ -155,8 +155,8 @@ class _NewCorpus:
         passage_id, start, end = passage.passage_id, *map(passage.labels.get, ("start", "end"))
         if not (isinstance(start, int) and isinstance(end, int)):
             raise DatasetError(
-                f"{self._chunker!r} does not give the place of the passage {passage_id!r}: it must "
-                f"have the labels start and end, as document.passage(start, end) gives them"
+                f"{self._chunker!r} does not locate the passage {passage_id!r}: it must have the "
+                "labels start and end, as document.passage(start, end) sets them"
             )
         self._count += 1
         self._seen.add(hash(passage_id))

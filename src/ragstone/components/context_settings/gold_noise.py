@@ -16,8 +16,8 @@ from ragstone.types import Candidates, ContextPassage
 class GoldNoise(ContextSetting):
     """Shows all gold passages and the most misleading other passages.
 
-    The noise is passages that the data set judges as not relevant (MIRAGE's pool). If there are
-    none, it is the best passages of BM25 that are not relevant: the same for every system.
+    Noise passages are those that the data set judges not relevant (MIRAGE's pool), or else BM25's
+    best passages that are not relevant. They are the same for every system.
 
     Args:
         noise: number of misleading passages.

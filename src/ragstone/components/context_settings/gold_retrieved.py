@@ -34,8 +34,8 @@ class GoldRetrieved(ContextSetting):
             raise ConfigError(f"gold+retrieved needs a top_k of at least 1, found {self.top_k}")
         if self.max_gold is not None and self.max_gold < 1:
             raise ConfigError(
-                f"gold+retrieved: max_gold is {self.max_gold}; it starts at 1, and null sets no "
-                "bound"
+                "gold+retrieved: max_gold must be 1 or more, or null for no maximum, found "
+                f"{self.max_gold}"
             )
 
     @property

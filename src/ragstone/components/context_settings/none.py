@@ -11,7 +11,7 @@ from ragstone.types import Candidates, ContextPassage
 
 @dataclass(frozen=True)
 class NoContext(ContextSetting):
-    """Shows the generator nothing but the query."""
+    """Shows the generator only the query."""
 
     uses: ClassVar[frozenset[str]] = frozenset()
 

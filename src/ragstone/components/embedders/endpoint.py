@@ -40,7 +40,7 @@ class EndpointEmbedder(Embedder):
 
     Args:
         model: the model's name on the server.
-        base_url: address up to `/v1`; several, separated by blanks, are a pool of equal servers.
+        base_url: address up to `/v1`; several, separated by spaces, are a pool of equal servers.
         api_key_env: the environment variable that contains the key.
         identity: the model's name in cache keys; by default model and host (without port).
         dimensions: requested length of the vectors, if the server can shorten them.

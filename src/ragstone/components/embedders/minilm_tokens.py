@@ -22,13 +22,13 @@ from ragstone.protocols import Role, Services
 class MiniLMTokens(OnnxEmbedder):
     """all-MiniLM-L6-v2: one L2-normalised vector per token (384 dimensions).
 
-    The marks at both ends of a text have no vector, so a text without a word has none. As in
+    The special tokens at both ends have no vector, so a text without a word has none. As in
     `minilm`, a text is computed alone.
 
     Args:
         model: the bundled model, or a folder with a BERT encoder of the same form.
         precision: `int8` is about three times as fast as `float32`.
-        max_tokens: a longer text is cut here, marks included.
+        max_tokens: a longer text is cut here, special tokens included.
         threads: texts computed at a time; by default the number of cores.
     """
 

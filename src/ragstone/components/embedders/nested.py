@@ -63,7 +63,7 @@ def nested_embedder(written: ComponentSpec, output: Output, *, where: str) -> Em
     if embedder.output != output:
         found, retriever = _USES[embedder.output]
         raise ConfigError(
-            f"{where}: expected an embedder that returns {_USES[output][0]}, and {written!r} "
+            f"{where}: expected an embedder that returns {_USES[output][0]}, but {written!r} "
             f"returns {found}; use it with the retriever {retriever!r}",
             value=written,
         )

@@ -1,4 +1,4 @@
-"""Dense encoders by sentence-transformers: BERT and its kin, and decoders such as E5-Mistral."""
+"""Dense encoders by sentence-transformers: BERT-like ones, and decoders such as E5-Mistral."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Generators: what answers a query from its context."""
+"""Generators: components that answer queries from their contexts."""

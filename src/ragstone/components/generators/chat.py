@@ -21,7 +21,7 @@ class Chat(SamplingGenerator):
 
     Args:
         model: name of the model on the server.
-        base_url: address up to `/v1`; several, separated by blanks, are a pool of equal servers.
+        base_url: address up to `/v1`; several, separated by spaces, are a pool of equal servers.
         api_key_env: environment variable that contains the key.
         protocol: `openai` or `anthropic`.
         identity: name of the model in cache keys; by default protocol, model and host, without

@@ -21,7 +21,7 @@ from ragstone.errors import ConfigError
 
 @dataclass(frozen=True)
 class Command(ExternalSystem):
-    """Answers with a command of yours, which is started once and receives one line per task.
+    """Answers with your own command, which is started once and receives one line per task.
 
     It reads a JSON object per line from standard input, `{"query_id", "query", "history",
     "passages"}`, and writes one to standard output, `{"answer": ...}` with `passage_ids` if they
@@ -137,7 +137,8 @@ class _CommandClient:
             await process.stdin.drain()
             answer = await process.stdout.readline()
         except ConnectionError as error:
-            raise AttemptError(f"{name} broke off: {error}{running.last_error_line()}") from error
+            last = running.last_error_line()
+            raise AttemptError(f"{name} closed its pipes: {error}{last}") from error
         except ValueError as error:  # from `readline`, for a line beyond its limit
             raise AttemptError(
                 f"{name} wrote a line of more than {limits.MAX_RESPONSE_BYTES:,} bytes, the "

@@ -25,7 +25,7 @@ NO_SAMPLING: Final = Sampling(temperature=None, max_tokens=None)
 
 
 class ExternalSystem(EndpointGenerator):
-    """A system of your own, which receives each task in one call."""
+    """Your own system, which receives each task in one call."""
 
     may_retrieve = True
     context_hint: ClassVar[str]

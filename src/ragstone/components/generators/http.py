@@ -31,7 +31,7 @@ _SECRET_HEADERS: Final = {"authorization", "x-api-key", "api-key", "cookie"}
 
 @dataclass(frozen=True)
 class Http(ExternalSystem):
-    """Answers with a service of yours, called by POST with JSON.
+    """Answers with your own service, called by POST with JSON.
 
     In `body`, texts are templates with the variables `{query}`, `{query_id}`, `{context}` and
     `{history}`; a value that is only `"{messages}"`, `"{passages}"` or `"{history}"` becomes a
@@ -40,7 +40,7 @@ class Http(ExternalSystem):
     streamed reply (server-sent events or JSON lines) are joined.
 
     Args:
-        url: address of the service; several, separated by blanks, are a pool.
+        url: address of the service; several, separated by spaces, are a pool.
         body: body of a request.
         answer: path of the answer in the reply.
         passage_ids: path of the ids of the passages that it retrieved; empty if not reported.

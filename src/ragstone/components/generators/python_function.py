@@ -37,7 +37,7 @@ _CONTEXT_PARAMETERS: Final = {"passages", "context", "task"}
 
 @dataclass(frozen=True)
 class Function(ExternalSystem):
-    """Answers with a function of yours: `my_file.py:answer` or `my_package.module:answer`.
+    """Answers with your own function: `my_file.py:answer` or `my_package.module:answer`.
 
     The function takes the query as its only parameter, or any of the parameters `query`, `history`
     (messages with role and text), `passages` (with passage_id and text), `context` (the passages as

@@ -1,4 +1,4 @@
-"""citation-support: do the passages that a sentence cites support it?"""
+"""citation-support: whether the passages that a sentence cites support it."""
 
 from __future__ import annotations
 

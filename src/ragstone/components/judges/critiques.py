@@ -66,7 +66,7 @@ CRITIQUES: Final[dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Critiques(ModelJudge):
-    """Ratings from 1 to 5, each a metric of its own: `critique:stand_alone` is (r - 1) / 4.
+    """Ratings from 1 to 5, each a separate metric: `critique:stand_alone` is (r - 1) / 4.
 
     Teixeira de Lima et al., "Know Your RAG", 2024, appendix I. The answer is the gold answer if the
     item has no answer of a system. A rating that cannot be read is left out with its reason; the

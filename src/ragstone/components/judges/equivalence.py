@@ -1,4 +1,4 @@
-"""equivalence: does the answer mean the same as a gold answer? BERGEN's LLMeval."""
+"""equivalence: whether the answer means the same as a gold answer; BERGEN's LLMeval."""
 
 from __future__ import annotations
 

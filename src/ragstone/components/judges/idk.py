@@ -1,4 +1,4 @@
-"""idk: does the answer decline? mtRAG's "I don't know" detector."""
+"""idk: whether the answer declines; mtRAG's "I don't know" detector."""
 
 from __future__ import annotations
 

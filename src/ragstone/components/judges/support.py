@@ -1,4 +1,4 @@
-"""support: does a passage support this answer to this question? MIRAGE's label."""
+"""support: whether a passage supports this answer to this question; MIRAGE's label."""
 
 from __future__ import annotations
 

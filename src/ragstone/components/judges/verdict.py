@@ -27,7 +27,7 @@ class Item:
 
     @property
     def item_id(self) -> str:
-        """The query's id, which the verdict carries."""
+        """The query's id, which is also in the verdict."""
         return self.query.query_id
 
     @property

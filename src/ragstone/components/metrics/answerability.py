@@ -20,7 +20,7 @@ _DECLINES: Final = {"answerable": 0.0, "partial": 0.0, "unanswerable": 1.0}
 
 @dataclass(frozen=True)
 class Answerability(AnswerMetric):
-    """1 if the answer is a refusal exactly if the query is unanswerable, else 0.
+    """1 if an unanswerable query gets a refusal, or an answerable one an answer, else 0.
 
     The mean is mtRAG's answerability accuracy (Katsis et al., 2025, section 6.3.3), with `refusal`
     instead of the judge that detects refusals. It applies only to queries with the label

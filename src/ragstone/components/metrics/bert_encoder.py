@@ -2,7 +2,7 @@
 
 Zhang et al., "BERTScore", ICLR 2020; values equal those of the released package `bert-score` 0.3.13
 without idf. transformers runs the encoders, except the bundled one. Tokens may be paired with the
-tokenizer's `cls` and `sep` marks, but the marks are not counted, at any place of the text.
+special tokens `cls` and `sep`, but these are not counted, at any position of the text.
 """
 
 from __future__ import annotations

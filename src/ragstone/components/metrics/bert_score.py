@@ -55,10 +55,10 @@ class BertMetric(AnswerMetric):
         """Check the options; set `rescale` to false if there is no baseline."""
         if not self.model or set(self.model) & set("(),"):
             raise ConfigError(
-                f"a model's name has no comma and no parentheses, found {self.model!r}"
+                f"model must be a name without commas and parentheses, found {self.model!r}"
             )
         if self.layer < 0:
-            raise ConfigError(f"layer must be 0 (the usual one) or more, found {self.layer}")
+            raise ConfigError(f"layer must be 0 (the default) or more, found {self.layer}")
         if self.max_tokens < _SHORTEST:
             raise ConfigError(f"max_tokens must be {_SHORTEST} or more, found {self.max_tokens}")
         if not all(0.0 <= baseline < 1.0 for baseline in self.baselines):
@@ -81,7 +81,7 @@ class BertMetric(AnswerMetric):
         return weights_digest(self.model, kind=ENCODER)
 
     def check(self, services: Services) -> None:
-        """Raise if the encoder cannot run on this machine, before any answer costs money."""
+        """Raise if the encoder cannot run on this machine."""
         check_runnable(self.model, self.layer)
 
 

@@ -36,6 +36,6 @@ class EncoderMetric(AnswerMetric):
         check_runnable(self.model, "minilm")
 
     def _matches(self, texts: list[TextPair], part: str) -> Values:
-        """Return the precision, recall or F1 of each pair of texts; below 0 counts 0."""
+        """Return the precision, recall or F1 of each pair of texts; at least 0."""
         scores = load_bundled(self.model).scores(texts)
         return np.array([max(0.0, getattr(score, part)) for score in scores], float)

@@ -2,7 +2,7 @@
 
 Zhang et al., "BERTScore", ICLR 2020, without idf weights: each token of one text is paired with the
 most similar token of the other, by cosine. As in the released package, tokens may be paired with
-the marks at the start and end of a text, but the marks themselves are not counted.
+the special tokens around a text, but the special tokens themselves are not counted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def greedy_match(
     Args:
         answer: vectors of the answer, of shape (tokens, dimension), rows of length 1.
         reference: the same for the gold answer or passage.
-        counted: flags of the rows of `answer` and of `reference` that are not marks; by default all
-            but the first and the last.
+        counted: flags of the rows of `answer` and of `reference` that count; by default all but the
+            first and the last.
 
     Returns:
-        Means of the highest cosines, from -1 to 1; all 0 if a text has only marks, as in the
-        released package.
+        Means of the highest cosines, from -1 to 1; all 0 if a text has only special tokens, as in
+        the released package.
 
     >>> one, two, mark = np.eye(3, dtype=np.float32)
     >>> greedy_match(np.stack([mark, one, mark]), np.stack([mark, one, two, mark]))
@@ -48,7 +48,7 @@ def greedy_match(
 
 
 def between_marks(tokens: int) -> Flags:
-    """Return flags of all tokens of a text but the first and the last."""
+    """Return flags that are set for all tokens of a text but the first and the last."""
     places = np.arange(tokens)
     return (places > 0) & (places < tokens - 1)
 

@@ -41,7 +41,7 @@ class KPrecision(AnswerMetric):
             if context is None or not context.passages:
                 found[place] = "no context was shown, or it is not known"
             elif answer.strip() and not _WORD.search(answer):
-                found[place] = "the answer holds no word"
+                found[place] = "the answer contains no word"
         return found
 
 

@@ -42,7 +42,7 @@ def read_answers(path: Path, setting: str = "") -> Answers:
             prediction = _prediction(row)
             if prediction.query_id in found.predictions:
                 raise FieldError(
-                    f"query {prediction.query_id!r} has an answer already; keep one, or name one "
+                    f"query {prediction.query_id!r} has a second answer; keep one, or name one "
                     "context setting with --setting"
                 )
             found.predictions[prediction.query_id] = prediction
@@ -97,7 +97,7 @@ def read_gold(path: Path) -> list[Query]:
         with reading(path, number):
             query = _query(row)
             if found.setdefault(query.query_id, query) is not query:
-                raise FieldError(f"query {query.query_id!r} is in the file already; keep one")
+                raise FieldError(f"query {query.query_id!r} occurs twice; keep one of the two")
     if not found:
         raise ConfigError(
             f"--gold {path} contains no query; each line is an object such as "

@@ -1,4 +1,4 @@
-"""The ranks of judged passages from arrays: for runs that never were Python objects."""
+"""The ranks of judged passages from arrays, for runs that are not Python objects."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _check(
             "of judgements; give one of each per judgement"
         )
     if not np.isfinite(scores).all():
-        raise DatasetError("a score is not a finite number; scores are, the higher the better")
+        raise DatasetError("a score is not a finite number; give finite scores, higher is better")
 
 
 def _slots(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -220,8 +220,8 @@ def _check_finite(scores: Floats, lengths: Ints, query_ids: Sequence[str]) -> No
     if len(bad):
         query_id = query_ids[int(np.searchsorted(np.cumsum(lengths), bad[0], side="right"))]
         raise DatasetError(
-            f"the ranking of query {query_id!r} has the score {scores[bad[0]]}; scores are finite "
-            "numbers, the higher the better"
+            f"the ranking of query {query_id!r} has the score {scores[bad[0]]}; a score must be a "
+            "finite number"
         )
 
 

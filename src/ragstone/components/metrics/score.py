@@ -62,9 +62,9 @@ def score_rankings(
         cells = _cells(metric.scored(ranks))
         for i in absent:
             value, status, reason = cells[i]
-            cells[i] = (value, status, reason or "the run lacks this query: it counts 0")
+            cells[i] = (value, status, reason or "the query is not in the run: it counts as 0")
         for i in bare:
-            cells[i] = _blank("the qrels hold no relevant passage for this query")
+            cells[i] = _blank("the qrels contain no relevant passage for this query")
         found.append(cells)
     return _table(chosen_ids, chosen, found)
 
@@ -112,11 +112,11 @@ def _score_batch(
         answerability=[str(query.labels.get("answerability", "")) for query in queries],
     )
     failed: dict[int, Cell] = {
-        i: (None, "failed", p.reason or "the prediction has no answer, and states no reason")
+        i: (None, "failed", p.reason or "the prediction has no answer and no reason")
         for i, p in enumerate(predictions)
         if p.answer is None
     }
-    bare = _blank("the data set holds no gold answer for this query")
+    bare = _blank("the query has no gold answer")
     without_gold = {i: bare for i, gold in enumerate(pairs.gold) if not gold}
     taken: dict[tuple[int, ...], AnswerBatch] = {}
     for metric, column in zip(metrics, found, strict=True):
@@ -173,7 +173,7 @@ def _check_aligned(
     for query, prediction in zip(queries, predictions, strict=True):
         if query.query_id != prediction.query_id:
             raise DatasetError(
-                f"the prediction of query {prediction.query_id!r} is at the place of query "
+                f"the prediction of query {prediction.query_id!r} is in the place of query "
                 f"{query.query_id!r}; give both in the same order"
             )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SemanticSimilarity(EncoderMetric):
-    """The highest cosine with a gold answer, of a sentence encoder's vectors; below 0 counts 0.
+    """The highest cosine with a gold answer, of a sentence encoder's vectors; at least 0.
 
     A blank answer gives 0: it has no meaning to compare.
     """

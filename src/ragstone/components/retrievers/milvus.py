@@ -56,7 +56,7 @@ class Milvus(Retriever):
         index: Milvus's index over the dense vectors; FLAT is exact, the others are approximate.
         index_parameters: parameters of the index, such as {M: 16, efConstruction: 200} for HNSW.
         search_parameters: parameters of a search in the index, such as {ef: 256}.
-        fusion: of a hybrid search: rrf, or weighted (over scores that Milvus scales to 0..1).
+        fusion: method of a hybrid search: rrf, or weighted (scores are scaled to 0..1).
         rrf_k: constant of reciprocal rank fusion.
         dense_weight: weight of the dense scores in weighted fusion; the sparse ones have the rest.
         depth: passages that each search returns to the fusion.

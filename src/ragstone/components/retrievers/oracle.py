@@ -1,4 +1,4 @@
-"""The perfect retriever: the relevant passages of the qrels, and nothing else. An upper bound."""
+"""The perfect retriever, an upper bound: only the relevant passages of the qrels."""
 
 from __future__ import annotations
 

@@ -184,4 +184,4 @@ def _hub_errors(repo: str, revision: str) -> Iterator[None]:
     except errors.RevisionNotFoundError as error:
         raise DatasetError(f"{repo} has no revision {revision!r}") from error
     except (errors.HFValidationError, errors.HfHubHTTPError, OSError) as error:
-        raise DatasetError(f"the hub could not give {repo} at {revision}: {error}") from error
+        raise DatasetError(f"cannot get {repo} at {revision} from the hub: {error}") from error

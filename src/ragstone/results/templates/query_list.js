@@ -50,7 +50,7 @@ ragstone.outcome = (scores, metric) => {
 ragstone.startList = (pages) => {
   const { make } = ragstone;
   const columns = ragstone.columns(pages);
-  const search = make("input", { type: "search", placeholder: "words of query, answer or id", id: "search" });
+  const search = make("input", { type: "search", placeholder: "words in the query, answer or id", id: "search" });
   const label = make("select", { id: "label" }, ragstone.labelOptions(pages.queries));
   const trial = make("select", { id: "trial" }, make("option", { value: "" }, "any"), columns.map((column, place) => make("option", { value: place }, column.name)));
   const outcome = make("select", { id: "outcome" });
