@@ -174,7 +174,7 @@ WRONG: Any = ragstone  # type checkers refuse these calls, people make them
         (lambda: WRONG.Dataset.from_records(queries=["q"]), "record 1: expected .*, found 'q'"),
         (
             lambda: WRONG.Dataset.from_records(qrels=[("q", "p")]),
-            r"qrels: expected \(query id, passage id, grade\), found \('q', 'p'\)",
+            r"qrels, row 1: expected \(query id, passage id, grade\).*, found \('q', 'p'\)",
         ),
         (lambda: WRONG.retrievers.bm25(top_k="3"), "top_k must be 1 or more, found '3'"),
     ],
