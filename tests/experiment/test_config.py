@@ -135,6 +135,7 @@ def test_parameters_whose_value_is_a_list_are_not_swept() -> None:
         ("data: sample\nsystems: 3\nmetrics: [Match]", "'systems' must be"),
         ("data: sample\nsystems: [bm25]\nmetrics: [Match]", "a system is a mapping"),
         ("systems: [{retriever: bm25}]\nmetrics: [Match]", "the key 'data' is missing"),
+        ("data: sample\ndata: mine\nmetrics: [Match]", "the key 'data' occurs twice; keep one"),
     ],
 )
 def test_a_malformed_file_is_named(tmp_path: Path, text: str, said: str) -> None:

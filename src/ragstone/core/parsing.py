@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -67,13 +68,32 @@ def parse_yaml(content: bytes) -> Any:
             "split it, or name the right file"
         )
     try:
-        value = yaml.safe_load(content.decode())
+        value = _yaml_loader()(content.decode()).get_single_data()
     except RecursionError as error:
         raise _too_deep() from error
     except yaml.YAMLError as error:
         raise ValueError(f"it is not YAML: {error}") from error
     check_collections(value, limits.MAX_YAML_COLLECTIONS)
     return value
+
+
+@cache
+def _yaml_loader() -> Any:
+    """Return PyYAML's safe loader, which also refuses a key that occurs twice in a mapping."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+            seen = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key.value!r} occurs twice; keep one", key.start_mark
+                    )
+                seen.add(key.value if isinstance(key, yaml.ScalarNode) else id(key))
+            return super().construct_mapping(node, deep)
+
+    return Loader
 
 
 def check_collections(value: Any, maximum: int | None = None) -> None:
