@@ -40,12 +40,12 @@ class AnswerBatch:
 
     @cached_property
     def labels(self) -> list[str]:
-        """All gold answers, pair by pair; the position in this list is the *lane*."""
+        """All gold answers, pair by pair; the position in this list is the *gold index*."""
         return [label for gold in self.gold for label in gold]
 
     @cached_property
-    def lane_pair(self) -> Ints:
-        """The pair of each lane."""
+    def gold_pair(self) -> Ints:
+        """The pair of each gold answer."""
         return np.repeat(np.arange(len(self)), [len(gold) for gold in self.gold])
 
     @cached_property
@@ -57,7 +57,7 @@ class AnswerBatch:
 
     @property
     def with_labels(self) -> list[tuple[str, str]]:
-        """Answer and gold answer of each lane."""
+        """Answer and gold answer per gold index."""
         return [
             (a, label) for a, gold in zip(self.answers, self.gold, strict=True) for label in gold
         ]
@@ -76,35 +76,35 @@ class AnswerBatch:
 
     @cached_property
     def _cut(self) -> tuple[Texts, Texts]:
-        languages = [self.languages[pair] for pair in self.lane_pair.tolist()]
+        languages = [self.languages[pair] for pair in self.gold_pair.tolist()]
         return cut(self.answers, self.languages), cut(self.labels, languages)
 
     @cached_property
     def words(self) -> TokenOverlap:
         """Overlap of answers and gold answers in words."""
         answers, labels = self._cut
-        return TokenOverlap(answers.words, labels.words, self.lane_pair)
+        return TokenOverlap(answers.words, labels.words, self.gold_pair)
 
     @cached_property
     def pieces(self) -> TokenOverlap:
         """Overlap of answers and gold answers in pieces."""
         answers, labels = self._cut
-        return TokenOverlap(answers.pieces, labels.pieces, self.lane_pair)
+        return TokenOverlap(answers.pieces, labels.pieces, self.gold_pair)
 
     @property
     def signs_inside(self) -> Flags:
         """Whether a word of the answer or of a gold answer contains a sign."""
         answers, labels = self._cut
-        inside: Flags = (answers.tails > 0) | self.any_lane(labels.tails > 0)
+        inside: Flags = (answers.tails > 0) | self.any_gold(labels.tails > 0)
         return inside
 
-    def any_lane(self, flags: Flags) -> Flags:
-        """Return whether a lane of each pair is flagged."""
-        return np.bincount(self.lane_pair[flags], minlength=len(self)) > 0
+    def any_gold(self, flags: Flags) -> Flags:
+        """Return whether a gold answer of each pair is flagged."""
+        return np.bincount(self.gold_pair[flags], minlength=len(self)) > 0
 
-    def best_lane(self, values: Values) -> Values:
-        """Return the highest value of each pair's lanes; 0 if it has none."""
-        return self._best(self.lane_pair, values)
+    def best_gold(self, values: Values) -> Values:
+        """Return the highest value of each pair's gold answers; 0 if it has none."""
+        return self._best(self.gold_pair, values)
 
     def best_passage(self, values: Values) -> Values:
         """Return the highest value of each pair's passages; 0 if it has none."""

@@ -110,7 +110,7 @@ class BertScore(BertMetric):
 
     def values(self, pairs: AnswerBatch) -> Values:
         """Return the highest score with a gold answer per pair, at most 1."""
-        return pairs.best_lane(self.parts(pairs.with_labels))
+        return pairs.best_gold(self.parts(pairs.with_labels))
 
     def parts(self, texts: list[TextPair]) -> Values:
         """Return the score of each pair of texts."""

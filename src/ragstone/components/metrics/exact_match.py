@@ -39,7 +39,7 @@ class ExactMatch(AnswerMetric):
     def values(self, pairs: AnswerBatch) -> Values:
         """Return 1 or 0 per pair."""
         if self.variant == "corrected":
-            return pairs.any_lane(pairs.words.equal).astype(np.float64)
+            return pairs.any_gold(pairs.words.equal).astype(np.float64)
         return np.array(list(map(self._one, pairs.answers, pairs.gold)), float)
 
     def _one(self, answer: str, gold: Sequence[str]) -> bool:

@@ -64,7 +64,7 @@ class Match(AnswerMetric):
 
 def _corrected(pairs: AnswerBatch) -> Values:
     """Match all pairs by words; check one by one only those with pieces or an echoed query."""
-    contained = pairs.any_lane(pairs.words.contained)
+    contained = pairs.any_gold(pairs.words.contained)
     found = contained.astype(np.float64)
     columns = enumerate(zip(pairs.answers, pairs.query_texts, strict=True))
     echoed = [i for i, (answer, query) in columns if query and _echoed(answer, query)]
@@ -79,17 +79,17 @@ def _by_pieces(pairs: AnswerBatch, found: Flags) -> list[int]:
     articles = [token_code(word) for word in ARTICLES]
     pieces = pairs.pieces
     sizes = pieces.gold.counts - pieces.gold.without(articles).gone
-    likely_lanes = (pieces.longest_common >= sizes) & (sizes > 0)
+    likely_gold = (pieces.longest_common >= sizes) & (sizes > 0)
     # Without a sign inside a word, pieces and words are the same.
     unsettled = ~found & pairs.signs_inside
     # A gold answer of articles alone may be foreign words, which only the check can decide.
-    foreign = positions(pairs.any_lane((sizes == 0) & (pieces.gold.counts > 0)) & unsettled)
-    likely = positions(pairs.any_lane(likely_lanes) & unsettled)
+    foreign = positions(pairs.any_gold((sizes == 0) & (pieces.gold.counts > 0)) & unsettled)
+    likely = positions(pairs.any_gold(likely_gold) & unsettled)
     if not likely:
         return foreign
     few = pairs.take(likely)
     answers, gold = few.pieces.answers.without(articles), few.pieces.gold.without(articles)
-    near = few.any_lane(TokenOverlap(answers.kept, gold.kept, few.lane_pair).contained)
+    near = few.any_gold(TokenOverlap(answers.kept, gold.kept, few.gold_pair).contained)
     return [*foreign, *(likely[i] for i in positions(near))]
 
 

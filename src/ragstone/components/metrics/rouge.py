@@ -42,9 +42,9 @@ class Rouge(AnswerMetric):
             one = self._mtrag if self.variant == "mtrag" else self._bergen
             return np.array(list(map(one, pairs.answers, pairs.gold)), float)
         shared = getattr(pairs.pieces, ("longest_common", "shared", "shared_bigrams")[self.n])
-        sizes = pairs.pieces.answers.counts[pairs.lane_pair]
+        sizes = pairs.pieces.answers.counts[pairs.gold_pair]
         less = max(0, self.n - 1)
-        return pairs.best_lane(many_rates(shared, sizes - less, pairs.pieces.gold.counts - less).f1)
+        return pairs.best_gold(many_rates(shared, sizes - less, pairs.pieces.gold.counts - less).f1)
 
     def _mtrag(self, answer: str, gold: Sequence[str]) -> float:
         answered, expected = ascii_pieces(answer), ascii_pieces(gold[0])

@@ -1,6 +1,6 @@
 """The tokens that many answers share with their gold answers: counts, order, sequences.
 
-Each gold answer has a *lane*. Only those tokens of an answer count that occur in its gold answers;
+Each gold answer has an index. Only those tokens of an answer count that occur in its gold answers;
 a table of bits and a search find them, and all further steps work on these few.
 """
 
@@ -30,9 +30,9 @@ WIDTH: Final = 64
 
 @dataclass(frozen=True)
 class Hits:
-    """Tokens of answers that occur in a lane's gold answer, by lane, in the answer's order."""
+    """Tokens of answers that occur in a gold answer, by its index, in the answer's order."""
 
-    lane: Ints
+    gold_index: Ints
     place: Ints
     """Position of the token in the answer."""
     mask: Codes
@@ -41,10 +41,10 @@ class Hits:
 
 @dataclass(frozen=True)
 class Groups:
-    """The different tokens of each lane, sorted by identity."""
+    """The different tokens of each gold answer, sorted by identity."""
 
     identity: Ints
-    lane: Ints
+    gold_index: Ints
     times: Ints
     mask: Codes
     """Bit i is set if the token is the gold answer's i-th."""
@@ -52,17 +52,17 @@ class Groups:
 
 @dataclass(frozen=True)
 class TokenOverlap:
-    """The overlap of answers with the lanes of their gold answers."""
+    """The overlap of answers with their gold answers."""
 
     answers: Tokens
     gold: Tokens
-    lane_pair: Ints
-    """The pair of each lane."""
+    gold_pair: Ints
+    """The pair of each gold answer."""
 
     @cached_property
     def _gold_keys(self) -> tuple[Codes, Ints]:
         """The different tokens of each pair's gold answers, and the index of each gold token."""
-        known, identity = np.unique(_keys(self.gold, self.lane_pair), return_inverse=True)
+        known, identity = np.unique(_keys(self.gold, self.gold_pair), return_inverse=True)
         return known, identity
 
     @cached_property
@@ -74,14 +74,14 @@ class TokenOverlap:
 
     @cached_property
     def _groups(self) -> Groups:
-        """Gold tokens by identity and lane."""
+        """Gold tokens by identity and gold index."""
         place = np.minimum(self.gold.places(np.arange(len(self.gold.code))), WIDTH - 1)
-        return _grouped(self._gold_keys[1], self.gold.owner, self._lanes, place)
+        return _grouped(self._gold_keys[1], self.gold.owner, self._gold_count, place)
 
     @cached_property
     def shared(self) -> Ints:
-        """Number of tokens per lane in answer and gold answer, each as often as in both."""
-        return _overlap(self._groups, self._found[1], self._lanes)
+        """Number of tokens per gold index in answer and gold answer, each as often as in both."""
+        return _overlap(self._groups, self._found[1], self._gold_count)
 
     @cached_property
     def shared_bigrams(self) -> Ints:
@@ -95,57 +95,59 @@ class TokenOverlap:
         bigram = identity[near] * len(known) + identity[near + 1]
         found = np.minimum(np.searchsorted(bigrams, bigram), max(len(bigrams) - 1, 0))
         found = found[bigrams[found] == bigram] if len(bigrams) else found[:0]
-        lanes = self.gold.owner[first]
-        return _overlap(_grouped(which, lanes, self._lanes, first * 0), found, self._lanes)
+        index = self.gold.owner[first]
+        return _overlap(
+            _grouped(which, index, self._gold_count, first * 0), found, self._gold_count
+        )
 
     @property
-    def _lanes(self) -> int:
-        return len(self.lane_pair)
+    def _gold_count(self) -> int:
+        return len(self.gold_pair)
 
-    def hits(self, lanes: Flags) -> Hits:
-        """Return the answers' tokens that occur in the gold answers of some lanes."""
+    def hits(self, wanted: Flags) -> Hits:
+        """Return the answers' tokens that occur in some gold answers."""
         position, identities = self._found
-        chosen = np.flatnonzero(lanes[self._groups.lane])
-        identity, lane = self._groups.identity[chosen], self._groups.lane[chosen]
+        chosen = np.flatnonzero(wanted[self._groups.gold_index])
+        identity, gold_index = self._groups.identity[chosen], self._groups.gold_index[chosen]
         size = np.bincount(identity, minlength=len(self._gold_keys[0]))
         times = size[identities]
         token = np.repeat(np.arange(len(identities)), times)
         which = (np.cumsum(size) - size)[identities][token] + within(token, times)
-        order = _stable_order(lane[which], self._lanes)
+        order = _stable_order(gold_index[which], self._gold_count)
         place = self.answers.places(position)[token[order]]
-        return Hits(lane[which[order]], place, self._groups.mask[chosen][which[order]])
+        return Hits(gold_index[which[order]], place, self._groups.mask[chosen][which[order]])
 
     @cached_property
     def longest_common(self) -> Ints:
-        """Length of the longest common subsequence, per lane."""
+        """Length of the longest common subsequence, per gold index."""
         length = np.minimum(self.shared, 1)
         several = (self.shared > 1) & (self.gold.counts <= WIDTH)
-        open_ = np.full(self._lanes, ~np.uint64(0))
-        for lane, _, mask in _steps(self.hits(several), self._lanes):
-            hit = open_[lane] & mask
-            open_[lane] = (open_[lane] + hit) | (open_[lane] - hit)
+        open_ = np.full(self._gold_count, ~np.uint64(0))
+        for gold_index, _, mask in _steps(self.hits(several), self._gold_count):
+            hit = open_[gold_index] & mask
+            open_[gold_index] = (open_[gold_index] + hit) | (open_[gold_index] - hit)
         length[several] = np.bitwise_count(~open_[several])
         for long in positions((self.shared > 1) & ~several):
             length[long] = lcs_length(*self._codes_of(long))
         return length
 
-    def _codes_of(self, lane: int) -> tuple[list[int], list[int]]:
-        """Return the codes of a lane's answer and gold answer."""
-        return self.answers.of(int(self.lane_pair[lane])), self.gold.of(lane)
+    def _codes_of(self, gold_index: int) -> tuple[list[int], list[int]]:
+        """Return the codes of a gold answer and of its answer."""
+        return self.answers.of(int(self.gold_pair[gold_index])), self.gold.of(gold_index)
 
     @cached_property
     def contained(self) -> Flags:
-        """Whether the answer contains the gold answer without a gap, per lane."""
+        """Whether the answer contains the gold answer without a gap, per gold index."""
         whole = (self.shared == self.gold.counts) & (self.gold.counts > 0)
         found: Flags = whole & (self.gold.counts == 1)
         several = whole & (self.gold.counts > 1) & (self.gold.counts <= WIDTH)
         last = np.uint64(1) << np.minimum(self.gold.counts - 1, WIDTH - 1).astype(np.uint64)
-        run, before = np.zeros(self._lanes, np.uint64), np.full(self._lanes, -2)
-        for lane, place, mask in _steps(self.hits(several), self._lanes):
-            next_to = np.where(place == before[lane] + 1, run[lane], np.uint64(0))
-            run[lane] = ((next_to << np.uint64(1)) | np.uint64(1)) & mask
-            before[lane] = place
-            found[lane] |= (run[lane] & last[lane]) != 0
+        run, before = np.zeros(self._gold_count, np.uint64), np.full(self._gold_count, -2)
+        for gold_index, place, mask in _steps(self.hits(several), self._gold_count):
+            next_to = np.where(place == before[gold_index] + 1, run[gold_index], np.uint64(0))
+            run[gold_index] = ((next_to << np.uint64(1)) | np.uint64(1)) & mask
+            before[gold_index] = place
+            found[gold_index] |= (run[gold_index] & last[gold_index]) != 0
         for long in positions(whole & (self.gold.counts > WIDTH)):
             answer, gold = ([str(code) for code in codes] for codes in self._codes_of(long))
             found[long] = contains(answer, gold)
@@ -153,8 +155,8 @@ class TokenOverlap:
 
     @cached_property
     def equal(self) -> Flags:
-        """Whether answer and gold answer have the same tokens in the same order, per lane."""
-        same: Flags = self.gold.counts == self.answers.counts[self.lane_pair]
+        """Whether answer and gold answer have the same tokens in the same order, per gold index."""
+        same: Flags = self.gold.counts == self.answers.counts[self.gold_pair]
         return self.contained & same
 
 
@@ -204,9 +206,9 @@ def _mixed(keys: Codes, times: int) -> Codes:
     return keys
 
 
-def _grouped(identity: Ints, lane: Ints, lanes: int, place: Ints) -> Groups:
-    """Return the different (identity, lane), in that order, with their counts and positions."""
-    key = identity * lanes + lane
+def _grouped(identity: Ints, gold_index: Ints, gold_count: int, place: Ints) -> Groups:
+    """Return the different (identity, gold index), sorted, with counts and positions."""
+    key = identity * gold_count + gold_index
     order = np.argsort(key)
     key = key[order]
     new = np.ones(len(key), np.bool_)
@@ -215,14 +217,14 @@ def _grouped(identity: Ints, lane: Ints, lanes: int, place: Ints) -> Groups:
     bit = np.uint64(1) << place[order].astype(np.uint64)
     mask = np.bitwise_or.reduceat(bit, starts) if len(starts) else bit
     times = np.diff(np.append(starts, len(key)))
-    return Groups(key[starts] // max(lanes, 1), key[starts] % max(lanes, 1), times, mask)
+    return Groups(key[starts] // max(gold_count, 1), key[starts] % max(gold_count, 1), times, mask)
 
 
-def _overlap(groups: Groups, answered: Ints, lanes: int) -> Ints:
-    """Return the sum per lane, over different tokens, of the smaller of the two counts."""
+def _overlap(groups: Groups, answered: Ints, gold_count: int) -> Ints:
+    """Return the sum per gold index, over different tokens, of the smaller of the two counts."""
     counts = np.bincount(answered, minlength=int(groups.identity.max(initial=0)) + 1)
     both = np.minimum(groups.times, counts[groups.identity])
-    return np.bincount(groups.lane, weights=both, minlength=lanes).astype(np.int64)
+    return np.bincount(groups.gold_index, weights=both, minlength=gold_count).astype(np.int64)
 
 
 def _stable_order(values: Ints, above: int) -> Ints:
@@ -231,13 +233,13 @@ def _stable_order(values: Ints, above: int) -> Ints:
     return np.argsort(narrow, kind="stable")
 
 
-def _steps(hits: Hits, lanes: int) -> Iterator[tuple[Ints, Ints, Codes]]:
-    """Yield (lane, place, mask) of the first hit of every lane, then of the second, and so on."""
-    step = within(hits.lane, np.bincount(hits.lane, minlength=lanes))
+def _steps(hits: Hits, gold_count: int) -> Iterator[tuple[Ints, Ints, Codes]]:
+    """Yield (gold index, place, mask) of all first hits, then of all second ones, ...."""
+    step = within(hits.gold_index, np.bincount(hits.gold_index, minlength=gold_count))
     sizes = np.bincount(step)
     order = _stable_order(step, len(sizes))
-    lane, place, mask = hits.lane[order], hits.place[order], hits.mask[order]
+    gold_index, place, mask = hits.gold_index[order], hits.place[order], hits.mask[order]
     stop = 0
     for size in sizes.tolist():
         start, stop = stop, stop + size
-        yield lane[start:stop], place[start:stop], mask[start:stop]
+        yield gold_index[start:stop], place[start:stop], mask[start:stop]

@@ -38,12 +38,12 @@ class TokenRate(AnswerMetric):
 
     def _of_best(self, pairs: AnswerBatch) -> Values:
         words = pairs.words
-        sizes = words.answers.counts[pairs.lane_pair]
+        sizes = words.answers.counts[pairs.gold_pair]
         rates = many_rates(words.shared, sizes, words.gold.counts)
-        top, lanes = pairs.best_lane(rates.f1), np.arange(len(pairs.lane_pair))
-        first = np.full(len(pairs), len(lanes))
-        is_top = rates.f1 == top[pairs.lane_pair]
-        np.minimum.at(first, pairs.lane_pair[is_top], lanes[is_top])
+        top, index = pairs.best_gold(rates.f1), np.arange(len(pairs.gold_pair))
+        first = np.full(len(pairs), len(index))
+        is_top = rates.f1 == top[pairs.gold_pair]
+        np.minimum.at(first, pairs.gold_pair[is_top], index[is_top])
         found: Values = np.append(getattr(rates, self.rate), 0.0)[first]
         return found
 
