@@ -234,7 +234,7 @@ def _stable_order(values: Ints, above: int) -> Ints:
 
 
 def _steps(hits: Hits, gold_count: int) -> Iterator[tuple[Ints, Ints, Codes]]:
-    """Yield (gold index, place, mask) of all first hits, then of all second ones, ...."""
+    """Yield (gold index, place, mask) of all first hits, then of all second hits, and so on."""
     step = within(hits.gold_index, np.bincount(hits.gold_index, minlength=gold_count))
     sizes = np.bincount(step)
     order = _stable_order(step, len(sizes))
