@@ -13,8 +13,8 @@ from tests.fakes.made_test_set import corpus, run, writer
 from tests.fakes.scripted_writer import ScriptedWriter
 
 from ragstone.building.compare_generated import comparison_chart, read_generated
-from ragstone.building.draft import Writer
-from ragstone.building.generate import Plan, generate
+from ragstone.building.draft import QueryWriter
+from ragstone.building.generate import GenerationPlan, generate
 from ragstone.building.prompts import Prompts, load_prompts
 from ragstone.building.strategies import STRATEGIES
 from ragstone.building.write import write_generated
@@ -85,7 +85,7 @@ def test_the_example_is_shown_and_never_taken_for_the_reply() -> None:
         lambda _: '{"question": "Who built Mill Bridge at Oldby?", "answer": "A"}'
     )
 
-    made = generate(corpus(), Plan("single", count=1), writer(calls))
+    made = generate(corpus(), GenerationPlan("single", count=1), writer(calls))
 
     asked = calls.asked[0].messages
     assert [role for role, _ in asked] == ["user", "assistant", "user"]
@@ -97,7 +97,7 @@ def test_the_example_is_shown_and_never_taken_for_the_reply() -> None:
 def test_examples_can_be_left_out_or_replaced(tmp_path: Path) -> None:
     """Prompts in another language have only the examples of the file; variables are checked."""
     calls = ScriptedCalls(ScriptedWriter())
-    generate(corpus(), Plan("single", count=1), writer(calls, Prompts(examples={})))
+    generate(corpus(), GenerationPlan("single", count=1), writer(calls, Prompts(examples={})))
     assert [role for role, _ in calls.asked[0].messages] == ["user"]
 
     path = tmp_path / "prompts.yaml"
@@ -178,14 +178,18 @@ def test_an_interrupted_run_resumes_and_repeats_no_call(tmp_path: Path) -> None:
         model = resolve_llm({"name": "chat", "model": "fake", "base_url": server.url})
         with Calls.at(tmp_path / "calls.sqlite") as calls:
             # Stopped after two of the three labels.
-            partial = Plan(count=3, mix={"fact_single": 1.0})
-            generate(corpus(), partial, Writer(model, Services(calls=calls)))
+            partial = GenerationPlan(count=3, mix={"fact_single": 1.0})
+            generate(corpus(), partial, QueryWriter(model, Services(calls=calls)))
         before = sum(server.asked.values())
         with Calls.at(tmp_path / "calls.sqlite") as calls:
-            first = generate(corpus(), Plan(count=6), Writer(model, Services(calls=calls)))
+            first = generate(
+                corpus(), GenerationPlan(count=6), QueryWriter(model, Services(calls=calls))
+            )
         between = sum(server.asked.values())
         with Calls.at(tmp_path / "calls.sqlite") as calls:
-            again = generate(corpus(), Plan(count=6), Writer(model, Services(calls=calls)))
+            again = generate(
+                corpus(), GenerationPlan(count=6), QueryWriter(model, Services(calls=calls))
+            )
             assert calls.usage.asked == 0
         assert sum(server.asked.values()) == between > before
 
@@ -251,4 +255,4 @@ def test_the_cost_of_judging_is_counted_separately() -> None:
 def test_an_impossible_plan_is_refused(wrong: dict[str, Any], message: str) -> None:
     """The error is raised before any call."""
     with pytest.raises(ConfigError, match=message):
-        Plan(**wrong)
+        GenerationPlan(**wrong)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.fakes.made_test_set import corpus, run, writer
 from tests.fakes.scripted_writer import ScriptedWriter
 
-from ragstone.building.generate import Plan, generate
+from ragstone.building.generate import GenerationPlan, generate
 from ragstone.building.passages import is_table_or_code, usable
 from ragstone.cli.data import command
 from ragstone.data.corpus import Corpus
@@ -157,7 +157,7 @@ def test_a_corpus_without_a_usable_passage_gives_reasons_and_no_call() -> None:
     held = Corpus.from_passages([Passage("a", "Too short."), Passage("b", "x = {1: [2]};" * 9)])
     script = ScriptedCalls(ScriptedWriter())
 
-    made = generate(held, Plan(count=3), writer(script))
+    made = generate(held, GenerationPlan(count=3), writer(script))
 
     assert not script.asked
     assert sum(made.summary()["passages_refused"].values()) == 2

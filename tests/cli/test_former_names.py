@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from tests.fakes.made_results import made_results
 
 from ragstone.cli import root
-from ragstone.cli.options import Command, Group
+from ragstone.cli.options import AliasCommand, AliasGroup
 
 COMMANDS = {
     "data labels": "data label-stats",
@@ -74,9 +74,12 @@ def test_every_former_name_is_tested() -> None:
     """The tables above contain the former names of all commands."""
     held = dict(commands())
     renamed = [
-        f for found in held.values() if isinstance(found, Command) for f in found.former.items()
+        f
+        for found in held.values()
+        if isinstance(found, AliasCommand)
+        for f in found.former.items()
     ]
-    groups = [(path, found) for path, found in held.items() if isinstance(found, Group)]
+    groups = [(path, found) for path, found in held.items() if isinstance(found, AliasGroup)]
 
     listed = [(former.partition("=")[0], today.partition("=")[0]) for _, former, today in OPTIONS]
     assert sorted(listed) == sorted(renamed)

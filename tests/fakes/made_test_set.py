@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from tests.fakes.scripted_writer import ScriptedWriter
 
-from ragstone.building.draft import Writer
-from ragstone.building.generate import Generated, Plan, generate
+from ragstone.building.draft import QueryWriter
+from ragstone.building.generate import Generated, GenerationPlan, generate
 from ragstone.building.labels import Labeller
 from ragstone.building.prompts import Prompts
 from ragstone.calls.types import Outcome, Request
@@ -41,9 +41,9 @@ def corpus(size: int = 8) -> Corpus:
     )
 
 
-def writer(calls: ScriptedCalls, prompts: Prompts | None = None) -> Writer:
+def writer(calls: ScriptedCalls, prompts: Prompts | None = None) -> QueryWriter:
     """Return a writer whose replies are scripted."""
-    return Writer(resolve_llm(_MODEL), calls.services(), prompts or Prompts())
+    return QueryWriter(resolve_llm(_MODEL), calls.services(), prompts or Prompts())
 
 
 def run(
@@ -63,12 +63,12 @@ def run(
         passages: the corpus, if not the small one.
         script: returns the replies, if not the scripted writer with these faults.
         judged: whether the queries are labelled and rated.
-        plan: parameters of `ragstone.building.generate.Plan`.
+        plan: parameters of `ragstone.building.generate.GenerationPlan`.
     """
     calls = ScriptedCalls(script or ScriptedWriter(faults or {}))
     return generate(
         passages or corpus(),
-        Plan(strategy, **{"count": 4, **plan}),
+        GenerationPlan(strategy, **{"count": 4, **plan}),
         writer(calls),
         labeller=Labeller(model=_MODEL) if judged else None,
         critics=Critiques(model=_MODEL) if judged else None,

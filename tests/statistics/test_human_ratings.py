@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.data.readers.inspector_raget import Rating, read_inspection
+from ragstone.data.readers.inspector_raget import AnswerRating, read_inspection
 from ragstone.errors import ConfigError
 from ragstone.statistics.human_ratings import (
     Preference,
@@ -18,7 +18,7 @@ from ragstone.statistics.human_ratings import (
 )
 
 GIVEN = [
-    Rating("q", system, "win-rate", rater, value)
+    AnswerRating("q", system, "win-rate", rater, value)
     for rater, values in (("a", (100, 50, 0)), ("b", (50, 50, 0)))
     for system, value in zip("xyz", values, strict=True)
 ]
@@ -26,7 +26,7 @@ GIVEN = [
 
 def test_ratings_are_combined_by_mean_or_median() -> None:
     """Ratings of other properties do not count."""
-    other = Rating("q", "x", "naturalness", "a", 4)
+    other = AnswerRating("q", "x", "naturalness", "a", 4)
 
     assert consolidated([*GIVEN, other], "win-rate", "mean")["x"] == {"q": 75.0}
     assert consolidated([*GIVEN, other], "naturalness") == {"x": {"q": 4}}

@@ -25,7 +25,7 @@ _CUT: Final = frozenset({"length", "max_tokens"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DraftCall:
     """One call in the making of a draft."""
 
     name: str
@@ -63,7 +63,7 @@ class Draft:
     made_passages: tuple[Passage, ...] = ()
     """Passages that were written for the query and belong in the corpus."""
     labels: dict[str, str] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DraftCall] = field(default_factory=list)
     judging: Cost = field(default_factory=Cost)
     """Cost of labels and ratings."""
 
@@ -124,7 +124,7 @@ Read = Callable[[Draft, str, str], None]
 
 
 @dataclass(frozen=True)
-class Writer:
+class QueryWriter:
     """A model that writes test queries, step by step."""
 
     model: LlmBackend
@@ -172,11 +172,11 @@ class Writer:
         name, key = named
         shown = key if key in self.prompts.examples else ""
         if isinstance(outcome, Failure):
-            draft.steps.append(Step(name, prompt, "", outcome.key, example=shown))
+            draft.steps.append(DraftCall(name, prompt, "", outcome.key, example=shown))
             draft.reason = f"{name}: the call failed: {outcome.reason}"
             return
         used = outcome.tokens_in or 0, outcome.tokens_out or 0
-        draft.steps.append(Step(name, prompt, outcome.text, outcome.key, *used, shown))
+        draft.steps.append(DraftCall(name, prompt, outcome.text, outcome.key, *used, shown))
         text = outcome.text
         if outcome.finish_reason in _CUT:
             draft.notes.append(f"{name}: the reply was cut")

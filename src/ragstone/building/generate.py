@@ -1,6 +1,7 @@
 """Making a test set from a corpus: drafts are written in rounds, screened, labelled and rated.
 
-    made = generate(corpus, Plan(count=40), Writer(resolve_llm("local"), Services(calls=calls)))
+    writer = QueryWriter(resolve_llm("local"), Services(calls=calls))
+    made = generate(corpus, GenerationPlan(count=40), writer)
     write_generated(made, corpus, Path("my-test-set"))
 
 The result depends only on the plan, the corpus and the model's replies, and every reply is kept:
@@ -16,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.building.critique_filter import below, check_thresholds, profile, ratings_of
-from ragstone.building.draft import Draft, Writer
+from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.passages import Usable, usable
 from ragstone.building.strategies import STRATEGIES, Unit
 from ragstone.components.judges.verdict import Cost, Item, VerdictJudge
@@ -37,7 +38,7 @@ _HOW_MADE: Final = frozenset({_UNANSWERABLE, "counterfactual", "multi_hop"})
 
 
 @dataclass(frozen=True)
-class Plan:
+class GenerationPlan:
     """The size and the composition of a test set, and how it is made.
 
     Args:
@@ -81,7 +82,8 @@ class Plan:
     def wanted(self) -> dict[str, int]:
         """Label -> number of queries; the largest remainders are rounded up.
 
-        >>> Plan(count=10, mix={"fact_single": 0.5, "summary": 0.25, "reasoning": 0.25}).wanted
+        >>> mix = {"fact_single": 0.5, "summary": 0.25, "reasoning": 0.25}
+        >>> GenerationPlan(count=10, mix=mix).wanted
         {'fact_single': 5, 'summary': 3, 'reasoning': 2}
         """
         mix = self.mix or dict.fromkeys(STRATEGIES[self.strategy].labels, 1.0)
@@ -97,7 +99,7 @@ class Plan:
 class Generated:
     """The drafts of a test set, and how they came about."""
 
-    plan: Plan
+    plan: GenerationPlan
     model: str
     drafts: list[Draft]
     """Kept and rejected ones, in order."""
@@ -182,8 +184,8 @@ def _crossed(drafts: Sequence[Draft]) -> dict[str, dict[str, int]]:
 
 def generate(
     corpus: Corpus,
-    plan: Plan,
-    writer: Writer,
+    plan: GenerationPlan,
+    writer: QueryWriter,
     *,
     labeller: VerdictJudge | None = None,
     critics: VerdictJudge | None = None,
@@ -266,7 +268,7 @@ def _label(drafts: Sequence[Draft], labeller: VerdictJudge | None, services: Ser
 
 
 def _rate(
-    drafts: Sequence[Draft], critics: VerdictJudge | None, plan: Plan, services: Services
+    drafts: Sequence[Draft], critics: VerdictJudge | None, plan: GenerationPlan, services: Services
 ) -> None:
     if critics is None:
         return

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ragstone.building.draft import Draft, Writer
+from ragstone.building.draft import Draft, QueryWriter
 from ragstone.building.multi_hop_links import linked
 from ragstone.building.reply_parsing import (
     Rejected,
@@ -43,7 +43,7 @@ class Strategy:
 
     labels: tuple[str, ...]
     """The labels of its queries, the usual one first."""
-    write: Callable[[Sequence[Draft], Writer], None]
+    write: Callable[[Sequence[Draft], QueryWriter], None]
     """Writes the drafts' questions and answers, or the reasons why there are none."""
     all_units: Callable[[Sequence[Passage]], list[Unit]] = _single_passages
 
@@ -64,12 +64,12 @@ def _take_pair(draft: Draft, reply: str, prompt: str) -> None:
         check_grounded(draft.answer, [p.full_text for p in draft.passages], _GROUNDED)
 
 
-def _write_pairs(drafts: Sequence[Draft], writer: Writer) -> None:
+def _write_pairs(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write question and answer by one prompt, as in cookbooks."""
     writer.step("single", drafts, _take_pair, lambda draft: draft.asked_label)
 
 
-def _write_statements(drafts: Sequence[Draft], writer: Writer) -> None:
+def _write_statements(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write theme, facts, summaries or conclusions; then the question to one of them."""
     writer.step("theme", drafts, _take_theme)
     writer.step("facts", drafts, _take_facts)
@@ -121,7 +121,7 @@ def _chosen(draft: Draft, statements: Sequence[str]) -> str:
     return statements[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(statements)]
 
 
-def _write_evolution(drafts: Sequence[Draft], writer: Writer) -> None:
+def _write_evolution(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write a simple question, then a harder one from it: with reasoning, or one more condition.
 
     After Evol-Instruct (Xu and others, 2023), for questions that one passage answers.
@@ -131,7 +131,7 @@ def _write_evolution(drafts: Sequence[Draft], writer: Writer) -> None:
     writer.step("constraint", _asked_for(drafts, "fact_single"), _take_evolved)
 
 
-def _write_simple(drafts: Sequence[Draft], writer: Writer) -> None:
+def _write_simple(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     writer.step("single", drafts, _take_pair, lambda _: "fact_single")
 
 
@@ -143,7 +143,7 @@ def _take_evolved(draft: Draft, reply: str, prompt: str) -> None:
         raise Rejected("the question is still the simple one")
 
 
-def _write_adversarial(drafts: Sequence[Draft], writer: Writer) -> None:
+def _write_adversarial(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write questions that the passage only seems to answer, and passages with a changed fact.
 
     A counterfactual passage is the passage with the answer replaced by another one of its kind. The
@@ -190,7 +190,7 @@ def _linked_pairs(passages: Sequence[Passage]) -> list[Unit]:
     return [(one, other) for one, other, _ in linked(passages)]
 
 
-def _write_multi_hop(drafts: Sequence[Draft], writer: Writer) -> None:
+def _write_multi_hop(drafts: Sequence[Draft], writer: QueryWriter) -> None:
     """Write one question that needs two passages with a rare name in common."""
     for draft in drafts:
         draft.labels["link"] = linked(draft.passages)[0][2]

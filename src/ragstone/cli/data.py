@@ -15,7 +15,7 @@ from ragstone.cli.data_chunk import chunk_command
 from ragstone.cli.data_critique import critique_command
 from ragstone.cli.data_generate import compare_generated_command, generate_command
 from ragstone.cli.data_label import label_command, label_stats_command, suitability_command
-from ragstone.cli.options import FILE, Group, json_option, print_files, print_result
+from ragstone.cli.options import FILE, AliasGroup, json_option, print_files, print_result
 from ragstone.core import limits
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SEVERITY: Final = ("error", "warning", "note")
 
 
 @click.group(
-    cls=Group,
+    cls=AliasGroup,
     former={"labels": "label-stats", "generated": "compare-generated", "worth": "suitability"},
     commands=[
         chunk_command,

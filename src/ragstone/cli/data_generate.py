@@ -41,7 +41,7 @@ threshold_option: Final = click.option(
 )
 
 
-@click.command("generate", cls=cli.Command, former={"--mix": "--label-mix"})
+@click.command("generate", cls=cli.AliasCommand, former={"--mix": "--label-mix"})
 @click.argument("source")
 @click.argument("target", type=cli.FILE, metavar="TARGET_FOLDER")
 @click.option("--strategy", default="statements", help="Strategy that writes the queries.")
@@ -114,8 +114,8 @@ def generate_command(source: str, target: Path, **options: Any) -> None:
 def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[Generated, Corpus]:
     from dataclasses import fields, replace
 
-    from ragstone.building.draft import Writer
-    from ragstone.building.generate import Plan, generate
+    from ragstone.building.draft import QueryWriter
+    from ragstone.building.generate import GenerationPlan, generate
     from ragstone.building.labels import Labeller
     from ragstone.building.prompts import load_prompts
     from ragstone.building.write import CALLS
@@ -125,7 +125,9 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     from ragstone.data.load import load_dataset
     from ragstone.protocols import Services
 
-    plan = Plan(**{f.name: options[f.name] for f in fields(Plan) if f.name in options})
+    plan = GenerationPlan(
+        **{f.name: options[f.name] for f in fields(GenerationPlan) if f.name in options}
+    )
     prompts = load_prompts(options["prompts"])
     if not options["examples"]:
         prompts = replace(prompts, examples={})
@@ -140,7 +142,7 @@ def _generated(source: str, target: Path, options: Mapping[str, Any]) -> tuple[G
     model = resolve_llm(options["model"], where="--model")
     corpus = _sampled(load_dataset(source).corpus, options["sample"], plan.seed)
     with Calls.at(target / CALLS) as calls:
-        writer = Writer(model, Services(calls=calls), prompts, options["max_tokens"])
+        writer = QueryWriter(model, Services(calls=calls), prompts, options["max_tokens"])
         return generate(corpus, plan, writer, labeller=labeller, critics=critics), corpus
 
 
@@ -194,7 +196,7 @@ def _rating(mean: float | None, count: int | None) -> str:
     return "-" if mean is None else f"{mean:.2f}" + ("" if count is None else f" ({count})")
 
 
-@click.command("compare-generated", cls=cli.Command, former=cli.FORMER_CHART)
+@click.command("compare-generated", cls=cli.AliasCommand, former=cli.FORMER_CHART)
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @cli.chart_option
 @cli.json_option

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragstone.statistics.summary import Summary
 
 
-@click.command("label-stats", cls=cli.Command, former=cli.FORMER_CHART)
+@click.command("label-stats", cls=cli.AliasCommand, former=cli.FORMER_CHART)
 @click.argument("sources", nargs=-1, required=True)
 @click.option("--label", default="taxonomy", help="Label to count.")
 @cli.chart_option

@@ -25,7 +25,7 @@ _OTHER_FOLDER: Final = "give another folder: store=PATH"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PartState:
     """The state of one part of this machine."""
 
     subject: str
@@ -52,51 +52,51 @@ def command(store: Path) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: PartState) -> str:
     advice = f"  -> {finding.advice}" if finding.advice else ""
     return f"[{MARKS[finding.state]}] {finding.subject}: {finding.detail}{advice}"
 
 
-def _machine() -> Iterator[Finding]:
-    yield Finding("python", "ok", platform.python_version())
+def _machine() -> Iterator[PartState]:
+    yield PartState("python", "ok", platform.python_version())
     cores = f"{os.cpu_count() or 1} cores"
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        yield Finding("machine", "ok", cores)
+        yield PartState("machine", "ok", cores)
     else:
-        yield Finding("machine", "ok", f"{cores}, {total / 1024**3:.1f} GiB of memory")
+        yield PartState("machine", "ok", f"{cores}, {total / 1024**3:.1f} GiB of memory")
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[PartState]:
     for extra, packages in extras().items():
         absent = ", ".join(package for package in packages if installed(package) is None)
         if extra and absent:
             advice = f"pip install 'ragstone[{extra}]'"
-            yield Finding(f"extra {extra}", "missing", f"without {absent}", advice)
+            yield PartState(f"extra {extra}", "missing", f"without {absent}", advice)
         elif extra:
-            yield Finding(f"extra {extra}", "ok", ", ".join(packages))
+            yield PartState(f"extra {extra}", "ok", ", ".join(packages))
 
 
-def _models() -> Iterator[Finding]:
+def _models() -> Iterator[PartState]:
     for name, model in MODELS.items():
         advice = f"ragstone models fetch {name}"
-        unfetched = Finding(f"model {name}", "warning", "not fetched", advice)
-        yield Finding(f"model {name}", "ok", "fetched") if model.fetched else unfetched
+        unfetched = PartState(f"model {name}", "warning", "not fetched", advice)
+        yield PartState(f"model {name}", "ok", "fetched") if model.fetched else unfetched
 
 
-def _disk(store: Path) -> Finding:
+def _disk(store: Path) -> PartState:
     place = next(p for p in (store.absolute(), *store.absolute().parents) if p.exists())
     free = shutil.disk_usage(place).free
     detail = f"{free / 1024**3:.1f} GiB free for the store"
     if free < limits.LOW_DISK_BYTES:
-        return Finding("disk", "warning", detail, f"free some space, or {_OTHER_FOLDER}")
-    return Finding("disk", "ok", detail)
+        return PartState("disk", "warning", detail, f"free some space, or {_OTHER_FOLDER}")
+    return PartState("disk", "ok", detail)
 
 
-def _store(store: Path) -> Finding:
+def _store(store: Path) -> PartState:
     try:
         Store(store).check_writable()
     except RagstoneError as error:
-        return Finding("store", "missing", str(error), _OTHER_FOLDER)
-    return Finding("store", "ok", f"{store} is writable")
+        return PartState("store", "missing", str(error), _OTHER_FOLDER)
+    return PartState("store", "ok", f"{store} is writable")

@@ -10,7 +10,7 @@ import click
 
 from ragstone.cli.judge_calibrate import command as calibrate
 from ragstone.cli.judge_correlate import command as correlate
-from ragstone.cli.options import FILE, POSITIVE, Command, json_option, print_result
+from ragstone.cli.options import FILE, POSITIVE, AliasCommand, json_option, print_result
 
 if TYPE_CHECKING:
     from ragstone.protocols import Judge
@@ -37,7 +37,9 @@ def command() -> None:
     """
 
 
-@command.command("check", cls=Command, former={"--on": "--data", "--attack": "--prompt-injection"})
+@command.command(
+    "check", cls=AliasCommand, former={"--on": "--data", "--attack": "--prompt-injection"}
+)
 @click.argument("config", metavar="CONFIG")
 @click.option(
     "--data",

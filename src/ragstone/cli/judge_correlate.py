@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Column = list[float | None]
 
 
-class Columns(NamedTuple):
+class CorrelatedColumns(NamedTuple):
     """The columns to correlate, with one place per answer."""
 
     metrics: Mapping[str, Column]
@@ -27,7 +27,7 @@ class Columns(NamedTuple):
     raters: Sequence[Sequence[float]] = ()
 
 
-@click.command("correlate", cls=cli.Command, former={"--on": "--data", **cli.FORMER_CHART})
+@click.command("correlate", cls=cli.AliasCommand, former={"--on": "--data", **cli.FORMER_CHART})
 @click.argument("experiment", required=False, type=cli.FILE)
 @click.option("--data", help="Folder of answers graded by people, with stored metrics.")
 @click.option("--rating", help="Human rating of mtrag: faithfulness, win-rate, ...")
@@ -100,13 +100,13 @@ def command(
     )
 
 
-def _of_people(data: str, rating: str | None, by: str | None) -> Columns:
+def _of_people(data: str, rating: str | None, by: str | None) -> CorrelatedColumns:
     from ragstone.evaluation.human_grades import read_human_set
 
     graded = read_human_set(data, **({"rating": rating} if rating else {}))
     if not graded.values:
         raise DatasetError(f"{graded.name} has no scores of metrics; use mtrag or ragchecker")
-    return Columns(
+    return CorrelatedColumns(
         {name: list(column) for name, column in graded.values.items()},
         {rating or graded.question: [one.value for one in graded.items]},
         [
@@ -118,7 +118,7 @@ def _of_people(data: str, rating: str | None, by: str | None) -> Columns:
     )
 
 
-def _of_run(experiment: Path, against: str, by: str | None) -> Columns:
+def _of_run(experiment: Path, against: str, by: str | None) -> CorrelatedColumns:
     results = cli.load_results(experiment, ())
     names = dict.fromkeys(name for trial in results.trials for name in trial.scores)
     if against not in names:
@@ -133,4 +133,4 @@ def _of_run(experiment: Path, against: str, by: str | None) -> Columns:
             for name, column in columns.items():
                 score = trial.scores.get(name, {}).get(query_id)
                 column.append(None if score is None else score.value)
-    return Columns(columns, {against: columns.pop(against)}, groups, clusters)
+    return CorrelatedColumns(columns, {against: columns.pop(against)}, groups, clusters)

@@ -41,7 +41,7 @@ class _Renamed:
         return self.former.get(name, name)
 
 
-class Command(_Renamed, click.Command):
+class AliasCommand(_Renamed, click.Command):
     """A command that accepts the former names of its options, written with their dashes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -50,7 +50,7 @@ class Command(_Renamed, click.Command):
         return super().parse_args(ctx, ["".join((self.today(n), *rest)) for n, *rest in parts])
 
 
-class Group(_Renamed, click.Group):
+class AliasGroup(_Renamed, click.Group):
     """A group that accepts the former names of its commands."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import FILE, Command, print_result
+from ragstone.cli.options import FILE, AliasCommand, print_result
 from ragstone.cli.scores import print_notes, scores_options, write_scores
 from ragstone.errors import DatasetError
 
 
-@click.command("rank", cls=Command, former={"--document-mark": "--document-separator"})
+@click.command("rank", cls=AliasCommand, former={"--document-mark": "--document-separator"})
 @click.argument("run", type=FILE)
 @click.argument("qrels", type=FILE)
 @click.argument("metrics", nargs=-1, required=True, metavar="METRIC...")

@@ -6,12 +6,18 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import POSITIVE, Command, experiment_arguments, json_option, print_result
+from ragstone.cli.options import (
+    POSITIVE,
+    AliasCommand,
+    experiment_arguments,
+    json_option,
+    print_result,
+)
 from ragstone.results.wording import TITLES
 
 
 @click.command(
-    "run", cls=Command, former={"--probe": "--sample-calls", "--replay": "--cached-only"}
+    "run", cls=AliasCommand, former={"--probe": "--sample-calls", "--replay": "--cached-only"}
 )
 @experiment_arguments
 @click.option("--plan", is_flag=True, help="Print the steps and the cost; run nothing.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ragstone.statistics.paired import Correction
     from ragstone.statistics.rank_stability import RankStability
-    from ragstone.statistics.significance import Pair
+    from ragstone.statistics.significance import SystemPair
     from ragstone.statistics.summary import Summary
 
 
@@ -35,7 +35,7 @@ class MetricComparison:
     summaries: Mapping[str, Summary]
     """System -> mean over the queries compared; `failed` and `not_applicable` count queries that
     are left out."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SystemPair, ...]
     """Empty if no query is left to compare."""
     ranks: tuple[RankStability, ...]
     """Best first; of three systems or more."""
@@ -77,7 +77,7 @@ def _place(place: RankStability) -> str:
     return str(place.rank) + (f" [{interval[0]:.0f}-{interval[1]:.0f}]" if interval else "")
 
 
-def _numbers(pair: Pair) -> dict[str, Any]:
+def _numbers(pair: SystemPair) -> dict[str, Any]:
     """Return the fields of a pair and of its difference in one dictionary."""
     found = asdict(pair)
     difference = found.pop("difference")

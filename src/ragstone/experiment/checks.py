@@ -13,7 +13,7 @@ from ragstone.errors import ConfigError
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
     from ragstone.data.dataset import Dataset
-    from ragstone.experiment.config import SystemEntry
+    from ragstone.experiment.config import SystemSpec
     from ragstone.experiment.system import System
     from ragstone.protocols import ContextSetting
     from ragstone.types import Query
@@ -92,7 +92,7 @@ def _check_depth(system: System, shown: int) -> None:
             )
 
 
-def check_written_depth(system: str, entry: SystemEntry, size: int) -> None:
+def check_written_depth(system: str, entry: SystemSpec, size: int) -> None:
     """Raise `ConfigError` if a `top_k` in the file is larger than the corpus.
 
     A default may be larger: rankings then contain the whole corpus.

@@ -85,7 +85,7 @@ class Sample(BaseModel):
     """The queries that measure retrieval: the answered ones, all that match `where`, or all."""
 
 
-class SystemEntry(BaseModel):
+class SystemSpec(BaseModel):
     """A system: one component per step. A list in place of a value makes one system per value."""
 
     model_config = ConfigDict(extra="forbid")
@@ -117,7 +117,7 @@ class ExperimentFile(BaseModel):
     store: str = ".ragstone"
     """Folder of the results, relative to the current directory."""
     sample: Sample = Field(default_factory=Sample)
-    systems: list[SystemEntry] = Field(min_length=1)
+    systems: list[SystemSpec] = Field(min_length=1)
     """A mapping from name to system, or a list."""
     settings: Annotated[list[Part], BeforeValidator(_as_list)] = Field(default_factory=list)
     """Context settings; every system with a generator answers under each."""
@@ -343,6 +343,6 @@ def _first_error(
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:
-    models: dict[str, type[BaseModel]] = {"systems": SystemEntry, "sample": Sample}
+    models: dict[str, type[BaseModel]] = {"systems": SystemSpec, "sample": Sample}
     model = models.get(str(place[0]), ExperimentFile) if len(place) > 1 else ExperimentFile
     return list(model.model_fields)

@@ -31,7 +31,7 @@ from ragstone.experiment.checks import (
     check_settings,
     check_written_depth,
 )
-from ragstone.experiment.config import ExperimentFile, Sample, SystemEntry, load_file
+from ragstone.experiment.config import ExperimentFile, Sample, SystemSpec, load_file
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.shared_queries import select_queries
@@ -241,7 +241,7 @@ class Experiment:
     def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
         return [create(kind, one, where=where, folder=self.folder) for one in written]
 
-    def _system(self, entry: SystemEntry) -> System:
+    def _system(self, entry: SystemSpec) -> System:
         kinds = {
             "query_former": "query_formers",
             "retriever": "retrievers",

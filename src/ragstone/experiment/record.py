@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
     from ragstone.experiment.steps import MetricSet, Step
-    from ragstone.experiment.system import Ranking, StepList, System, Trial
+    from ragstone.experiment.system import RankingSteps, StepList, System, Trial
     from ragstone.types import Query
 
 
@@ -117,7 +117,7 @@ class Recorder:
         )
         self._record.save(self._store)
 
-    def _rankings(self) -> Iterator[Ranking]:
+    def _rankings(self) -> Iterator[RankingSteps]:
         yield from self._steps.rankings
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
@@ -152,7 +152,7 @@ def _metrics(steps: StepList) -> Iterator[MetricEntry]:
             yield MetricEntry(name, "judge", judge.direction, judge.range, judge.described())
 
 
-def _has_rows(ranking: Ranking, done: Mapping[Step, StoredTable]) -> bool:
+def _has_rows(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> bool:
     """Return whether a ranking is to be shown: a system need not report its passages."""
     return ranking.searches is not None or done[ranking.run].table.num_rows > 0
 
@@ -161,7 +161,7 @@ def _ended(trial: Trial, done: Mapping[Step, StoredTable]) -> bool:
     return trial.scores in done and all(step in done for step in trial.verdicts)
 
 
-def _ranking_entry(ranking: Ranking, done: Mapping[Step, StoredTable]) -> RankingEntry:
+def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> RankingEntry:
     searches = "" if ranking.searches is None else _folder(ranking.searches, done)
     run, scores = _folder(ranking.run, done), _folder(ranking.scores, done)
     return RankingEntry(ranking.system.name, run, scores, searches)

@@ -76,7 +76,7 @@ class SharedInputs:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankingSteps:
     """The steps that measure a system's retrieval."""
 
     system: System
@@ -100,7 +100,7 @@ class Trial:
     scores: Step
     verdicts: tuple[Step, ...]
     """The scores of each judge."""
-    reported: Ranking | None = None
+    reported: RankingSteps | None = None
     """The passages that a system reported with its answers, measured as a ranking."""
 
 
@@ -110,7 +110,7 @@ class StepList:
     def __init__(self, shared: SharedInputs, ranking: MetricSet, answer: MetricSet) -> None:
         self.shared, self.ranking_metrics, self.answer_metrics = shared, ranking, answer
         self._steps: dict[tuple[Any, ...], Step] = {}
-        self.rankings: list[Ranking] = []
+        self.rankings: list[RankingSteps] = []
         self.trials: list[Trial] = []
 
     def __iter__(self) -> Iterator[Step]:
@@ -123,7 +123,7 @@ class StepList:
         run = self._rank(system, ranked)
         searches = self._step("form", system.query_former, system, queries=ranked)
         scores = self._score_ranking(system, run, ranked)
-        self.rankings.append(Ranking(system, run, scores, searches))
+        self.rankings.append(RankingSteps(system, run, scores, searches))
 
     def add_trial(self, system: System, setting: ContextSetting) -> None:
         """Add the steps of a system under a setting."""
@@ -151,7 +151,7 @@ class StepList:
             reported_run = self._step(
                 "reported-run", ReportedRun(), system, predictions=predictions
             )
-            reported = Ranking(
+            reported = RankingSteps(
                 system, reported_run, self._score_ranking(system, reported_run, queries)
             )
         self.trials.append(

@@ -15,7 +15,7 @@ from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
-from ragstone.indexes.vector_files import VectorFolder, Writer
+from ragstone.indexes.vector_files import ShardWriter, VectorFolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def _stored(
     checked_disk = not missing
     with (
         progress("Embedding passages", len(corpus)) as bar,
-        closing(Writer(folder)) as writer,
+        closing(ShardWriter(folder)) as writer,
     ):
         for number, digest in enumerate(digests):
             if digest in folder.shards:

@@ -131,7 +131,7 @@ class VectorFolder:
         )
 
 
-class Writer:
+class ShardWriter:
     """Adds shards to a folder of vectors, in its own files."""
 
     def __init__(self, folder: VectorFolder) -> None:

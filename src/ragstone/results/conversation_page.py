@@ -20,7 +20,7 @@ _HIDDEN: Final = frozenset({"conversation", "turn", "collection", "conversation_
 
 
 @dataclass(frozen=True)
-class Reply:
+class TurnReply:
     """The output of one system under one setting at one turn."""
 
     system: str
@@ -40,7 +40,7 @@ class DialogueTurn:
 
     query: Query
     labels: Mapping[str, Label]
-    replies: tuple[Reply, ...]
+    replies: tuple[TurnReply, ...]
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,14 @@ def _is_shown(name: str, value: Label) -> bool:
     return name not in _HIDDEN and not too_long
 
 
-def _reply(results: StoredResults, trial: TrialResults, query: Query) -> Reply:
+def _reply(results: StoredResults, trial: TrialResults, query: Query) -> TurnReply:
     query_id = query.query_id
     missing = Prediction(query_id, None, "no prediction")
     prediction, context = trial.predictions.get(query_id, missing), trial.contexts.get(query_id)
     scores = trial.scores_of(query_id)
     grades = results.qrels.get(query_id, {})
     passages = context.passages if context else ()
-    return Reply(
+    return TurnReply(
         trial.system,
         trial.setting,
         prediction,

@@ -90,7 +90,7 @@ class Lead:
 
 
 @dataclass(frozen=True)
-class Usage:
+class UsageRow:
     """Time and tokens of one system under one setting.
 
     `timed` and `counted` are the numbers of calls that report their time and their tokens.
@@ -232,12 +232,12 @@ def bar_parts(found: Adaptability) -> dict[str, Share]:
     return {key: share for key, share in parts.items() if key != "unknown" or unknown}
 
 
-def usage_rows(results: StoredResults) -> list[Usage]:
+def usage_rows(results: StoredResults) -> list[UsageRow]:
     """Return time and tokens of every trial."""
     return [_usage(trial) for trial in results.trials]
 
 
-def _usage(trial: TrialResults) -> Usage:
+def _usage(trial: TrialResults) -> UsageRow:
     import numpy as np
 
     predictions = list(trial.predictions.values())
@@ -246,7 +246,7 @@ def _usage(trial: TrialResults) -> Usage:
     tokens_out = [p.tokens_out for p in predictions if p.tokens_out is not None]
     costs = [p.cost for p in predictions if p.cost is not None]
     median, high = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
-    return Usage(
+    return UsageRow(
         system=trial.system,
         setting=trial.setting,
         answered=sum(p.answer is not None for p in predictions),

@@ -37,7 +37,7 @@ class Cell:
     summary: Summary
 
 
-class Scored:
+class ScoredRows:
     """The scores of one system under one setting; the setting is empty for rankings."""
 
     system: str
@@ -55,7 +55,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class TrialResults(Scored):
+class TrialResults(ScoredRows):
     """The rows of one system under one setting, by query id."""
 
     system: str
@@ -71,7 +71,7 @@ class TrialResults(Scored):
 
 
 @dataclass(frozen=True)
-class RankingResults(Scored):
+class RankingResults(ScoredRows):
     """A system's run and its scores, by query id."""
 
     system: str
@@ -292,7 +292,7 @@ def _metric_failures(
             yield score.reason
 
 
-def _cells(measured: Iterable[Scored], clusters: Mapping[str, str]) -> list[Cell]:
+def _cells(measured: Iterable[ScoredRows], clusters: Mapping[str, str]) -> list[Cell]:
     return [
         Cell(rows.system, rows.setting, metric, every.summary)
         for rows in measured

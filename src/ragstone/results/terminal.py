@@ -12,7 +12,7 @@ from ragstone.results import leaderboards, wording
 from ragstone.results.by_label import LabelTable
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
-from ragstone.results.reader import RankingResults, Scored, StoredResults, TrialResults
+from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.summary import Summary
 
@@ -201,7 +201,7 @@ def _ranking_lines(run: RankingResults, query_id: str, grades: dict[str, int]) -
     yield from _score_lines(run, query_id)
 
 
-def _score_lines(rows: Scored, query_id: str) -> Iterator[str]:
+def _score_lines(rows: ScoredRows, query_id: str) -> Iterator[str]:
     for metric, score in rows.scores_of(query_id).items():
         value = (
             wording.number(score.value)

@@ -31,7 +31,7 @@ OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QueryOutcome:
     """The three labels of one query and their outcome."""
 
     query_id: str
@@ -73,7 +73,7 @@ class Adaptability:
     """Vulnerable and acceptable items in neither part, as `gold_in_context` is None."""
     overall: float | None
     """Acceptability minus the other three shares: 2 x acceptability - 1, because they sum to 1."""
-    items: tuple[Item, ...]
+    items: tuple[QueryOutcome, ...]
     left_out: Mapping[str, str]
     """Query id without an outcome -> reason."""
 
@@ -160,9 +160,9 @@ def adaptability(
 
 def _join(
     labels: Mapping[str, Mapping[str, float | None]], gold: Mapping[str, bool]
-) -> tuple[list[Item], dict[str, str]]:
+) -> tuple[list[QueryOutcome], dict[str, str]]:
     """Return the items with all labels and the other queries, by first appearance."""
-    items: list[Item] = []
+    items: list[QueryOutcome] = []
     left_out: dict[str, str] = {}
     for query_id in dict.fromkeys(query_id for held in labels.values() for query_id in held):
         found = {name: held.get(query_id) for name, held in labels.items()}
@@ -179,6 +179,8 @@ def _join(
             given = {name: bool(label) for name, label in found.items()}
             in_context = gold.get(query_id)
             items.append(
-                Item(query_id, **given, outcome=classify(**given), gold_in_context=in_context)
+                QueryOutcome(
+                    query_id, **given, outcome=classify(**given), gold_in_context=in_context
+                )
             )
     return items, left_out

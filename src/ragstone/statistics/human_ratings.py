@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal
 
-from ragstone.data.readers.inspector_raget import Rating
+from ragstone.data.readers.inspector_raget import AnswerRating
 from ragstone.errors import ConfigError
 from ragstone.statistics.summary import Summary, clusters_of, summarise
 
@@ -35,11 +35,12 @@ class Preference:
 
 
 def consolidated(
-    ratings: Iterable[Rating], metric: str, how: Literal["mean", "median"] = "median"
+    ratings: Iterable[AnswerRating], metric: str, how: Literal["mean", "median"] = "median"
 ) -> dict[str, dict[str, float]]:
     """Return system -> query id -> combined rating of one property.
 
-    >>> given = [Rating("q", "s", "faithfulness", rater, v) for rater, v in (("a", 4), ("b", 3))]
+    >>> raters = {"a": 4, "b": 3}
+    >>> given = [AnswerRating("q", "s", "faithfulness", r, v) for r, v in raters.items()]
     >>> consolidated(given, "faithfulness", "mean")
     {'s': {'q': 3.5}}
     """
@@ -52,7 +53,7 @@ def consolidated(
 
 
 def ratings_by_item(
-    ratings: Iterable[Rating], metric: str
+    ratings: Iterable[AnswerRating], metric: str
 ) -> dict[tuple[str, str], dict[str, float]]:
     """Return (query id, system) -> annotator -> rating, for functions of agreement."""
     found: dict[tuple[str, str], dict[str, float]] = {}
@@ -62,7 +63,7 @@ def ratings_by_item(
     return found
 
 
-def preferences_of(ratings: Iterable[Rating], metric: str) -> list[Preference]:
+def preferences_of(ratings: Iterable[AnswerRating], metric: str) -> list[Preference]:
     """Return a preference per annotator, query and pair of systems, from ratings of each answer.
 
     Equal ratings are a tie.

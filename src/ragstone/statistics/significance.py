@@ -18,7 +18,7 @@ _LEAST_P: Final = 0.0001
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SystemPair:
     """Two systems under one metric: `b` against `a`."""
 
     a: str
@@ -61,7 +61,7 @@ def judge(
     family: Family,
     *,
     lower_is_better: bool = False,
-) -> Pair:
+) -> SystemPair:
     """Return the verdict on the difference of two systems among all tests of a comparison."""
     error, alpha = difference.standard_error, family.planned_alpha
     least = more = None
@@ -76,7 +76,7 @@ def judge(
         verdict = _lead(a, b, difference, lower_is_better=lower_is_better) + f", {p}"
     else:
         verdict = f"no difference shown between {a} and {b}" + _reason(difference, p, more)
-    return Pair(a, b, difference, adjusted_p, least, more, significant, verdict)
+    return SystemPair(a, b, difference, adjusted_p, least, more, significant, verdict)
 
 
 def _lead(a: str, b: str, found: Difference, *, lower_is_better: bool) -> str:

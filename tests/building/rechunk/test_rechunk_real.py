@@ -10,7 +10,7 @@ import pytest
 from ragstone.building.rechunk.documents import Documents
 from ragstone.building.rechunk.rechunk import rechunk
 from ragstone.components.chunkers.sentences import Sentences
-from ragstone.components.chunkers.tokens import Tokens
+from ragstone.components.chunkers.tokens import TokenWindows
 from ragstone.components.chunkers.words import Words
 from ragstone.core import limits
 from ragstone.data.corpus import Corpus
@@ -43,9 +43,11 @@ def test_mtrags_passages_make_documents_that_contain_them(govt: MtragReader) -> 
     assert not any("disagree" in note for note in source.notes)
 
 
-@pytest.mark.parametrize("chunker", [Tokens(), Sentences(512, overlap=100), Words()], ids=repr)
+@pytest.mark.parametrize(
+    "chunker", [TokenWindows(), Sentences(512, overlap=100), Words()], ids=repr
+)
 def test_every_judgement_of_a_real_set_survives(
-    govt: MtragReader, chunker: Tokens | Sentences | Words
+    govt: MtragReader, chunker: TokenWindows | Sentences | Words
 ) -> None:
     """521 judgements, and the relevant documents of each query are the same."""
     dataset = govt.read()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.components.chunkers.sentences import Sentences
-from ragstone.components.chunkers.tokens import Tokens
+from ragstone.components.chunkers.tokens import TokenWindows
 from ragstone.components.chunkers.whole import Whole
 from ragstone.components.chunkers.words import Words
 from ragstone.core.builtins import BUILT_IN
@@ -47,8 +47,8 @@ CHUNKERS: Sequence[Any] = (
     Words(7),
     Words(7, overlap=3),
     Words(7, unit="characters"),
-    Tokens(20, overlap=5),
-    Tokens(1, overlap=0),
+    TokenWindows(20, overlap=5),
+    TokenWindows(1, overlap=0),
     Sentences(20),
     Sentences(20, overlap=8),
     Sentences(1),
@@ -126,7 +126,7 @@ def test_windows_of_tokens_overlap_exactly(count: int, size: int, data: st.DataO
     overlap = data.draw(st.integers(0, size - 1))
     text = " ".join(["one", "two", "unbelievably", "three,"][n % 4] for n in range(count))
     starts = tokens(text, BUNDLED).starts
-    spans = [(p.labels["start"], p.labels["end"]) for p in _cut(Tokens(size, overlap), text)]
+    spans = [(p.labels["start"], p.labels["end"]) for p in _cut(TokenWindows(size, overlap), text)]
     held = [sum(1 for t in starts if a <= t < b) for a, b in spans]
     shared = [sum(1 for t in starts if c <= t < b) for (_, b), (c, _) in pairwise(spans)]
 

@@ -15,7 +15,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Sampling
 from ragstone.components.generators.chat import Chat
-from ragstone.components.generators.gold import Gold
+from ragstone.components.generators.gold import GoldAnswer
 from ragstone.components.generators.llm_base import LlmGenerator
 from ragstone.components.generators.local import Local
 from ragstone.components.generators.recorded import Recorded
@@ -116,8 +116,8 @@ def test_llm_generators_are_models_that_other_components_may_ask() -> None:
     assert Chat("m", temperature=None).sampling == Sampling(None, 256)
     assert chat.needs_model
     assert chat.cost(7, 3) == 7
-    assert not isinstance(Gold(), LlmGenerator)
-    assert (Gold().needs_model, Gold().cost(7, 3)) == (False, 0)
+    assert not isinstance(GoldAnswer(), LlmGenerator)
+    assert (GoldAnswer().needs_model, GoldAnswer().cost(7, 3)) == (False, 0)
 
 
 def test_an_estimate_counts_the_calls_that_are_missing(calls: Calls) -> None:
@@ -128,13 +128,13 @@ def test_an_estimate_counts_the_calls_that_are_missing(calls: Calls) -> None:
         estimate = chat.estimate(tasks(3), Services(calls=calls))
 
     assert estimate.calls == 1
-    assert Gold().estimate(tasks(3), Services()) is None
+    assert GoldAnswer().estimate(tasks(3), Services()) is None
 
 
 def test_gold_gives_the_first_gold_answer_and_refuses_without() -> None:
     """The upper bound of every answer metric."""
     with_answers, without = tasks(1)[0], Task(Query("u", "Unknown?"), Context("u", "none"))
-    first, second = answers_of(Gold(), [with_answers, without])
+    first, second = answers_of(GoldAnswer(), [with_answers, without])
     assert (first.answer, second.answer) == ("gold 0", "I cannot answer.")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragstone.calls.types import Failure, Reply
-from ragstone.components.query_formers.conversation import Conversation, LastTurns
+from ragstone.components.query_formers.conversation import LastTurns, WholeConversation
 from ragstone.components.query_formers.llm_rewrite import LlmRewrite, read_rewrite
 from ragstone.components.query_formers.user_turns import UserTurns
 from ragstone.core.registry import create
@@ -75,7 +75,7 @@ def test_a_tag_in_the_data_is_taken_away() -> None:
 
 def test_a_first_turn_has_nothing_before_it() -> None:
     """Formers that read the history return the text alone."""
-    for former in (UserTurns(), LastTurns(), Conversation()):
+    for former in (UserTurns(), LastTurns(), WholeConversation()):
         assert texts(former, Query("q", "Who?")) == ["Who?"]
 
 

@@ -12,7 +12,7 @@ from ragstone.types import Document, Passage
 
 
 @dataclass(frozen=True)
-class Tokens(WindowChunker):
+class TokenWindows(WindowChunker):
     """Windows of `size` tokens, each of which begins with the last tokens of the one before it.
 
     mtRAG's paper: 512 tokens with an overlap of 100; ids `<document>-<start>-<end>`. A window may

@@ -11,7 +11,7 @@ from ragstone.types import Prediction, Task
 
 
 @dataclass(frozen=True)
-class Gold(Generator):
+class GoldAnswer(Generator):
     """Answers with the first gold answer, and with a refusal if there is none.
 
     Args:

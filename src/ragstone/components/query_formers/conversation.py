@@ -9,7 +9,7 @@ from ragstone.types import Message, Query
 
 
 @dataclass(frozen=True)
-class Conversation(MessageFormer):
+class WholeConversation(MessageFormer):
     """Searches for the conversation up to the query, including the agent's answers.
 
     Args:

@@ -29,7 +29,7 @@ _PARTS: Final = ("models", "metrics", "tasks", "evaluations")
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class AnswerRating:
     """The rating of one answer by one person or algorithm."""
 
     query_id: str
@@ -107,10 +107,10 @@ class Inspection:
         return found
 
     @cached_property
-    def ratings(self) -> list[Rating]:
+    def ratings(self) -> list[AnswerRating]:
         """All ratings of the answers; ratings that are not numbers are left out."""
         return [
-            Rating(row["task_id"], row["model_id"], metric, rater, float(value))
+            AnswerRating(row["task_id"], row["model_id"], metric, rater, float(value))
             for row in self.document["evaluations"]
             for metric, given in row["annotations"].items()
             for rater, rating in given.items()
