@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -123,6 +124,18 @@ def test_the_plan_fits_on_a_page() -> None:
     assert len(graph) <= 25
     assert max(floors.values()) <= 11
     assert sum(map(len, graph.values())) <= 130
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    """A name means one thing in the whole package."""
+    names = [
+        node.name
+        for path in FILES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+
+    assert [name for name, times in Counter(names).items() if times > 1] == []
 
 
 def test_few_modules_are_loose() -> None:
