@@ -84,6 +84,25 @@ def test_json_has_the_path_of_the_report(experiment: Path, tmp_path: Path) -> No
     }
 
 
+def test_results_older_than_an_incomplete_run_are_named_as_such(
+    experiment: Path, tmp_path: Path
+) -> None:
+    """`report` and `export` print a line to standard error; their output is the same."""
+    assert _call("run", experiment, "--limit", "3", "--only", "retrieve").exit_code == 0
+    resumed = f"to resume: ragstone run {experiment} sample.limit=3"
+
+    made = _call("report", experiment, "-o", tmp_path / "r.html", "--json")
+    exported = _call("export", experiment, "-o", tmp_path / "e.json", "--json")
+
+    assert json.loads(made.stdout)["finished"]
+    assert json.loads(exported.stdout)["files"]
+    assert resumed in made.stderr
+    assert resumed in exported.stderr
+    assert resumed in _call("show", experiment).stdout
+    assert _call("run", experiment).exit_code == 0
+    assert resumed not in _call("show", experiment).stdout
+
+
 def test_a_wrong_number_of_queries_ends_with_exit_code_2(experiment: Path, tmp_path: Path) -> None:
     """--queries accepts a number or `all`."""
     assert _call("report", experiment, "-o", tmp_path / "r.html", "--queries", "all").exit_code == 0

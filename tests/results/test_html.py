@@ -15,6 +15,7 @@ from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.errors import StoreError
 from ragstone.results.html import write_report
+from ragstone.results.record import Attempt
 
 LOADING = {"src", "href", "action", "data", "poster", "srcset", "formaction", "background"}
 
@@ -160,6 +161,18 @@ def test_an_unfinished_experiment_is_marked(tmp_path: Path) -> None:
     results = made_results(tmp_path / "s", finished=False)
 
     assert "has not finished" in "".join(_read(write_report(results, tmp_path / "r.html")).text)
+
+
+def test_a_newer_attempt_that_is_incomplete_is_a_notice(tmp_path: Path) -> None:
+    """The report shows the finished results, and how to resume the newer run."""
+    results = made_results(tmp_path / "s")
+    after = results.record.finished or ""
+    Attempt("2026-03-03T10:00:00+00:00", after, "", 2, 1, 8, 3).save(results.store, "made")
+
+    text = "".join(_read(write_report(results, tmp_path / "r.html")).text)
+
+    assert "1 of 2 rankings and 3 of 8 trials are complete; to resume: run the experiment" in text
+    assert "has not finished" not in text
 
 
 def test_retrieval_alone_makes_a_report(tmp_path: Path) -> None:

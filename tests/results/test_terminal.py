@@ -8,8 +8,9 @@ import pytest
 from tests.fakes.made_results import made_results
 
 from ragstone.errors import ConfigError
-from ragstone.results.leaderboards import leaderboard
+from ragstone.results.leaderboards import leaderboard, results_document
 from ragstone.results.reader import StoredResults
+from ragstone.results.record import Attempt
 from ragstone.results.terminal import leaderboard_parts, query_text
 
 
@@ -33,6 +34,27 @@ def test_the_leaderboard_contains_every_table(tmp_path: Path) -> None:
 def test_an_unfinished_experiment_is_marked(tmp_path: Path) -> None:
     """The tables of a stopped run are marked as such."""
     assert "NOT FINISHED" in leaderboard_text(made_results(tmp_path, finished=False))
+
+
+def test_a_newer_attempt_that_is_incomplete_is_one_line_below_the_head(tmp_path: Path) -> None:
+    """It has the complete trials and the command; without retrieval there are no rankings."""
+    results = made_results(tmp_path)
+    started, after = "2026-03-03T10:00:00+00:00", results.record.finished or ""
+    Attempt(started, after, "ragstone run made.yaml", 0, 0, 8, 3).save(results.store, "made")
+    results = StoredResults.load(results.store, "made")
+
+    assert leaderboard_text(results).splitlines()[1] == (
+        "A newer attempt is incomplete: 3 of 8 trials are complete; "
+        "to resume: ragstone run made.yaml"
+    )
+    assert results_document(results)["attempt"] == {
+        "started": started,
+        "command": "ragstone run made.yaml",
+        "rankings": 0,
+        "rankings_complete": 0,
+        "trials": 8,
+        "trials_complete": 3,
+    }
 
 
 def test_retrieval_alone_shows_retrieval_alone(tmp_path: Path) -> None:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import FILE, experiment_arguments, json_option, load_results, print_files
+from ragstone.cli.options import (
+    FILE,
+    experiment_arguments,
+    json_option,
+    load_results,
+    print_files,
+    warn_of_attempt,
+)
 
 
 @click.command("export")
@@ -32,4 +39,6 @@ def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Pat
       ragstone export talk.yaml --to mtrageval -o talk-tasks
       ragstone export examples/demo.yaml --to trec -o demo-runs
     """
-    print_files(load_results(experiment, overrides).export(output, form), {})
+    results = load_results(experiment, overrides)
+    warn_of_attempt(results)
+    print_files(results.export(output, form), {})

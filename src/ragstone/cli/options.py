@@ -166,6 +166,14 @@ def write_json_lines(path: Path, rows: Iterable[object]) -> None:
         raise DatasetError(f"cannot write {path}: {error.strerror}") from error
 
 
+def warn_of_attempt(results: Results) -> None:
+    """Print a line to standard error if the results are older than a run that is incomplete."""
+    from ragstone.results.wording import attempt_text
+
+    if results.attempt:
+        click.echo(attempt_text(results.attempt), err=True)
+
+
 def load_results(experiment: Path, overrides: Sequence[str]) -> Results:
     """Return the kept results of an experiment file; only its name and its store matter."""
     from ragstone.core.store import Store

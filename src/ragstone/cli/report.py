@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import experiment_arguments, json_option, load_results, print_result
+from ragstone.cli.options import (
+    experiment_arguments,
+    json_option,
+    load_results,
+    print_result,
+    warn_of_attempt,
+)
 
 
 def _query_count(_context: click.Context, _option: click.Parameter, value: str) -> int | None:
@@ -49,6 +55,7 @@ def command(
     from ragstone.results.html import write_report
 
     results = load_results(experiment, overrides)
+    warn_of_attempt(results)
     path = write_report(results, output or Path(f"{results.name}-report.html"), queries=queries)
     size = path.stat().st_size
     facts = {"report": path, "bytes": size, "name": results.name, "finished": results.finished}

@@ -6,6 +6,7 @@
       arrays/vectors-77ab02.../...                data derived from passages: vectors, indexes
       calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       the steps of an experiment's trials
+      attempts/NAME.json                          a newer run of it that is not complete
 
 A folder is written under a temporary name and then renamed, so a reader never sees an incomplete
 step. If two processes finish the same step, one of the two equal results is stored.
@@ -189,6 +190,13 @@ class Store:
         """Return the latest document of that name, or None."""
         path = self.root / kind / f"{name}.json"
         return _read_json(path, path) if path.exists() else None
+
+    def remove_json(self, kind: str, name: str) -> None:
+        """Remove the document of that name if there is one."""
+        path = self.root / kind / f"{name}.json"
+        if path.exists():
+            with store_errors(path):
+                path.unlink(missing_ok=True)
 
     def check_writable(self) -> None:
         """Raise `StoreError` if the store is not writable.

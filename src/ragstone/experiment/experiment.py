@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +46,7 @@ from ragstone.types import brief
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.protocols import ContextSetting, Judge
+    from ragstone.results.record import Record
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -56,6 +58,8 @@ class Experiment:
     file: ExperimentFile
     folder: Path = Path()
     """The folder of the experiment file, in which your own components are looked for."""
+    command: str = ""
+    """The command that runs the experiment; "" if it is not of a file."""
 
     def __repr__(self) -> str:
         """Return one line: the name, the data and the sizes."""
@@ -175,25 +179,29 @@ class Experiment:
             steps = self.steps()
             chosen = needed(list(steps), only) if only else list(steps)
             Planner(self.store, services).plan(chosen).check_ready(services)
-            self._run(steps, frozenset(chosen), services)
-        return Results.load(self.store, self.file.name)
+            return Results(self.store, self._run(steps, frozenset(chosen), services))
 
-    def _run(self, steps: StepList, chosen: Collection[Step], services: Services) -> None:
-        """Compute the chosen steps, and record them with the others that are stored."""
+    def _run(self, steps: StepList, chosen: Collection[Step], services: Services) -> Record:
+        """Compute the chosen steps, and return their record with the others that are stored."""
         if self.shared.left_out:
             _LOG.warning("%s", left_out_text(self.shared.left_out))
         before = services.calls.usage
-        recorder = Recorder(self.store, self.file, self.dataset, self.systems, steps)
+        recorder = Recorder(
+            self.store, self.file, self.dataset, self.systems, steps, command=self.command
+        )
         done: dict[Step, StoredTable] = {}
         for step in track(steps, "Steps", len(list(steps))):
             inputs = known_inputs(step, done)
-            if inputs is not None and step in chosen:
-                done[step] = run_step(step, inputs, self.store, services)
-            elif inputs is not None:
-                kept = self.store.find(step.name, step.component, inputs)
-                done |= {} if kept is None else {step: kept}
-            recorder.update(done)
-        recorder.finish(done, dataclasses.asdict(services.calls.usage - before))
+            if inputs is None:
+                continue
+            table = self.store.find(step.name, step.component, inputs)
+            if table is None and step in chosen:
+                recorder.begin_computing()
+                table = run_step(step, inputs, self.store, services)
+            if table is not None:
+                done[step] = table
+                recorder.update(done)
+        return recorder.finish(done, dataclasses.asdict(services.calls.usage - before))
 
     def open_calls(
         self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
@@ -273,7 +281,8 @@ def load_experiment(
     Experiment('experiment', 1 systems x 0 settings)
     """
     file, folder = load_file(source, overrides)
-    return Experiment(file, folder=folder)
+    written = [] if isinstance(source, Mapping) else ["ragstone", "run", str(source), *overrides]
+    return Experiment(file, folder=folder, command=shlex.join(written))
 
 
 def _matching(dataset: Dataset, sample: Sample) -> Dataset:

@@ -1,14 +1,16 @@
 """Writing an experiment's record while its steps are computed.
 
 The record is written again after every ranking and every trial, so that a run that was stopped can
-be looked at.
+be looked at. After an experiment has finished, its record stays until another run finishes; the run
+that is under way is described by an `Attempt` beside it.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.core import limits
@@ -16,9 +18,11 @@ from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
+from ragstone.errors import StoreError
 from ragstone.results.record import (
-    FORMAT,
+    ATTEMPTS,
     KIND,
+    Attempt,
     DataFacts,
     MetricEntry,
     RankingEntry,
@@ -48,7 +52,10 @@ class Recorder:
         dataset: Dataset,
         systems: Sequence[System],
         steps: StepList,
+        *,
+        command: str = "",
     ) -> None:
+        self._command, self._is_computing = command, False
         self._store, self._dataset, self._steps = store, dataset, steps
         shared = steps.shared
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
@@ -82,14 +89,16 @@ class Recorder:
             environment=describe_environment(),
             ragstone=__version__,
         )
-        before = store.read_json(KIND, file.name) or {}
-        # A finished experiment that runs again stays finished until the end of the run.
-        self._is_rerun = before.get("format") == FORMAT and bool(before.get("finished"))
+        self._finished = _last_finished(store, file.name)
+
+    def begin_computing(self) -> None:
+        """Write the attempt before the first step that is not stored."""
+        if not self._is_computing:
+            self._is_computing = True
+            self._save_attempt()
 
     def update(self, done: Mapping[Step, StoredTable]) -> None:
-        """Write the record if another ranking or trial is complete."""
-        if self._is_rerun:
-            return
+        """Write the record or the attempt if another ranking or trial is complete."""
         rankings = [r for r in self._rankings() if r.scores in done and _has_rows(r, done)]
         trials = [t for t in self._steps.trials if _ended(t, done)]
         known = len(self._record.rankings), len(self._record.trials)
@@ -100,12 +109,16 @@ class Recorder:
                 trials=tuple(_trial_entry(trial, done) for trial in trials),
                 steps=_folders(done),
             )
-            self._record.save(self._store)
+            if self._finished is None:
+                self._record.save(self._store)
+            elif self._is_computing:
+                self._save_attempt()
 
-    def finish(self, done: Mapping[Step, StoredTable], facts: Mapping[str, Any]) -> None:
-        """Write the record of an experiment whose trials all ended, with the facts of this run."""
-        self._is_rerun = False
-        self.update(done)
+    def finish(self, done: Mapping[Step, StoredTable], facts: Mapping[str, Any]) -> Record:
+        """Return the record of a run that ended, with its facts, and write it.
+
+        The finished record stays if this run is incomplete, or if it computed nothing.
+        """
         complete = all(step in done for step in self._steps)
         texts = self._keep("texts", self._texts(done))
         self._record = replace(
@@ -115,7 +128,36 @@ class Recorder:
             finished=_now() if complete else None,
             last_run=dict(facts),
         )
-        self._record.save(self._store)
+        if self._finished and not complete:
+            self._save_attempt()
+            return self._record
+        if self._finished and not self._is_computing and self._is_as(self._finished):
+            self._record = self._finished
+        else:
+            self._record.save(self._store)
+        self._store.remove_json(ATTEMPTS, self._record.name)
+        return self._record
+
+    def _save_attempt(self) -> None:
+        if self._finished is None or self._finished.finished is None:
+            return
+        Attempt(
+            started=self._record.started,
+            after=self._finished.finished,
+            command=self._command,
+            rankings=len(self._steps.rankings),
+            rankings_complete=sum(bool(ranking.searches) for ranking in self._record.rankings),
+            trials=len(self._steps.trials),
+            trials_complete=len(self._record.trials),
+        ).save(self._store, self._record.name)
+
+    def _is_as(self, other: Record) -> bool:
+        """Return whether a record differs only in when and where it was made."""
+        made = {
+            name: getattr(other, name)
+            for name in ("started", "finished", "last_run", "environment", "ragstone")
+        }
+        return _as_written(replace(self._record, **made)) == _as_written(other)
 
     def _rankings(self) -> Iterator[RankingSteps]:
         yield from self._steps.rankings
@@ -137,6 +179,22 @@ class Recorder:
         texts = {p: _cut(corpus[p].full_text) for p in shown if p in corpus}
         columns = {"passage_id": list(texts), "text": list(texts.values())}
         return StoredTable.in_memory(to_table(TEXTS, columns))
+
+
+def _last_finished(store: Store, name: str) -> Record | None:
+    if store.read_json(KIND, name) is None:
+        return None
+    try:
+        record = Record.load(store, name)
+    except StoreError:
+        # It has another format or is damaged: this run replaces it.
+        return None
+    return record if record.finished else None
+
+
+def _as_written(record: Record) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(json.dumps(asdict(record)))
+    return document
 
 
 def _metrics(steps: StepList) -> Iterator[MetricEntry]:

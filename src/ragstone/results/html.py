@@ -26,7 +26,14 @@ from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.weight_scan import ScanTable, scan_tables
-from ragstone.results.wording import count, interval_text, left_out_text, number, seconds
+from ragstone.results.wording import (
+    attempt_text,
+    count,
+    interval_text,
+    left_out_text,
+    number,
+    seconds,
+)
 from ragstone.version import __version__
 
 if TYPE_CHECKING:
@@ -153,6 +160,7 @@ def _environment() -> Environment:
         "moment": _moment,
         "meaning": setting_meaning,
         "left_out": left_out_text,
+        "attempt": attempt_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
     # `tojson` escapes <, >, & and ', so no text can end its script element.

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.results.reader import Cell, StoredResults, TrialResults
-from ragstone.results.record import MetricEntry
+from ragstone.results.record import Attempt, MetricEntry
 from ragstone.results.wording import signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
@@ -267,6 +267,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
     return {
         "name": results.name,
         "finished": results.record.finished,
+        "attempt": _attempt_document(results.attempt),
         "data": asdict(results.record.data),
         "systems": results.systems,
         "settings": results.settings,
@@ -286,6 +287,11 @@ def results_document(results: StoredResults) -> dict[str, Any]:
 def _cell_document(cell: Cell) -> dict[str, Any]:
     head = {"system": cell.system, "setting": cell.setting, "metric": cell.metric}
     return head | asdict(cell.summary)
+
+
+def _attempt_document(attempt: Attempt | None) -> dict[str, Any] | None:
+    facts = asdict(attempt).items() if attempt else ()
+    return {key: value for key, value in facts if key not in ("after", "format")} or None
 
 
 def _document(found: Adaptability) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from arro3.core import Table
 
 from ragstone.core import schemas
 from ragstone.core.store import Store, StoredTable
-from ragstone.results.record import Record, TrialEntry
+from ragstone.results.record import Attempt, Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.summary import Summary
@@ -124,6 +124,11 @@ class StoredResults:
     def finished(self) -> bool:
         """Whether all trials ended."""
         return self.record.finished is not None
+
+    @cached_property
+    def attempt(self) -> Attempt | None:
+        """The newer run that is not complete, or None."""
+        return Attempt.load(self.store, self.record)
 
     @cached_property
     def queries(self) -> dict[str, Query]:

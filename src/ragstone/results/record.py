@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from ragstone.core.store import Store
 from ragstone.errors import StoreError
 
 KIND: Final = "experiments"
+ATTEMPTS: Final = "attempts"
 FORMAT: Final = 2
 
 
@@ -151,3 +152,38 @@ class Record:
                 "the experiment again: model replies are reused",
                 key=key,
             ) from error
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A run that is not complete and that began after the last one that finished."""
+
+    started: str
+    after: str
+    """When the last finished run had finished."""
+    command: str
+    """The command that resumes the run; "" if it was started from Python."""
+    rankings: int
+    """Number of systems that retrieve."""
+    rankings_complete: int
+    trials: int
+    trials_complete: int
+    format: Literal[1] = 1
+
+    def save(self, store: Store, name: str) -> None:
+        """Replace the attempt at this experiment in a store."""
+        store.write_json(ATTEMPTS, name, asdict(self))
+
+    @classmethod
+    def load(cls, store: Store, record: Record) -> Self | None:
+        """Return the attempt that is newer than a finished record, or None.
+
+        An attempt that cannot be read is ignored, because it must never hide the record.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            found = TypeAdapter(cls).validate_python(store.read_json(ATTEMPTS, record.name))
+        except (OSError, StoreError, ValidationError):
+            return None
+        return found if found.after == record.finished else None

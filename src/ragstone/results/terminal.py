@@ -34,6 +34,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         head += f"\n{wording.left_out_text(data.left_out)}"
     if not results.finished:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
+    if results.attempt:
+        head += f"\n{wording.attempt_text(results.attempt)}"
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (

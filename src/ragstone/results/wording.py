@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from ragstone.results.record import Attempt
     from ragstone.statistics.summary import Summary
 
 ABSENT: Final = "-"
@@ -83,6 +84,22 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
         f"{reason}"
         for reason, count in left_out.items()
     )
+
+
+def attempt_text(attempt: Attempt) -> str:
+    """Return one line about a run that is not complete, with the command that resumes it.
+
+    >>> from ragstone.results.record import Attempt
+    >>> attempt_text(Attempt("2026-03-02T10:00:00+00:00", "", "ragstone run a.yaml", 0, 0, 6, 2))
+    'A newer attempt is incomplete: 2 of 6 trials are complete; to resume: ragstone run a.yaml'
+    """
+    counts = (
+        (attempt.rankings_complete, attempt.rankings, "rankings"),
+        (attempt.trials_complete, attempt.trials, "trials"),
+    )
+    done = " and ".join(f"{done} of {size} {what}" for done, size, what in counts if size)
+    resume = attempt.command or "run the experiment again"
+    return f"A newer attempt is incomplete: {done} are complete; to resume: {resume}"
 
 
 def shorten(text: str, width: int) -> str:
