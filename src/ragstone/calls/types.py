@@ -267,7 +267,7 @@ class Endpoint:
     api_key_env: str = ""
     """Environment variable with the API key. The key itself is never stored or shown."""
     protocol: str = "openai"
-    """`openai` or `anthropic`; ignored if `wire` is set."""
+    """`openai` or `anthropic`; any name if `wire` or `client` is set."""
     identity: str = ""
     wire: WireFormat | None = field(default=None, compare=False)
     serve: Callable[[], ServerPool] | None = field(default=None, compare=False)

@@ -225,7 +225,8 @@ for line in sys.stdin:
         print("loading...", flush=True)
         continue
     ids = [p["passage_id"] for p in task["passages"]]
-    print(json.dumps({{"answer": task["query"].upper(), "passage_ids": ids}}), flush=True)
+    reply = {{"request_id": task["request_id"], "answer": task["query"].upper()}}
+    print(json.dumps({{**reply, "passage_ids": ids}}), flush=True)
 """
 
 

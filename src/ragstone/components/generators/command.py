@@ -6,9 +6,13 @@ import asyncio
 import shlex
 import shutil
 import tempfile
+import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO
+from typing import IO, Any, Final
+
+import orjson
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
@@ -16,29 +20,39 @@ from ragstone.components.generators.external_base import ExternalSystem, read_an
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.parsing import parse_json
+from ragstone.data.readers.rows import show
 from ragstone.errors import ConfigError
+
+_WITH_IDS: Final = "lines with ids"
+_SILENT_SECONDS: Final = 0.01
+"""Time without output before and after a task, for a program without ids: a line of a program that
+is printing arrives within a few milliseconds."""
 
 
 @dataclass(frozen=True)
 class Command(ExternalSystem):
     """Answers with your own command, which is started once and receives one line per task.
 
-    It reads a JSON object per line from standard input, `{"query_id", "query", "history",
-    "passages"}`, and writes one to standard output, `{"answer": ...}` with `passage_ids` if they
-    are known, before it reads the next line. The last line of its standard error is part of the
-    reason of a failure.
+    It reads a JSON object per line from standard input, `{"request_id", "query_id", "query",
+    "history", "passages"}`, and writes one to standard output, `{"request_id": ..., "answer": ...}`
+    with `passage_ids` if they are known, before it reads the next line. If it writes anything else,
+    the task fails and the command is started again. The last line of its standard error is part of
+    the reason if it ends.
 
     Args:
         command: program and arguments, split as a shell does; no shell is started.
         takes_context: whether it answers from `passages`, so that all settings can be measured.
         workers: number of processes that run side by side.
         release: version of your system; after a change, all calls are repeated.
+        ids: whether each reply contains the `request_id` of its task; without ids, a line that the
+            program prints by mistake while it answers may be taken for the answer.
     """
 
     command: str
     takes_context: bool = False
     workers: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
     release: str = ""
+    ids: bool = field(default=True, metadata=NOT_IN_CACHE_KEY)
     context_hint = "set takes_context: true if it answers from them"
 
     def __post_init__(self) -> None:
@@ -58,6 +72,7 @@ class Command(ExternalSystem):
         """The command as an endpoint."""
         return Endpoint(
             self.command,
+            protocol=_WITH_IDS if self.ids else "lines",  # separates the processes of both forms
             identity=f"command:{self.command} {self.release}".strip(),
             client=_CommandClient,
             concurrency=self.workers,
@@ -67,6 +82,8 @@ class Command(ExternalSystem):
 @dataclass
 class _Running:
     process: asyncio.subprocess.Process
+    stdin: asyncio.StreamWriter
+    stdout: asyncio.StreamReader
     errors: IO[bytes]
 
     def last_error_line(self) -> str:
@@ -80,8 +97,7 @@ class _Running:
         """Kill the process and close its pipes."""
         if self.process.returncode is None:
             self.process.kill()
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        self.stdin.close()
         await self.process.wait()
         self.errors.close()
 
@@ -125,31 +141,79 @@ class _CommandClient:
             raise AttemptError(
                 f"cannot start {self.endpoint.model!r}: {error}", fatal=True
             ) from error
-        return _Running(process, errors)
-
-    async def _converse(self, running: _Running, line: str) -> Reply:
-        """Write a task and read its answer."""
-        name, process = f"the command {self.endpoint.model!r}", running.process
         if process.stdin is None or process.stdout is None:
-            raise AttemptError(f"{name} was started without its pipes")
+            raise AttemptError(f"{self._name} was started without its pipes")
+        return _Running(process, process.stdin, process.stdout, errors)
+
+    async def _converse(self, running: _Running, task: str) -> Reply:
+        """Return the reply to a task; raise `AttemptError` if it may be that of another task."""
+        if self.endpoint.protocol != _WITH_IDS:
+            await self._check_silence(running)
+            value = self._read(await self._exchange(running, task.encode()))
+            await self._check_silence(running)
+            return read_answer(value, self._name)
+        request_id = uuid.uuid4().hex
+        sent = orjson.dumps({"request_id": request_id, **orjson.loads(task)})
+        value = self._read(await self._exchange(running, sent))
+        found = value.get("request_id") if isinstance(value, Mapping) else None
+        if found != request_id:
+            raise self._out_of_step(
+                f"it wrote the request_id {show(found)} in reply to {request_id!r}"
+                if found is not None
+                else f"it wrote a line without request_id: {show(value)}; copy the task's "
+                "request_id into its reply, or set ids: false"
+            )
+        return read_answer(value, self._name)
+
+    @property
+    def _name(self) -> str:
+        return f"the command {self.endpoint.model!r}"
+
+    def _out_of_step(self, cause: str) -> AttemptError:
+        return AttemptError(
+            f"{self._name} is out of step and was stopped: {cause}. Its standard output may "
+            "contain only one JSON line per task; print messages to standard error"
+        )
+
+    async def _check_silence(self, running: _Running) -> None:
+        """Raise `AttemptError` if the program writes without a task."""
         try:
-            process.stdin.write(line.encode() + b"\n")
-            await process.stdin.drain()
-            answer = await process.stdout.readline()
+            async with asyncio.timeout(_SILENT_SECONDS):
+                early = await running.stdout.read(limits.MAX_EXCERPT_CHARACTERS)
+        except TimeoutError:
+            return
+        if early:  # empty if the program has ended, which the next exchange reports
+            raise self._out_of_step(f"it wrote more than one line per task: {_excerpt(early)}")
+
+    async def _exchange(self, running: _Running, sent: bytes) -> bytes:
+        """Write a line and return the next line of the program."""
+        try:
+            running.stdin.write(sent + b"\n")
+            await running.stdin.drain()
+            line = await running.stdout.readline()
         except ConnectionError as error:
             last = running.last_error_line()
-            raise AttemptError(f"{name} closed its pipes: {error}{last}") from error
+            raise AttemptError(f"{self._name} closed its pipes: {error}{last}") from error
         except ValueError as error:  # from `readline`, for a line beyond its limit
             raise AttemptError(
-                f"{name} wrote a line of more than {limits.MAX_RESPONSE_BYTES:,} bytes, the "
+                f"{self._name} wrote a line of more than {limits.MAX_RESPONSE_BYTES:,} bytes, the "
                 "maximum response size; shorten its answers"
             ) from error
-        if not answer:
-            code = await process.wait()
-            raise AttemptError(f"{name} ended with exit code {code}{running.last_error_line()}")
+        if not line:
+            code = await running.process.wait()
+            raise AttemptError(
+                f"{self._name} ended with exit code {code}{running.last_error_line()}"
+            )
+        return line
+
+    def _read(self, line: bytes) -> Any:
         try:
-            value = parse_json(answer)
+            return parse_json(line)
         except ValueError as error:
-            text = answer[: limits.MAX_EXCERPT_CHARACTERS].decode("utf-8", "replace").strip()
-            raise AttemptError(f"{name} wrote a line that is not JSON: {error} ({text})") from error
-        return read_answer(value, name)
+            raise self._out_of_step(
+                f"it wrote a line that is not JSON: {error} ({_excerpt(line)})"
+            ) from error
+
+
+def _excerpt(output: bytes) -> str:
+    return output[: limits.MAX_EXCERPT_CHARACTERS].decode("utf-8", "replace").strip()
