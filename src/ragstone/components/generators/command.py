@@ -11,11 +11,10 @@ from functools import cached_property
 from typing import IO
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
-from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
 from ragstone.components.generators.external_base import ExternalSystem, read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
 
 
@@ -148,7 +147,7 @@ class _CommandClient:
             code = await process.wait()
             raise AttemptError(f"{name} ended with exit code {code}{running.last_error_line()}")
         try:
-            value = parse_json(answer)
+            value = parse_reply(answer)
         except ValueError as error:
             text = answer[: limits.MAX_EXCERPT_CHARACTERS].decode("utf-8", "replace").strip()
             raise AttemptError(f"{name} wrote a line that is not JSON: {error} ({text})") from error
