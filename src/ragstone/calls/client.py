@@ -44,6 +44,7 @@ from ragstone.core import limits
 from ragstone.core.offline import is_loopback, no_network
 from ragstone.core.progress import progress
 from ragstone.core.resources import available_cpus
+from ragstone.core.step_notes import add_note
 from ragstone.errors import CallError, RagstoneError
 from ragstone.types import brief
 
@@ -189,11 +190,11 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         with self._lock:
             self._usage += Usage(kept=len(stored))
         if not missing:
-            yield from (stored[key] for key in keys)
+            yield from (_noted(stored[key]) for key in keys)
             return
         with self._open_batch(endpoint, missing, title) as batch:
             for key in keys:
-                yield stored[key] if key in stored else batch.wait(key, self._engine)
+                yield _noted(stored.get(key) or batch.wait(key, self._engine))
 
     @contextlib.contextmanager
     def _open_batch(
@@ -283,3 +284,10 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._open_clients.append(client)
         self._clients[endpoint] = client
         return client
+
+
+def _noted(outcome: Outcome) -> Outcome:
+    """Return an outcome, after a note if characters of its text are lost."""
+    if isinstance(outcome, Reply) and "\ufffd" in outcome.text:
+        add_note("replies with U+FFFD in place of characters that are not valid Unicode")
+    return outcome

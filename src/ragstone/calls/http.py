@@ -111,9 +111,11 @@ class ChatClient:
         if self._session is None:
             import aiohttp
 
+            from ragstone.calls.connections import CheckedConnector
+
             self._session = aiohttp.ClientSession(
                 # Only the scheduler limits concurrency and total time.
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=limits.DNS_CACHE_SECONDS),
+                connector=CheckedConnector(limit=0, ttl_dns_cache=limits.DNS_CACHE_SECONDS),
                 timeout=aiohttp.ClientTimeout(
                     total=None, sock_connect=limits.CONNECT_TIMEOUT_SECONDS
                 ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
 
 
 _KEY_VERSION: Final = 1
+_LONE_SURROGATE: Final = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair, which is valid
+    rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\xed[\xa0-\xbf][\x80-\xbf])"
+    rb"|\\.",  # another escape, such as a backslash in front of a "u"
+    re.DOTALL,
+)
+"""Surrogates in JSON. The group contains those that are not half of a pair."""
 
 
 class Totals:
@@ -203,7 +211,7 @@ class WireFormat(Protocol):
 
     def decode(self, raw: bytes) -> Any:
         """Parse a response body; raise `ValueError` if it is malformed."""
-        return parse_json(raw)
+        return parse_reply(raw)
 
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a parsed body; raise `ValueError` naming a missing field."""
@@ -304,6 +312,26 @@ class Endpoint:
     def api_key(self) -> str:
         """Return the API key from the environment; raise `ConfigError` if it is not set."""
         return secret(self.api_key_env, f"the API key of {self.name}")
+
+
+def parse_reply(raw: bytes) -> Any:
+    r"""Return the JSON of a reply, with U+FFFD for a lone surrogate; raise as `parse_json` does.
+
+    >>> parse_reply(rb'["cut emoji: \ud83d"]') == ["cut emoji: \ufffd"]
+    True
+    """
+    try:
+        return parse_json(raw)
+    except orjson.JSONDecodeError:
+        repaired = _LONE_SURROGATE.sub(lambda m: rb"\ufffd" if m[1] else m[0], raw)
+        if repaired == raw:
+            raise
+        return parse_json(repaired)
+
+
+def token_count(reported: object) -> int | None:
+    """Return a reported number of tokens, or None if it is not an integer from 0 to 2**63 - 1."""
+    return reported if type(reported) is int and 0 <= reported < 2**63 else None
 
 
 def shown_url(url: str) -> str:

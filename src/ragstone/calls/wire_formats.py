@@ -8,7 +8,15 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.types import Endpoint, Reply, Request, Sampling, TokenLogprob, WireFormat
+from ragstone.calls.types import (
+    Endpoint,
+    Reply,
+    Request,
+    Sampling,
+    TokenLogprob,
+    WireFormat,
+    token_count,
+)
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
 
@@ -51,12 +59,12 @@ class OpenAIFormat(WireFormat):
         text = "" if message.get("content") is None else message["content"]
         if not isinstance(text, str):
             raise ValueError(f"the content is of type {type(text).__name__}")  # noqa: TRY004 - see _get
-        usage = payload.get("usage") or {}
+        usage = payload.get("usage")
         return Reply(
             text=text,
             finish_reason=str(choices[0].get("finish_reason") or ""),
-            tokens_in=_count(usage, "prompt_tokens"),
-            tokens_out=_count(usage, "completion_tokens"),
+            tokens_in=reported_tokens(usage, "prompt_tokens"),
+            tokens_out=reported_tokens(usage, "completion_tokens"),
             logprobs=_logprobs(choices[0].get("logprobs")),
             reasoning=str(message.get("reasoning_content") or message.get("reasoning") or ""),
             served_by=str(payload.get("model") or ""),
@@ -105,12 +113,12 @@ class AnthropicFormat(WireFormat):
     def reply(self, payload: Any) -> Reply:
         """Return the reply of a message; raise `ValueError` naming a missing field."""
         blocks = _get(payload, "content", list)
-        usage = payload.get("usage") or {}
+        usage = payload.get("usage")
         return Reply(
             text="".join(_get(b, "text", str) for b in blocks if b.get("type") == "text"),
             finish_reason=str(payload.get("stop_reason") or ""),
-            tokens_in=_count(usage, "input_tokens"),
-            tokens_out=_count(usage, "output_tokens"),
+            tokens_in=reported_tokens(usage, "input_tokens"),
+            tokens_out=reported_tokens(usage, "output_tokens"),
             reasoning="".join(
                 str(b.get("thinking", "")) for b in blocks if b.get("type") == "thinking"
             ),
@@ -156,9 +164,9 @@ def _get(payload: Any, name: str, kind: type) -> Any:
     return value
 
 
-def _count(usage: Any, name: str) -> int | None:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) else None
+def reported_tokens(usage: Any, name: str) -> int | None:
+    """Return a number of tokens from the usage of a reply; None if it has no valid one."""
+    return token_count(usage.get(name)) if isinstance(usage, dict) else None
 
 
 def _logprobs(payload: Any) -> tuple[TokenLogprob, ...]:

@@ -22,7 +22,7 @@ from ragstone.calls.types import (
     Sampling,
     ServerAddresses,
 )
-from ragstone.calls.wire_formats import OpenAIFormat, join_url
+from ragstone.calls.wire_formats import OpenAIFormat, join_url, reported_tokens
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError
@@ -175,10 +175,9 @@ class EmbeddingsFormat(OpenAIFormat):
         vectors = np.array([entry["embedding"] for entry in ordered], dtype="<f4")
         if not np.isfinite(vectors).all():
             raise ValueError("a vector has numbers that are not finite")
-        usage = payload.get("usage") or {}
         return Reply(
             f"{lengths[0]} {base64.b64encode(vectors.tobytes()).decode()}",
-            tokens_in=usage.get("prompt_tokens"),
+            tokens_in=reported_tokens(payload.get("usage"), "prompt_tokens"),
             tokens_out=0,
             served_by=str(payload.get("model") or ""),
         )

@@ -15,11 +15,10 @@ from typing import IO, Any, Final
 import orjson
 
 from ragstone.calls.rate_control import ConcurrencyLimiter
-from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
 from ragstone.components.generators.external_base import ExternalSystem, read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.parsing import parse_json
 from ragstone.data.readers.rows import show
 from ragstone.errors import ConfigError
 
@@ -208,7 +207,7 @@ class _CommandClient:
 
     def _read(self, line: bytes) -> Any:
         try:
-            return parse_json(line)
+            return parse_reply(line)
         except ValueError as error:
             raise self._out_of_step(
                 f"it wrote a line that is not JSON: {error} ({_excerpt(line)})"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import orjson
 
-from ragstone.calls.types import AttemptError, Reply, Request, Sampling
+from ragstone.calls.types import AttemptError, Reply, Request, Sampling, token_count
 from ragstone.components.generators.llm_base import EndpointGenerator
 from ragstone.core.component import Outcome
 from ragstone.data.readers.rows import FieldError, show
@@ -106,7 +106,7 @@ def read_answer(value: object, name: str) -> Reply:
         ids = read_passage_ids(value)
     except FieldError as error:
         raise AttemptError(f"{name} returned passages of an unexpected shape: {error}") from error
-    tokens_in, tokens_out = _count(value.get("tokens_in")), _count(value.get("tokens_out"))
+    tokens_in, tokens_out = (token_count(value.get(name)) for name in ("tokens_in", "tokens_out"))
     return Reply(answer, tokens_in=tokens_in, tokens_out=tokens_out, passage_ids=ids)
 
 
@@ -128,7 +128,3 @@ def read_passage_ids(row: Mapping[str, Any]) -> tuple[str, ...] | None:
             f"'passage_id'; found {show(given)}"
         )
     return texts
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
+from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
 from ragstone.components.generators.external_base import (
     NO_SAMPLING,
     ExternalSystem,
@@ -18,7 +18,6 @@ from ragstone.components.generators.external_base import (
 )
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
-from ragstone.core.parsing import parse_json
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
 from ragstone.types import Message, Task
@@ -174,10 +173,10 @@ class _MappedFormat:
     def decode(self, raw: bytes) -> Any:
         """Return the JSON objects of a reply: one, or the parts of a stream."""
         try:
-            return [parse_json(raw)]
+            return [parse_reply(raw)]
         except orjson.JSONDecodeError:
             lines = [line.removeprefix(b"data:").strip() for line in raw.splitlines()]
-            parts = [parse_json(line) for line in lines if line.startswith(b"{")]
+            parts = [parse_reply(line) for line in lines if line.startswith(b"{")]
             if not parts:
                 raise
             return parts
