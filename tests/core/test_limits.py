@@ -1,7 +1,8 @@
 """Limits: every one has a type, a reason and a use, and its message has a remedy.
 
-Time-outs, deadlines, attempts and consecutive failures of calls are tested in
-`tests/calls/test_client.py`; the number of pages in a report in `tests/results/test_html.py`.
+This file tests limits of input and of errors; `test_limits_of_calls.py` and
+`test_limits_of_output.py` test the others. Time-outs and deadlines of calls are tested in
+`tests/calls/test_client.py`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from ragstone.components.query_formers import translation
 from ragstone.components.retrievers.milvus import Milvus
 from ragstone.core import limits
 from ragstone.core.component import Outcome, error_log, run_component
+from ragstone.core.spec import parse_spec
 from ragstone.data import describe
 from ragstone.data.corpus import Corpus
 from ragstone.data.load import load_dataset
@@ -71,6 +73,15 @@ from ragstone.types import Context, Passage, Prediction, Query, Task
 SOURCE = Path(limits.__file__).parents[1]
 BODY = ast.parse(Path(limits.__file__).read_text(encoding="utf-8")).body
 NAMES = [name for name in vars(limits) if name.isupper()]
+TESTS = Path(__file__).parents[1]
+WITHOUT_EFFECT = """
+ATTEMPT_TIMEOUT_SECONDS, CALL_DEADLINE_SECONDS: defaults of `RetryPolicy`, which tests lower.
+CONNECT_TIMEOUT_SECONDS, CHECK_TIMEOUT_SECONDS: only the wait for a connection changes.
+CLOSE_TIMEOUT_SECONDS, MODEL_STOP_SECONDS: only the wait for the end of a thread changes.
+DNS_CACHE_SECONDS, CACHED_SCORES, CACHED_CHARACTERS: a cache changes no result.
+UNKNOWN_CONTEXT_TOKENS: no prompt is longer.
+"""
+"""Limits that no output shows, with the reason."""
 
 
 def test_every_limit_is_final_positive_and_explained() -> None:
@@ -88,6 +99,14 @@ def test_every_limit_is_used() -> None:
     files = [path for path in SOURCE.rglob("*.py") if path.name != "limits.py"]
     words = {word for p in files for word in re.findall(r"[A-Z_]{4,}", p.read_text("utf-8"))}
     assert set(NAMES) - words == set()
+
+
+def test_every_limit_is_tested() -> None:
+    """A test names each limit, except those that no output shows."""
+    files = (path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py"))
+    found = (re.findall(r"limits\.([A-Z_]+)|\b([A-Z_]{4,})\b(?:\"|=)", text) for text in files)
+    named = {name for pairs in found for pair in pairs for name in pair}
+    assert set(NAMES) - named == set(re.findall("[A-Z_]{4,}", WITHOUT_EFFECT))
 
 
 def test_no_other_module_defines_a_limit() -> None:
@@ -257,6 +276,16 @@ INPUT: list[tuple[tuple[str, int], Callable[[Path], object], str]] = [
         r"top_k must be 1 to 9 with Milvus, found 10",
     ),
     (
+        ("MAX_SPEC_CHARACTERS", 9),
+        lambda _: parse_spec("bm25(k1=1)", where="x"),
+        r"x: a spec has at most 9 characters, found 10; write it as a mapping",
+    ),
+    (
+        ("MAX_SPEC_DEPTH", 2),
+        lambda _: parse_spec("f(a=[[1]])", where="x"),
+        r"brackets are nested more than 2 deep",
+    ),
+    (
         ("MAX_LISTED_VALUES", 5),
         lambda _: refuse_duplicates("passage", list("aabbccddeeffgg")),
         r"7 passages are listed more than once: .*'e' and 2 more",
@@ -355,6 +384,8 @@ def test_a_long_translation_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None
     assert translation._formed("so", Reply("x" * 8)).value == "x" * 8
     outcome = translation._formed("so", Reply("x" * 9))
     assert (outcome.value, outcome.reason) == ("so", "no translation in 'xxx'")
+    monkeypatch.setattr(limits, "MAX_TRANSLATION_RATIO", 1)
+    assert translation._formed("so", Reply("x" * 3)).reason == "no translation in 'xxx'"
 
 
 def test_json_is_searched_at_a_maximum_number_of_braces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def bert_scores(
 
 
 def _chunks(pairs: Sequence[TextPair]) -> Iterator[list[TextPair]]:
-    """Yield the pairs in order, with at most `_HELD` different texts at a time."""
+    """Yield the pairs in order, with at most `ENCODED_TEXTS` different texts at a time."""
     chunk: list[TextPair] = []
     texts: set[str] = set()
     for pair in pairs:
@@ -269,7 +269,7 @@ class BertEncoder(PairEncoder):
 
 
 def _batches(ordered: Sequence[str], tokens: Mapping[str, Sequence[int]]) -> Iterator[list[str]]:
-    """Yield the texts in order, with at most `_TOGETHER` tokens at a time."""
+    """Yield the texts in order, with at most `ENCODER_BATCH_TOKENS` tokens at a time."""
     batch: list[str] = []
     for text in ordered:
         if batch and len(tokens[text]) * (len(batch) + 1) > limits.ENCODER_BATCH_TOKENS:
