@@ -142,11 +142,8 @@ class QueryWriter:
     ) -> None:
         """Ask the model about each draft that is not rejected, and read its reply.
 
-        Args:
-            name: name of the prompt.
-            drafts: rejected ones are skipped.
-            read: reads the reply into the draft.
-            kind: returns the label that the prompt asks for, if the prompt has the variable `kind`.
+        Rejected drafts are skipped. `read` reads the reply into the draft; `kind` returns the label
+        that the prompt asks for, if the prompt has the variable `kind`.
         """
         live = [draft for draft in drafts if not draft.reason]
         kinds = [kind(draft) for draft in live]

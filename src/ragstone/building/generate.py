@@ -198,7 +198,7 @@ def generate(
         writer: the model that writes.
         labeller: gives each query its label, and rejects unanswerable ones; if None, each query
             keeps the label of the plan.
-        critics: rates each query; see `Plan.thresholds`.
+        critics: rates each query; see `GenerationPlan.thresholds`.
     """
     strategy = STRATEGIES[plan.strategy]
     passages = usable(corpus, in_language=writer.prompts.language)

@@ -144,11 +144,7 @@ def _file_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def label_rows(found: Mapping[str, Sequence[Verdict]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file: one per item, with its label or list of labels per taxonomy.
-
-    Args:
-        found: taxonomy -> its verdicts, all on the same items.
-    """
+    """Yield the rows of a file: one per item, with its label or list of labels per taxonomy."""
     for verdicts in zip(*found.values(), strict=True):
         first = verdicts[0]
         named = dict(zip(found, verdicts, strict=True))

@@ -16,10 +16,7 @@ T = TypeVar("T")
 def read_model(path: Path, kind: str, model: type[T]) -> T:
     """Return a YAML file as a pydantic model or a dataclass.
 
-    Args:
-        path: the file.
-        kind: the kind of file, for errors, such as "taxonomy".
-        model: the type of the result.
+    `kind` names the kind of file in errors, such as "taxonomy".
 
     Raises:
         ConfigError: the file cannot be read, or a key is unknown, missing or of the wrong type.

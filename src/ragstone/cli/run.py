@@ -27,6 +27,7 @@ from ragstone.results.wording import TITLES
     "--only",
     multiple=True,
     type=click.Choice(list(TITLES)),
+    metavar="STEP",
     help="Run only the steps of this name and the steps they depend on; may be repeated.",
 )
 @click.option(

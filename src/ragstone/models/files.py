@@ -71,9 +71,7 @@ def bundled(name: str) -> BundledModel:
 def model_file(name: str, role: Role = "weights") -> Path:
     """Return the path of a model's file; nothing is downloaded.
 
-    Args:
-        name: a bundled model's name, or the path of a model file or of its folder.
-        role: the role of the file.
+    `name` is a bundled model's name, or the path of a model file or of its folder.
 
     Raises:
         ConfigError: there is no such bundled model.

@@ -70,9 +70,6 @@ class StModel(Component):
     def load(self, make: Callable[..., Any]) -> Any:
         """Return the model that a class of sentence-transformers loads.
 
-        Args:
-            make: the class, or a function that takes the same arguments.
-
         Raises:
             ModelFileError: the package cannot load the model.
         """

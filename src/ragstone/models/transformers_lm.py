@@ -47,9 +47,6 @@ class HfModel:
 
     Args:
         path: a GGUF file, or a folder as transformers saves it.
-        name: the model's name in messages.
-        device: the device, as torch names it.
-        dtype: the type of the weights and of the arithmetic.
 
     Raises:
         MissingDependency: a package is not installed.

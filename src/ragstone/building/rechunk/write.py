@@ -32,10 +32,7 @@ def check_target(folder: Path) -> None:
 def write_rechunked(made: Rechunked, folder: Path, made_by: Mapping[str, Any]) -> list[Path]:
     """Write a data set and its other files into a new folder, all of it or nothing.
 
-    Args:
-        made: the data set and the results of the transfer.
-        folder: a folder that does not exist or is empty.
-        made_by: further facts for `cutting.json`: the source, the chunker.
+    `made_by` has further facts for `cutting.json`: the source, the chunker.
     """
     check_target(folder)
     facts = {

@@ -24,11 +24,7 @@ _SHORT: Final = 12
 def write_chart(spec: Spec, path: Path, *, width: int = 760, dark: bool = False) -> None:
     """Write a chart as SVG, PNG or Vega-Lite JSON, depending on the suffix of the path.
 
-    Args:
-        spec: specification of the chart.
-        path: file that ends with `.svg`, `.png` or `.json`.
-        width: width of the drawing area, in pixels.
-        dark: use the colours of the dark scheme.
+    The drawing area is `width` pixels wide.
 
     Raises:
         ConfigError: the suffix is not one of the three.
