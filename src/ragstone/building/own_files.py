@@ -16,7 +16,7 @@ T = TypeVar("T")
 def read_model(path: Path, kind: str, model: type[T]) -> T:
     """Return a YAML file as a pydantic model or a dataclass.
 
-    `kind` names the kind of file in errors, such as "taxonomy".
+    `kind` names the kind of file in errors: "taxonomy", for example.
 
     Raises:
         ConfigError: the file cannot be read, or a key is unknown, missing or of the wrong type.

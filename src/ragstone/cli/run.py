@@ -28,7 +28,8 @@ from ragstone.results.wording import TITLES
     multiple=True,
     type=click.Choice(list(TITLES)),
     metavar="STEP",
-    help="Run only the steps of this name and the steps they depend on; may be repeated.",
+    help="Run only the steps of this name and the steps they depend on; may be repeated. Names: "
+    + ", ".join(TITLES),
 )
 @click.option(
     "--sample-calls",
