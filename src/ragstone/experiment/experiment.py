@@ -175,8 +175,7 @@ class Experiment:
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services = self._services(opened)
-            steps = self.steps()
+            services, steps = self._services(opened), self.steps()
             chosen = needed(list(steps), only) if only else list(steps)
             Planner(self.store, services).plan(chosen).check_ready(services)
             return Results(self.store, self._run(steps, frozenset(chosen), services))
@@ -190,7 +189,7 @@ class Experiment:
             self.store, self.file, self.dataset, self.systems, steps, command=self.command
         )
         done: dict[Step, StoredTable] = {}
-        for step in track(steps, "Steps", len(list(steps))):
+        for step in track(steps, "Steps", len(steps)):
             inputs = known_inputs(step, done)
             if inputs is None:
                 continue

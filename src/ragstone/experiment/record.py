@@ -141,6 +141,7 @@ class Recorder:
     def _save_attempt(self) -> None:
         if self._finished is None or self._finished.finished is None:
             return
+        # Reported rankings, which have no searches, are counted with their trials.
         Attempt(
             started=self._record.started,
             after=self._finished.finished,
@@ -187,14 +188,13 @@ def _last_finished(store: Store, name: str) -> Record | None:
     try:
         record = Record.load(store, name)
     except StoreError:
-        # It has another format or is damaged: this run replaces it.
+        # It has another format: this run replaces it.
         return None
     return record if record.finished else None
 
 
-def _as_written(record: Record) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(json.dumps(asdict(record)))
-    return document
+def _as_written(record: Record) -> str:
+    return json.dumps(asdict(record), sort_keys=True)
 
 
 def _metrics(steps: StepList) -> Iterator[MetricEntry]:

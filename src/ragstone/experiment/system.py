@@ -117,6 +117,10 @@ class StepList:
         """Yield the steps in order."""
         return iter(self._steps.values())
 
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self._steps)
+
     def add_ranking(self, system: System) -> None:
         """Add the steps that measure a system's retriever."""
         ranked = self.shared.ranked
