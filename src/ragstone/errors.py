@@ -9,6 +9,7 @@ RagstoneError                  the root: printed without a traceback by the CLI,
 + ComponentError               an error inside your own component; the traceback is in a log file
 + CallError                    a model could not be reached, or a call failed for good
 + StoreError                   the store cannot be read or written
+| + DamagedFile                a file of the store is not as it was written
 + ModelFileError               a model file is missing, or is not the pinned file
 
 A message contains the problem, the value found, the allowed values and the remedy. The same facts
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
@@ -128,6 +130,27 @@ class CallError(RagstoneError):
 
 class StoreError(RagstoneError):
     """A folder of the store cannot be read or written."""
+
+
+class DamagedFile(StoreError):
+    """A file of the store is missing or not as it was written.
+
+    `what` is the damage, and `document` the content of a document without a checksum, or None.
+    """
+
+    path: Path
+
+    def __init__(
+        self, path: Path, what: str, *, store: Path, document: dict[str, Any] | None = None
+    ) -> None:
+        repair = f"ragstone store check --repair {shlex.quote(str(store))}"
+        super().__init__(
+            f"{path} is damaged: {what}. Run the experiment again: it is set aside and computed "
+            f"again from kept replies. To find all damage of this store: {repair}",
+            path=path,
+            way_out=repair,
+        )
+        self.what, self.document = what, document
 
 
 class ModelFileError(RagstoneError):

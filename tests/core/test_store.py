@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from arro3.core import Table
 
+from ragstone.core.checksums import MANIFEST
 from ragstone.core.schemas import SEARCHES, columns, to_table
-from ragstone.core.store import MANIFEST, Store, StoredTable
-from ragstone.errors import StoreError
+from ragstone.core.store import Store, StoredTable
+from ragstone.errors import DamagedFile, StoreError
 from ragstone.results.results import Results
 
 
@@ -127,15 +128,17 @@ def test_the_manifest_explains_the_result(tmp_path: Path) -> None:
     assert (manifest["rows"], manifest["tokens_in"]) == (1, 7)
 
 
-def test_a_damaged_table_names_the_folder_to_remove(tmp_path: Path) -> None:
-    """The error names the folder and the command that removes it."""
+def test_a_damaged_table_is_named_with_the_way_out(tmp_path: Path) -> None:
+    """The error names the file and the command that repairs the store, and deletes nothing."""
     store = Store(tmp_path)
     kept = store.get_or_compute("upper", Upper(), {"given": searches("a")}, upper)
     assert kept.folder is not None
     (kept.folder / "table.parquet").write_bytes(b"damaged")
 
-    with pytest.raises(StoreError, match="rm -r"):
+    with pytest.raises(DamagedFile, match=r"table\.parquet is damaged.*--repair") as found:
         _ = StoredTable(kept.digest, folder=kept.folder).table
+    assert found.value.path == kept.folder / "table.parquet"
+    assert "rm " not in str(found.value)
 
 
 def test_a_store_that_is_not_writable_is_an_error(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import ragstone
 from ragstone.core.user_code import load_file, source_digest
-from ragstone.errors import ComponentError, ConfigError, StoreError
+from ragstone.errors import ComponentError, ConfigError, DamagedFile
+from ragstone.results.results import Results
 
 HEAD = """
 from dataclasses import dataclass, field
@@ -256,13 +257,20 @@ def test_a_partial_run_keeps_the_other_results_of_the_record() -> None:
         run(only=("retreive",))
 
 
-def test_a_damaged_record_can_be_removed_alone() -> None:
-    """The error names the file, not the folder with the records of all experiments."""
-    run()
-    Path("store/experiments/experiment.json").write_text("{", encoding="utf-8")
+def test_a_damaged_record_is_set_aside_and_made_again(caplog: pytest.LogCaptureFixture) -> None:
+    """The notice names the file; the steps are kept, and the damaged record too."""
+    before = run()
+    record = Path("store/experiments/experiment.json")
+    record.write_text("{", encoding="utf-8")
 
-    with pytest.raises(StoreError, match=r"rm -r 'store/experiments/experiment\.json'"):
-        run()
+    with pytest.raises(DamagedFile, match=r"experiments/experiment\.json is damaged.*again"):
+        Results.load(before.store, "experiment")
+    after = run()
+
+    assert "experiments/experiment.json is damaged" in caplog.text
+    assert Path("store/damaged/experiment.json-1").read_text(encoding="utf-8") == "{"
+    assert after.record.trials == before.record.trials
+    assert after.record.last_run["asked"] == 0
 
 
 @pytest.mark.parametrize(

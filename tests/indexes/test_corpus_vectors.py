@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,11 +17,12 @@ from ragstone.core.progress import shown_by
 from ragstone.core.step_notes import add_note, collect_notes
 from ragstone.core.store import Store
 from ragstone.data.corpus import Corpus
-from ragstone.errors import ComponentError, ConfigError, RagstoneError, StoreError
+from ragstone.errors import ComponentError, ConfigError, RagstoneError
 from ragstone.indexes import corpus_vectors as vectors
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.corpus_vectors import embed_corpus
 from ragstone.indexes.quantisation import Precision, Vectors
+from ragstone.indexes.vector_files import find_damage
 from ragstone.protocols import Embedder, Role, Services
 from ragstone.types import Passage
 
@@ -186,29 +187,41 @@ def _files(folder: Path, kind: str) -> Path:
     return found
 
 
-def test_the_error_names_a_damaged_file(tmp_path: Path) -> None:
-    """Missing bytes, other bytes and an unreadable list: each error names the files to remove."""
-    corpus = _corpus(10, Store(tmp_path))
-    _rows(corpus, Counting())
+Change: TypeAlias = Callable[[Path, Path], object]
+DAMAGE: dict[str, tuple[Change, str]] = {
+    "cut": (lambda rows, _: rows.write_bytes(rows.read_bytes()[:-8]), "vectors 8 to 10 differ"),
+    "bit": (
+        lambda rows, _: rows.write_bytes(b"\x01" + rows.read_bytes()[1:]),
+        "vectors 0 to 4 differ from those written",
+    ),
+    "rows deleted": (lambda rows, _: rows.unlink(), "No such file"),
+    "list": (lambda _, listed: listed.write_bytes(b"{}\n"), "line 1 cannot be read"),
+    "length": (
+        lambda _, listed: listed.write_bytes(listed.read_bytes().replace(b'rows": 4', b'rows": 3')),
+        "line 2 cannot be read: its content differs from its checksum",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_damaged_vectors_are_named_set_aside_and_embedded_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """Missing bytes, other bytes, a missing file, an unreadable list, another number in it."""
+    change, what = DAMAGE[name]
+    store = Store(tmp_path)
+    corpus, again = _corpus(10, store), Counting()
+    first = _rows(corpus, Counting())
     rows, listed = _files(tmp_path, "rows"), _files(tmp_path, "jsonl")
-    good, lines = rows.read_bytes(), listed.read_bytes()
-    rows.write_bytes(good[:-8])
-    with pytest.raises(StoreError, match=r"is damaged: vectors 8 to 10.*rm '.*'\.\*"):
-        _rows(corpus, Counting())
-    rows.write_bytes(b"\x01" + good[1:])
-    with pytest.raises(StoreError, match=r"vectors 0 to 4 differ from those written"):
-        _rows(corpus, Counting())
-    rows.unlink()
-    with pytest.raises(StoreError, match=r"is damaged: .*No such file"):
-        _rows(corpus, Counting())
-    rows.write_bytes(good)
-    listed.write_bytes(b"{}\n" + lines)
-    with pytest.raises(StoreError, match="line 1 cannot be read"):
-        _rows(corpus, Counting())
-    listed.unlink()
-    again = Counting()
-    _rows(corpus, again)
+    change(rows, listed)
+    assert [found.path in (rows, listed) for found in find_damage(rows.parent)] == [True]
+
+    assert np.array_equal(_rows(corpus, again), first)
+
+    assert what in caplog.text
     assert len(again.seen) == 10
+    assert (tmp_path / "damaged" / f"{listed.name}-1").exists()
+    assert not list(find_damage(rows.parent))
 
 
 def test_an_incomplete_line_does_not_count(tmp_path: Path) -> None:

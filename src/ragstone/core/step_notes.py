@@ -7,7 +7,7 @@ manifest, and the report and `ragstone run` show them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -16,6 +16,7 @@ ROLES: Final[Mapping[str, str]] = {"query": "queries", "passage": "passages"}
 """The side of a search that texts are on -> their noun in notes."""
 
 _open: ContextVar[Counter[str] | None] = ContextVar("notes", default=None)
+_arrays: ContextVar[dict[str, None] | None] = ContextVar("arrays", default=None)
 
 
 @contextmanager
@@ -43,3 +44,22 @@ def add_note(note: str, count: int = 1) -> None:
     notes = _open.get()
     if notes is not None and count:
         notes[note] += count
+
+
+@contextmanager
+def collect_arrays() -> Iterator[dict[str, None]]:
+    """Collect the names of the array folders that the block uses, in order."""
+    arrays: dict[str, None] = {}
+    token = _arrays.set(arrays)
+    try:
+        yield arrays
+    finally:
+        _arrays.reset(token)
+        use_arrays(arrays)
+
+
+def use_arrays(names: Iterable[str]) -> None:
+    """Name array folders of the store that are used; a no-op outside of a step."""
+    arrays = _arrays.get()
+    if arrays is not None:
+        arrays.update(dict.fromkeys(names))

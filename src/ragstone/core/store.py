@@ -7,30 +7,44 @@
       calls.sqlite                                every model reply (ragstone.calls)
       experiments/NAME.json                       the steps of an experiment's trials
       attempts/NAME.json                          a newer run of it that is not complete
+      damaged/NAME-1                              a damaged folder or file that was set aside
 
 A folder is written under a temporary name and then renamed, so a reader never sees an incomplete
-step. If two processes finish the same step, one of the two equal results is stored.
+step. If two processes finish the same step, one of the two equal results is stored. Whatever is
+read is verified: a damaged result counts as absent, and is set aside when it is computed again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import errno
+import itertools
 import json
+import logging
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abandoned
+from ragstone.core.checksums import (
+    MANIFEST,
+    TABLE,
+    digest_once,
+    read_document,
+    read_manifest,
+    seal,
+    verify_files,
+)
 from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
-from ragstone.core.step_notes import collect_notes
-from ragstone.errors import StoreError
+from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.errors import DamagedFile, StoreError
 from ragstone.types import one_line
 from ragstone.version import __version__
 
@@ -39,7 +53,9 @@ if TYPE_CHECKING:
 
     from arro3.core import Table
 
-MANIFEST: Final = "manifest.json"
+_LOG: Final = logging.getLogger(__name__)
+DAMAGED: Final = "damaged"
+"""Folder of the folders and files that were set aside."""
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
 
@@ -66,21 +82,15 @@ class StoredTable:
             return self.memory
         if self.folder is None:
             raise StoreError("the table is neither in memory nor in a store")
+        verify_files(self.folder, self.manifest)
         from arro3.io import read_parquet
 
-        path = self.folder / "table.parquet"
-        try:
-            return read_parquet(str(path)).read_all()
-        except BaseException as error:
-            # A damaged file can make the Rust reader panic, which is not an `Exception`.
-            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-                raise _unreadable(path, error, self.folder) from error
-            raise
+        return read_parquet(str(self.folder / TABLE)).read_all()
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The record of the table's origin; empty for a table in memory."""
-        return {} if self.folder is None else _read_json(self.folder / MANIFEST)
+        return {} if self.folder is None else read_manifest(self.folder)
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,7 @@ class Store:
             return stored
         self.check_writable()
         started = time.time()
-        with collect_notes() as notes:
+        with collect_notes() as notes, collect_arrays() as arrays:
             table = compute(component, **{name: kept.table for name, kept in inputs.items()})
         manifest = {
             "step": step,
@@ -126,17 +136,18 @@ class Store:
             "rows": table.num_rows,
             "failed": 0,
             **({"notes": dict(notes)} if notes else {}),
+            **({"arrays": list(arrays)} if arrays else {}),
             **(facts() if facts else {}),
             **_run_facts(started),
         }
         self._keep(folder, table, manifest)
-        return StoredTable(_read_json(folder / MANIFEST)["digest"], folder=folder)
+        return StoredTable(read_manifest(folder)["digest"], folder=folder)
 
     def keep(self, step: str, table: Table) -> StoredTable:
         """Store a table that no component computed, such as a data set's queries."""
         digest = digest_table(table)
         folder = self.root / "steps" / f"{step}-{digest[:KEY_LENGTH]}"
-        if not (folder / MANIFEST).exists():
+        if self._sound(folder) is None:
             manifest = {"step": step, "digest": digest, "rows": table.num_rows, "failed": 0}
             self._keep(folder, table, manifest | _run_facts(time.time()))
         return StoredTable(digest, folder=folder)
@@ -144,12 +155,15 @@ class Store:
     def find(
         self, step: str, component: object, inputs: Mapping[str, StoredTable]
     ) -> StoredTable | None:
-        """Return the stored result of a step; None if there is none or a row of it failed."""
+        """Return the stored result of a step.
+
+        None if there is none, if a row of it failed, or if it is damaged: a notice names the file.
+        """
         folder = self.folder(step, component, inputs)
-        if not (folder / MANIFEST).exists():
+        manifest = self._sound(folder)
+        if manifest is None or manifest["failed"]:
             return None
-        manifest = _read_json(folder / MANIFEST)
-        return None if manifest["failed"] else StoredTable(manifest["digest"], folder=folder)
+        return StoredTable(manifest["digest"], folder=folder)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
@@ -162,18 +176,23 @@ class Store:
         If it does not exist, `write` is called with an empty folder for its files.
         """
         folder = self._files_folder(step, made_of)
-        if not (folder / MANIFEST).exists():
+        if self._sound(folder) is None:
             started = time.time()
             with self._new_folder(folder) as temporary:
                 write(temporary)
-                manifest = {"step": step, "made_of": fingerprint(made_of)}
-                _write_manifest(temporary, manifest | _run_facts(started))
+                files = {path.name: digest_once(path) for path in sorted(temporary.iterdir())}
+                manifest = {"step": step, "made_of": fingerprint(made_of), "files": files}
+                self._write_manifest(folder, temporary, manifest | _run_facts(started))
+        use_arrays([folder.name])
         return folder
 
     def kept_files(self, step: str, made_of: Mapping[str, Any]) -> Path | None:
-        """Return the folder that `files` stored under `made_of`, or None."""
+        """Return the folder that `files` stored under `made_of`; None if absent or damaged."""
         folder = self._files_folder(step, made_of)
-        return folder if (folder / MANIFEST).exists() else None
+        if self._sound(folder) is None:
+            return None
+        use_arrays([folder.name])
+        return folder
 
     def _files_folder(self, step: str, made_of: Mapping[str, Any]) -> Path:
         key = fingerprint({"step": step, **made_of})
@@ -182,14 +201,24 @@ class Store:
     def write_json(self, kind: str, name: str, value: Mapping[str, Any]) -> Path:
         """Write a small document, `kind/name.json`, and replace an earlier one."""
         path = self.root / kind / f"{name}.json"
+        sealed = seal(value, f"{kind}/{name}.json")
         with store_errors(path), atomic_file(path) as file:
-            file.write(json.dumps(value, indent=1, ensure_ascii=False).encode())
+            file.write(json.dumps(sealed, indent=1, ensure_ascii=False).encode())
         return path
 
     def read_json(self, kind: str, name: str) -> dict[str, Any] | None:
-        """Return the latest document of that name, or None."""
+        """Return the latest document of that name, or None; raise `DamagedFile` on damage."""
         path = self.root / kind / f"{name}.json"
-        return _read_json(path, path) if path.exists() else None
+        return read_document(path, self.root) if path.exists() else None
+
+    def sound_json(self, kind: str, name: str) -> dict[str, Any] | None:
+        """Return the latest document of that name, or None; a damaged one is set aside."""
+        try:
+            return self.read_json(kind, name)
+        except DamagedFile as error:
+            _notify(f"{error.path} is damaged: {error.what}; it is set aside and made again")
+            self.set_aside(self.root / kind / f"{name}.json")
+            return None
 
     def remove_json(self, kind: str, name: str) -> None:
         """Remove the document of that name if there is one."""
@@ -197,6 +226,17 @@ class Store:
         if path.exists():
             with store_errors(path):
                 path.unlink(missing_ok=True)
+
+    def set_aside(self, path: Path) -> Path:
+        """Move a damaged folder or file to `damaged/`, and return its new place."""
+        folder = self.root / DAMAGED
+        with store_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            places = (folder / f"{path.name}-{number}" for number in itertools.count(1))
+            target = next(place for place in places if not place.exists())
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                path.rename(target)
+        return target
 
     def check_writable(self) -> None:
         """Raise `StoreError` if the store is not writable.
@@ -214,24 +254,48 @@ class Store:
         from arro3.io import write_parquet
 
         with self._new_folder(folder) as temporary:
-            write_parquet(table, str(temporary / "table.parquet"))
-            _write_manifest(temporary, manifest)
+            write_parquet(table, str(temporary / TABLE))
+            digest = {"file_digest": digest_once(temporary / TABLE)}
+            self._write_manifest(folder, temporary, {**manifest, **digest})
+
+    def _write_manifest(self, folder: Path, temporary: Path, manifest: Mapping[str, Any]) -> None:
+        sealed = seal(manifest, f"{folder.relative_to(self.root).as_posix()}/{MANIFEST}")
+        text = json.dumps(sealed, indent=1, ensure_ascii=False)
+        (temporary / MANIFEST).write_text(text, encoding="utf-8")
+
+    def _sound(self, folder: Path) -> dict[str, Any] | None:
+        """Return the manifest of a folder whose files are as written, or None.
+
+        A notice names the damage, unless an earlier version wrote the folder.
+        """
+        if not folder.exists():
+            return None
+        try:
+            manifest = read_manifest(folder)
+            verify_files(folder, manifest)
+        except DamagedFile as error:
+            if error.document is None:
+                _notify(f"{error.path} is damaged: {error.what}; it is set aside and made again")
+            return None
+        return manifest
 
     @contextmanager
     def _new_folder(self, folder: Path) -> Iterator[Path]:
         """Yield a temporary folder that becomes `folder`, unless another process was faster."""
         with store_errors(folder):
             try:
-                with atomic_folder(folder, is_obsolete=_is_incomplete) as temporary:
+                with atomic_folder(folder, is_obsolete=_has_failed_rows) as temporary:
                     yield temporary
+                    if folder.exists() and self._sound(folder) is None:
+                        self.set_aside(folder)
             except OSError as error:
                 taken = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
-                if not (taken and (folder / MANIFEST).exists()):
+                if not (taken and self._sound(folder) is not None):
                     raise
 
 
-def _is_incomplete(folder: Path) -> bool:
-    return not (folder / MANIFEST).exists() or bool(_read_json(folder / MANIFEST).get("failed"))
+def _has_failed_rows(folder: Path) -> bool:
+    return bool(read_manifest(folder).get("failed"))
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
@@ -249,25 +313,10 @@ def _run_facts(started: float) -> dict[str, Any]:
     }
 
 
-def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    text = json.dumps(manifest, indent=1, ensure_ascii=False)
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
-
-
-def _read_json(path: Path, damaged: Path | None = None) -> dict[str, Any]:
-    """Return a document; an error says to remove `damaged`, by default the document's folder."""
-    try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error, damaged or path.parent) from error
-    return document
-
-
-def _unreadable(path: Path, error: BaseException, damaged: Path) -> StoreError:
-    return StoreError(
-        f"cannot read {path}: {error}. Nothing else is affected; remove it and run again: "
-        f"rm -r '{damaged}'"
-    )
+@lru_cache
+def _notify(text: str) -> None:
+    """Log a notice, once: a plan and a run look up the same steps."""
+    _LOG.warning("%s", text)
 
 
 @contextmanager

@@ -126,7 +126,6 @@ class Experiment:
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
         check_answered(self.systems, table_to_queries(self.shared.answered.table))
-        self.store.check_writable()
 
     @cached_property
     def shared(self) -> SharedInputs:
@@ -177,7 +176,7 @@ class Experiment:
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
             services, steps = self._services(opened), self.steps()
             chosen = needed(list(steps), only) if only else list(steps)
-            Planner(self.store, services).plan(chosen).check_ready(services)
+            self._check_ready(Planner(self.store, services).plan(chosen), services)
             return Results(self.store, self._run(steps, frozenset(chosen), services))
 
     def _run(self, steps: StepList, chosen: Collection[Step], services: Services) -> Record:
@@ -206,7 +205,6 @@ class Experiment:
         self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
     ) -> Calls:
         """Return the `ragstone.calls.Calls` that this experiment uses."""
-        self.store.check_writable()
         prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
             self.store.root / "calls.sqlite",
@@ -234,8 +232,14 @@ class Experiment:
                 left_out=self.shared.left_out,
                 sample_calls=sample_calls,
             )
-            planned.check_ready(services, own_only=True)
+            self._check_ready(planned, services, own_only=True)
             return planned
+
+    def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
+        """Check what the steps to do need; a finished experiment may be in a read-only store."""
+        if any(step.to_do for step in plan.steps):
+            self.store.check_writable()
+        plan.check_ready(services, own_only=own_only)
 
     def _services(self, calls: Calls) -> Services:
         error_log.set(self.store.root / "errors.log")

@@ -18,7 +18,7 @@ from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
-from ragstone.errors import StoreError
+from ragstone.errors import DamagedFile, StoreError
 from ragstone.results.record import (
     ATTEMPTS,
     KIND,
@@ -183,12 +183,14 @@ class Recorder:
 
 
 def _last_finished(store: Store, name: str) -> Record | None:
-    if store.read_json(KIND, name) is None:
-        return None
     try:
         record = Record.load(store, name)
+    except DamagedFile:
+        # The notice names the file, and this run writes another one.
+        store.sound_json(KIND, name)
+        return None
     except StoreError:
-        # It has another format: this run replaces it.
+        # There is none, or it has another format: this run replaces it.
         return None
     return record if record.finished else None
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Final, TypeVar
 
 from ragstone.core import limits
+from ragstone.core.step_notes import collect_arrays, use_arrays
 
 Index = TypeVar("Index")
 
@@ -31,8 +32,11 @@ class IndexCache:
                 # Before the build, which needs the memory.
                 while len(held) >= self._size:
                     held.pop(next(iter(held)))
-                held[key] = build()
-            index: Index = held[key]
+                with collect_arrays() as arrays:
+                    held[key] = build(), arrays
+            index: Index
+            index, arrays = held[key]
+            use_arrays(arrays)
             return index
 
     def clear(self) -> None:

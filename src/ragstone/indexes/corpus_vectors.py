@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
@@ -12,13 +13,15 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk, size
 from ragstone.core.step_notes import add_note, collect_notes
+from ragstone.errors import DamagedFile
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
-from ragstone.indexes.vector_files import ShardWriter, VectorFolder
+from ragstone.indexes.vector_files import ShardWriter, VectorFolder, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Embedder, Services
 
+_LOG: Final = logging.getLogger(__name__)
 SHARD: Final = 256
 """Passages stored together: the most that a killed run has to compute again."""
 _BASE: Final = 300_000_000
@@ -48,7 +52,7 @@ def embed_corpus(
     Raises:
         ConfigError: the vectors cannot be searched.
         RagstoneError: memory or disk is too small, or a passage could not be embedded.
-        StoreError: a file is damaged, or cannot be written.
+        StoreError: a file cannot be written.
     """
     corpus = services.corpus
     store = corpus.store
@@ -77,7 +81,7 @@ def missing_bytes(corpus: Corpus, embedder: Embedder, precision: Precision) -> d
     folder = corpus.store.kept_files("vectors", made_of)
     missing = len(corpus)
     if digests is not None and folder is not None:
-        kept = VectorFolder.read(folder, precision).shards
+        kept = _read(corpus.store, folder, precision).shards
         missing = min(missing, sum(d not in kept for d in set(digests)) * SHARD)
     return {fingerprint(made_of): missing * row} if missing else {}
 
@@ -108,7 +112,11 @@ def _stored(
     notes = Counter[str]()
     for digest in digests:
         notes.update(folder.shards[digest].notes)
-    return folder.vectors(digests), notes
+    try:
+        return folder.vectors(digests), notes
+    except DamagedFile as error:
+        _set_aside(store, error)
+        return _stored(store, embedder, services, precision)
 
 
 def _in_memory(embedder: Embedder, services: Services, precision: Precision) -> Vectors:
@@ -136,7 +144,21 @@ def _embed(
 
 def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:
     made_of = {"embedder": embedder, "precision": precision}
-    return VectorFolder.read(store.files("vectors", made_of, lambda _: None), precision)
+    return _read(store, store.files("vectors", made_of, lambda _: None), precision)
+
+
+def _read(store: Store, folder: Path, precision: Precision) -> VectorFolder:
+    """Return the vectors of a folder, after every damaged list was set aside."""
+    while True:
+        try:
+            return VectorFolder.read(folder, precision)
+        except DamagedFile as error:
+            _set_aside(store, error)
+
+
+def _set_aside(store: Store, error: DamagedFile) -> None:
+    _LOG.warning("%s is damaged: %s; its passages are embedded again", error.path, error.what)
+    set_aside(store, error.path)
 
 
 def _digests(corpus: Corpus, store: Store) -> list[str]:
@@ -150,7 +172,7 @@ def _digests(corpus: Corpus, store: Store) -> list[str]:
 
 
 def _known_digests(corpus: Corpus, store: Store) -> list[str] | None:
-    found = store.read_json("shards", corpus.digest)
+    found = store.sound_json("shards", corpus.digest)
     return found["texts"] if found and found["passages"] == SHARD else None
 
 

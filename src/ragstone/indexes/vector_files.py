@@ -2,7 +2,8 @@
 
     arrays/vectors-77ab02.../manifest.json       one folder per embedder and precision
                              4f1c09.rows         vectors, one after the other
-                             4f1c09.jsonl        their form, then one line per shard
+                             4f1c09.jsonl        their form, then one line per shard, each with
+                                                 a checksum
 
 Every process that embeds writes its own files, so nothing is locked or overwritten. A shard exists
 once its line is written, after its vectors are on the disk: a killed process loses one shard at
@@ -24,15 +25,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from ragstone.core.checksums import seal, unseal
 from ragstone.core.resources import available_cpus
 from ragstone.core.store import store_errors
-from ragstone.errors import StoreError
+from ragstone.errors import DamagedFile
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
+
+    from ragstone.core.store import Store
 
 
 class Shard(NamedTuple):
@@ -61,7 +65,7 @@ class VectorFolder:
 
     @classmethod
     def read(cls, folder: Path, precision: Precision) -> VectorFolder:
-        """Return the vectors of a folder; raise `StoreError` if a list cannot be read."""
+        """Return the vectors of a folder; raise `DamagedFile` if a list is not as written."""
         found = cls(folder, precision)
         for path in sorted(folder.glob("*.jsonl")):
             found._read_list(path)
@@ -76,7 +80,7 @@ class VectorFolder:
         """Return the mapped vectors of some shards, in order.
 
         Raises:
-            StoreError: a file is shorter than its list, or has other bytes.
+            DamagedFile: a file is shorter than its list, or has other bytes.
         """
         shards = [self.shards[digest] for digest in digests]
         if not shards:
@@ -88,22 +92,15 @@ class VectorFolder:
         return Vectors(parts, self.dimension, max(shard.longest for shard in shards))
 
     def _read_list(self, path: Path) -> None:
-        # The last line has no end if its process was killed while it wrote.
-        lines = path.read_bytes().split(b"\n")[:-1]
-        start = 0
-        try:
-            for number, line in enumerate(lines):
-                row = json.loads(line)
-                if number == 0:
-                    self.dimensions[path.stem] = row["dimension"]
-                    continue
-                numbers = row["rows"], row["crc32"], row["longest"]
-                self.shards[row["texts"]] = Shard(path.stem, start, *numbers, row["notes"])
-                start += row["rows"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(path, f"line {number + 1} cannot be read") from error
+        header, *shards = _read_lines(path) or [{}]
+        if header:
+            self.dimensions[path.stem] = header["dimension"]
+        for row in shards:
+            numbers = row["start"], row["rows"], row["crc32"], row["longest"]
+            self.shards[row["texts"]] = Shard(path.stem, *numbers, row["notes"])
         if len(set(self.dimensions.values())) > 1:
-            raise self._damaged(path, "the length of its vectors differs from that in other files")
+            what = "the length of its vectors differs from that in other files"
+            raise DamagedFile(path, what, store=_store_of(path))
 
     def _map(self, file: str) -> npt.NDArray[Any]:
         path = self.folder / f"{file}.rows"
@@ -114,21 +111,41 @@ class VectorFolder:
                 np.memmap(path, dtype=kind.base, mode="r", shape=(count, *kind.shape))
             )
         except (OSError, ValueError) as error:
-            raise self._damaged(path, str(error)) from error
+            raise DamagedFile(path, str(error), store=_store_of(path)) from error
 
     def _verify(self, shard: Shard, mapped: npt.NDArray[Any]) -> None:
         held = mapped[shard.start : shard.start + shard.rows]
         if len(held) < shard.rows or zlib.crc32(held.tobytes()) != shard.digest:
-            raise self._damaged(
-                self.folder / f"{shard.file}.rows",
-                f"vectors {shard.start} to {shard.start + shard.rows} differ from those written",
-            )
+            path = self.folder / f"{shard.file}.rows"
+            what = f"vectors {shard.start} to {shard.start + shard.rows} differ from those written"
+            raise DamagedFile(path, what, store=_store_of(path))
 
-    def _damaged(self, path: Path, what: str) -> StoreError:
-        return StoreError(
-            f"{path} is damaged: {what}. Remove the file and its list, and their passages are "
-            f"embedded again: rm '{path.with_suffix('')}'.*"
-        )
+
+def find_damage(folder: Path) -> Iterator[DamagedFile]:
+    """Yield the damage of a folder of vectors; every list and every vector is read."""
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            _verify_rows(path.with_suffix(".rows"), _read_lines(path)[1:])
+        except DamagedFile as error:
+            yield error
+
+
+def _verify_rows(path: Path, shards: Sequence[Mapping[str, Any]]) -> None:
+    try:
+        with path.open("rb") as file:
+            wrong = [s for s in shards if zlib.crc32(file.read(s["bytes"])) != s["crc32"]]
+    except OSError as error:
+        raise DamagedFile(path, str(error), store=_store_of(path)) from error
+    if wrong:
+        what = f"vectors from {wrong[0]['start']} on differ from those written"
+        raise DamagedFile(path, what, store=_store_of(path))
+
+
+def set_aside(store: Store, path: Path) -> None:
+    """Set a file of vectors and its list aside: the one is of no use without the other."""
+    for suffix in (".rows", ".jsonl"):
+        if (one := path.with_suffix(suffix)).exists():
+            store.set_aside(one)
 
 
 class ShardWriter:
@@ -148,8 +165,9 @@ class ShardWriter:
         with store_errors(self._folder.folder):
             data, listed = self._files = self._files or self._open(vectors.shape[1])
             _write(data, stored)
-            line = {"texts": digest, "rows": shard.rows, "crc32": shard.digest}
-            _write_line(listed, {**line, "longest": shard.longest, "notes": dict(notes)})
+            line = {"texts": digest, "start": shard.start, "rows": shard.rows}
+            line |= {"bytes": len(stored), "crc32": shard.digest, "longest": shard.longest}
+            _write_line(listed, {**line, "notes": dict(notes)})
         self._folder.shards[digest] = shard
         self._rows += len(rows)
 
@@ -183,8 +201,31 @@ def _runs(shards: Sequence[Shard]) -> list[tuple[str, int, int]]:
     return runs
 
 
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a list; raise `DamagedFile` if one is not as written."""
+    # The last line has no end if its process was killed while it wrote.
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return [_read_line(path, number, line) for number, line in enumerate(lines, start=1)]
+
+
+def _read_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        return unseal(json.loads(line), _place(path))
+    except (ValueError, RecursionError) as error:
+        what = f"line {number} cannot be read: {error}"
+        raise DamagedFile(path, what, store=_store_of(path)) from error
+
+
+def _place(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _store_of(path: Path) -> Path:
+    return path.parents[2]
+
+
 def _write_line(file: BinaryIO, row: Mapping[str, Any]) -> None:
-    _write(file, json.dumps(row).encode() + b"\n")
+    _write(file, json.dumps(seal(row, _place(Path(file.name)))).encode() + b"\n")
 
 
 def _write(file: BinaryIO, data: bytes) -> None:

@@ -5,13 +5,15 @@ The record contains names of folders in the store, and no number that can be com
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Self
 
 from ragstone.core.store import Store
-from ragstone.errors import StoreError
+from ragstone.errors import DamagedFile, StoreError
 
+_LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
 FORMAT: Final = 2
@@ -131,7 +133,12 @@ class Record:
         """
         from pydantic import TypeAdapter, ValidationError
 
-        document = store.read_json(KIND, name)
+        try:
+            document = store.read_json(KIND, name)
+        except DamagedFile as error:
+            if error.document is None or error.document.get("format") == FORMAT:
+                raise
+            document = error.document
         if document is None:
             raise StoreError(
                 f"the store {store.root} has no experiment {name!r}; run it first: "
@@ -178,12 +185,15 @@ class Attempt:
     def load(cls, store: Store, record: Record) -> Self | None:
         """Return the attempt that is newer than a finished record, or None.
 
-        An attempt that cannot be read is ignored, because it must never hide the record.
+        An attempt that cannot be read never hides the record: a notice names its file.
         """
         from pydantic import TypeAdapter, ValidationError
 
         try:
             found = TypeAdapter(cls).validate_python(store.read_json(ATTEMPTS, record.name))
-        except (OSError, StoreError, ValidationError):
+        except DamagedFile as error:
+            _LOG.warning("%s is damaged: %s", error.path, error.what)
+            return None
+        except (OSError, ValidationError):
             return None
         return found if found.after == record.finished else None
