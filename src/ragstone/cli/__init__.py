@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "data": ("ragstone.cli.data", "Show, check, convert, label and generate data sets."),
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),
+    "store": ("ragstone.cli.store", "List, check and prune a store."),
     "models": ("ragstone.cli.models", "List bundled models; fetch and check their files."),
     "components": ("ragstone.cli.components", "List components with their parameters."),
     "doctor": ("ragstone.cli.doctor", "Report missing extras and models, and how to get them."),

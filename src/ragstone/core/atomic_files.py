@@ -69,9 +69,19 @@ def remove_abandoned(folder: Path, seconds: float) -> None:
 
     A younger one may belong to a process that is still writing.
     """
-    for temporary in folder.glob(f"{_PREFIX}*"):
-        if time.time() - _last_change(temporary) > seconds:
-            shutil.rmtree(temporary, ignore_errors=True)
+    for temporary in abandoned(folder, seconds):
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def abandoned(folder: Path, seconds: float) -> list[Path]:
+    """Return the temporary folders directly below `folder` that did not change for `seconds`."""
+    found = folder.glob(f"{_PREFIX}*")
+    return sorted(path for path in found if time.time() - _last_change(path) > seconds)
+
+
+def is_temporary(path: Path) -> bool:
+    """Return whether a file or folder has the name of an unfinished one."""
+    return path.name.startswith(_PREFIX)
 
 
 @contextmanager

@@ -175,6 +175,8 @@ class Attempt:
     rankings_complete: int
     trials: int
     trials_complete: int
+    steps: tuple[Any, ...] = ()
+    """Folders of the steps so far, which nothing else refers to."""
     format: Literal[1] = 1
 
     def save(self, store: Store, name: str) -> None:

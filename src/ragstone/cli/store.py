@@ -1,0 +1,175 @@
+"""`ragstone store`: list, check and prune a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ragstone.cli.options import FILE, json_option, print_result
+from ragstone.core.resources import size
+from ragstone.core.tables import TextTable
+
+if TYPE_CHECKING:
+    from ragstone.core.store_check import Damage, StoreCheck
+    from ragstone.core.store_contents import Leftover, StoreContents
+
+_STORE = click.argument("store", metavar="[STORE]", type=FILE, default=Path(".ragstone"))
+
+
+class _ListByDefault(click.Group):
+    """A group whose first argument may be the argument of its command `list`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, those of `list` if no command is named."""
+        named = bool(args) and args[0] in (*self.commands, *ctx.help_option_names)
+        return super().parse_args(ctx, args if named else ["list", *args])
+
+
+@click.group(cls=_ListByDefault)
+def command() -> None:
+    """List, check and prune a store.
+
+    STORE is the folder of a store (default: .ragstone). Without a command, its contents are listed.
+
+    \b
+    Examples:
+      ragstone store                           size, experiments, folders that nothing needs
+      ragstone store check                     verify every file
+      ragstone store check --repair            set damaged files aside
+      ragstone store prune                     remove what nothing needs
+    """
+
+
+@command.command("list")
+@_STORE
+@json_option
+def list_command(store: Path) -> None:
+    """List experiments, folders that no experiment refers to, and set-aside files.
+
+    \b
+    Example:
+      ragstone store list .ragstone
+    """
+    from ragstone.core.store import Store
+    from ragstone.core.store_contents import StoreContents
+
+    contents = StoreContents.of(Store(store))
+    print_result(lambda: contents, lambda: _contents_text(contents))
+
+
+@command.command("check")
+@_STORE
+@click.option("--repair", is_flag=True, help="Set damaged files aside; nothing is deleted.")
+@json_option
+def check_command(store: Path, *, repair: bool) -> None:
+    """Verify every file of a store.
+
+    The exit code is 1 if something is damaged and was not repaired. A repaired step is computed
+    again by the next run of its experiment, from kept replies.
+
+    \b
+    Example:
+      ragstone store check --repair
+    """
+    from ragstone.cli.progress_bars import open_bar
+    from ragstone.core.progress import shown_by
+
+    with shown_by(open_bar):
+        found = _checked(store, repair=repair)
+    print_result(lambda: found, lambda: _check_text(found, store))
+    click.get_current_context().exit(0 if found.is_sound else 1)
+
+
+@command.command("prune")
+@_STORE
+@click.option(
+    "--older-than",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    metavar="DAYS",
+    help="Minimum age of a folder that no experiment refers to, in days.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@json_option
+def prune_command(store: Path, *, older_than: float, yes: bool) -> None:
+    """Remove what nothing needs, after a list of it.
+
+    These are step and array folders that no experiment refers to, temporary folders of killed
+    processes, and damaged files that were set aside. Kept model replies stay.
+
+    \b
+    Example:
+      ragstone store prune --older-than 30
+    """
+    from ragstone.core.store import Store
+    from ragstone.core.store_contents import StoreContents, prune
+
+    chosen = StoreContents.of(Store(store)).prunable(older_than)
+    freed = sum(one.bytes for one in chosen)
+    if chosen and not yes:
+        click.echo(_table(chosen), err=True)
+        click.confirm(f"Remove these {len(chosen)} ({size(freed)})?", abort=True, err=True)
+    prune(store, chosen)
+    print_result(
+        lambda: {"removed": chosen, "bytes": freed},
+        lambda: f"removed {len(chosen)} files and folders: {size(freed)}",
+    )
+
+
+def _checked(store: Path, *, repair: bool) -> StoreCheck:
+    """Return the damage of a store and of its call log."""
+    from ragstone.calls.log_check import check_log
+    from ragstone.core.store import Store
+    from ragstone.core.store_check import Damage, StoreCheck, check_store
+    from ragstone.indexes.vector_files import find_damage
+
+    found = check_store(Store(store), repair=repair, arrays={"vectors": find_damage})
+    log = store / "calls.sqlite"
+    if not log.exists():
+        return found
+    checked = check_log(log, repair=repair)
+    damaged = tuple(Damage(log.name, what, checked.repaired) for what in checked.findings)
+    return StoreCheck(found.checked + 1, found.damaged + damaged)
+
+
+def _contents_text(contents: StoreContents) -> str:
+    headers = ("experiment", "started", "finished", "steps")
+    rows = [
+        (one.name, one.started, one.problem or one.finished or "not finished", one.steps)
+        for one in contents.experiments
+    ]
+    title = f"{contents.path}: {size(contents.bytes)}, call log {size(contents.calls_bytes)}\n"
+    kinds = {
+        "that no experiment refers to": contents.orphans,
+        "left by killed processes": contents.abandoned,
+        "damaged and set aside": contents.set_aside,
+    }
+    below = [_total(text, found) for text, found in kinds.items() if found]
+    advice = ["to remove them: ragstone store prune"] if below else []
+    return str(TextTable(headers, rows, title=title, below=["", *below, *advice]))
+
+
+def _total(text: str, found: Sequence[Leftover]) -> str:
+    return f"{len(found)} {text}: {size(sum(one.bytes for one in found))}"
+
+
+def _table(found: Iterable[Leftover]) -> TextTable:
+    rows = [(one.path, size(one.bytes), f"{one.days:.1f}") for one in found]
+    return TextTable(("path", "size", "days old"), rows)
+
+
+def _check_text(found: StoreCheck, store: Path) -> str:
+    lines = [_damage_text(one) for one in found.damaged]
+    lines.append(f"{found.checked:,} files checked, {len(found.damaged)} damaged")
+    if not found.is_sound:
+        lines.append(f"to set them aside: ragstone store check --repair {store}")
+    elif found.damaged:
+        lines.append("run the experiments again to make them again from kept replies")
+    return "\n".join(lines)
+
+
+def _damage_text(damage: Damage) -> str:
+    return f"{damage.path}: {damage.what}{' (repaired)' if damage.repaired else ''}"
