@@ -12,7 +12,8 @@ it is read. A mutation is
 
 - told: reading or running stops with an error that names the file;
 - repaired: a step, document or reply was made again, and all results are as before;
-- without effect: nothing was made again, and all results are as before;
+- without effect: nothing was made again, and all results are as before; "found" if
+  `ragstone store check` finds it;
 - silently different: a result differs;
 - a traceback: an exception that is not a `RagstoneError`.
 
@@ -37,18 +38,22 @@ from unittest.mock import patch
 
 import click
 
+from ragstone.calls.log_check import check_log
 from ragstone.core import checksums
 from ragstone.core import store as store_module
 from ragstone.core.store import Store
+from ragstone.core.store_check import check_store
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
 from ragstone.errors import RagstoneError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.indexes.cache import INDEXES
+from ragstone.indexes.vector_files import find_damage
 from ragstone.results.record import Attempt
 from ragstone.results.results import Results
 from ragstone.testing import FakeModelServer
 
+WAL = "write-ahead log"
 KINDS: Mapping[str, Sequence[str]] = {
     "table": ["steps/*/table.parquet"],
     "manifest of a step": ["steps/*/manifest.json"],
@@ -60,16 +65,23 @@ KINDS: Mapping[str, Sequence[str]] = {
     "attempt": ["attempts/*.json"],
     "digests of texts": ["shards/*.json"],
     "call log": ["calls.sqlite"],
-    "write-ahead log": ["calls.sqlite-wal"],
+    WAL: ["calls.sqlite-wal"],
 }
 MADE_FROM = {"manifest of arrays": "retrieve", "index": "retrieve", "vectors": "retrieve"} | {
     "list of vectors": "retrieve",
     "digests of texts": "retrieve",
     "call log": "generate",
-    "write-ahead log": "generate",
+    WAL: "generate",
 }
 """Kind of file -> the steps that are removed, so that the run reads the file."""
-SHARES = ("repaired", "told", "without effect", "silently different", "traceback")
+SHARES = (
+    "repaired",
+    "told",
+    "without effect, found",
+    "without effect",
+    "silently different",
+    "traceback",
+)
 
 
 def answer(messages: Sequence[Mapping[str, str]]) -> str:
@@ -120,14 +132,19 @@ def numbers(results: Results) -> dict[str, Any]:
     }
 
 
-def make_store(dataset: Dataset, url: str, root: Path, kept: Path) -> dict[str, Any]:
-    """Run the experiment, and return its numbers; `kept` is a copy with a write-ahead log."""
+def make_store(dataset: Dataset, url: str, root: Path) -> dict[str, Any]:
+    """Run the experiment, and return its numbers.
+
+    The copy `open` of the store has a write-ahead log, the copy `closed` has none.
+    """
     made = experiment(dataset, url, root)
     with made.open_calls() as calls:
         results = made.run(calls)
         after = results.record.finished or ""
         Attempt(after, after, "ragstone run campaign.yaml", 2, 1, 6, 3).save(made.store, "campaign")
-        shutil.copytree(root, kept, ignore=shutil.ignore_patterns("*-shm", "*leases*"))
+        ignored = shutil.ignore_patterns("*-shm", "*leases*")
+        shutil.copytree(root, root.with_name("open"), ignore=ignored)
+    shutil.copytree(root, root.with_name("closed"))
     return numbers(results)
 
 
@@ -203,7 +220,7 @@ def new_process() -> None:
     """Forget everything that a process remembers of a store."""
     checksums.forget_digests()
     INDEXES.clear()
-    store_module._notify.cache_clear()
+    store_module.notify_once.cache_clear()
     gc.collect(0)
 
 
@@ -211,7 +228,9 @@ def outcome(read: Callable[[], Results], expected: Mapping[str, Any]) -> str:
     """Return "same", "different", "told" or "traceback" for a way to get results."""
     new_process()
     try:
-        found = numbers(read())
+        results = read()
+        found = numbers(results)
+        _ = results.attempt
     except RagstoneError as error:
         return "told" if str(error) else "traceback"
     except Exception as error:  # noqa: BLE001 - any other exception is the finding
@@ -225,6 +244,7 @@ def classify(
 ) -> tuple[str, str]:
     """Return the share that a mutation belongs to, and the outcome of reading and running."""
     root, asked_before = made.store.root, asked()
+    checked = found_by_check(root)
     with Notices().listening() as notices:
         shown = outcome(lambda: Results.load(Store(root), "campaign"), expected)
         for folder in root.glob(f"steps/{MADE_FROM.get(kind, 'nothing')}-*"):
@@ -234,7 +254,7 @@ def classify(
         after = outcome(lambda: Results.load(Store(root), "campaign"), expected)
     both = (shown, ran, after)
     detail = "/".join(both)
-    if "traceback" in both:
+    if "traceback" in (*both, checked):
         return "traceback", detail
     if "different" in both or (ran == "same" and after != "same"):
         return "silently different", detail
@@ -246,7 +266,19 @@ def classify(
         or asked() > asked_before
         or (steps(root) != before and kind not in MADE_FROM)
     )
-    return ("repaired" if made_again else "without effect"), detail
+    return ("repaired" if made_again else f"without effect{checked}"), detail
+
+
+def found_by_check(root: Path) -> str:
+    """Return whether `ragstone store check` finds damage."""
+    new_process()
+    try:
+        damaged = check_store(Store(root), arrays={"vectors": find_damage}).damaged
+        findings = check_log(root / "calls.sqlite", repair=False).findings
+    except Exception as error:  # noqa: BLE001 - any exception is a finding of the campaign
+        click.echo(f"store check: {type(error).__name__}: {error}", err=True)
+        return "traceback"
+    return ", found" if damaged or findings else ""
 
 
 def steps(root: Path) -> dict[str, int]:
@@ -260,33 +292,33 @@ def campaign(mutations: int, seed: int) -> Counter[tuple[str, str, str]]:
     counts: Counter[tuple[str, str, str]] = Counter()
     dataset = small_dataset()
     with tempfile.TemporaryDirectory() as folder, FakeModelServer(answer=answer) as server:
-        root, kept = Path(folder) / "store", Path(folder) / "kept"
-        expected = make_store(dataset, server.url, root, kept)
+        root = Path(folder) / "store"
+        expected = make_store(dataset, server.url, root)
         number = 0
         while sum(counts.values()) < mutations:
             draw = random.Random(f"{seed} {number}")
             number += 1
             kind, way = draw.choice(list(KINDS)), draw.choice(WAYS)
             shutil.rmtree(root)
-            shutil.copytree(kept, root)
+            shutil.copytree(root.with_name("open" if kind == WAL else "closed"), root)
             if mutate(root, kind, way, draw):
                 made = experiment(dataset, server.url, root)
                 share, detail = classify(made, kind, expected, server.asked.total)
                 counts[kind, way, share] += 1
-                if share in SHARES[3:]:
+                if share in SHARES[-2:]:
                     click.echo(f"{share}: mutation {number - 1}, {kind}, {way}: {detail}", err=True)
     return counts
 
 
 def table(counts: Counter[tuple[str, str, str]], position: int, names: Sequence[str]) -> None:
     """Print the counts by kind of file or by way."""
-    click.echo(f"{'':22}" + "".join(f"{share:>20}" for share in SHARES))
+    click.echo(f"{'':22}" + "".join(f"{share:>23}" for share in SHARES))
     for name in (*names, "all"):
         by = Counter[str]()
         for key, count in counts.items():
             if name in ("all", key[position]):
                 by[key[2]] += count
-        click.echo(f"{name:22}" + "".join(f"{by[share]:20,}" for share in SHARES))
+        click.echo(f"{name:22}" + "".join(f"{by[share]:23,}" for share in SHARES))
     click.echo()
 
 

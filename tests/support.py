@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ctypes
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -44,3 +48,42 @@ def ranking_value(metric: str, passage_ids: Sequence[str], qrels: Mapping[str, i
     """Return a ranking metric's value of a single ranking."""
     ranks = rank_judged({"q": qrels}, {"q": Ranking(passage_ids)}, ["q"])
     return float(parse_metric(metric).values(ranks)[0])  # type: ignore[arg-type]
+
+
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _Capabilities(ctypes.Structure):
+    _fields_ = (
+        ("effective", ctypes.c_uint32),
+        ("permitted", ctypes.c_uint32),
+        ("inheritable", ctypes.c_uint32),
+    )
+
+
+_DAC_OVERRIDE = 1 << 1
+
+
+@contextmanager
+def read_only(root: Path) -> Iterator[None]:
+    """Withdraw the permission to write below a folder; it binds root too.
+
+    Root ignores permissions by a capability, which this thread gives up during the block.
+    """
+    paths = [root, *root.rglob("*")]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    libc, header = ctypes.CDLL(None), _CapabilityHeader(0x20080522, 0)
+    before, during = (_Capabilities * 2)(), (_Capabilities * 2)()
+    for capabilities in (before, during):
+        assert libc.capget(ctypes.byref(header), capabilities) == 0
+    during[0].effective &= ~_DAC_OVERRIDE
+    assert libc.capset(ctypes.byref(header), during) == 0
+    try:
+        assert not os.access(root, os.W_OK, effective_ids=True)
+        yield
+    finally:
+        assert libc.capset(ctypes.byref(header), before) == 0
+        for path in paths:
+            path.chmod(0o755 if path.is_dir() else 0o644)

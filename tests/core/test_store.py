@@ -6,6 +6,7 @@ import errno
 import json
 import multiprocessing
 import os
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from ragstone.core.checksums import MANIFEST
 from ragstone.core.schemas import SEARCHES, columns, to_table
 from ragstone.core.store import Store, StoredTable
 from ragstone.errors import DamagedFile, StoreError
+from ragstone.indexes.cache import IndexCache
 from ragstone.results.results import Results
 
 
@@ -139,6 +141,137 @@ def test_a_damaged_table_is_named_with_the_way_out(tmp_path: Path) -> None:
         _ = StoredTable(kept.digest, folder=kept.folder).table
     assert found.value.path == kept.folder / "table.parquet"
     assert "rm " not in str(found.value)
+
+
+def flip(path: Path, _: Path) -> None:
+    """Change one bit."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def swap(path: Path, other: Path) -> None:
+    """Let two files or folders change places."""
+    aside = path.with_name("aside")
+    path.rename(aside)
+    other.rename(path)
+    aside.rename(other)
+
+
+DAMAGE: dict[str, Callable[[Path, Path], object]] = {
+    "a bit": flip,
+    "cut": lambda path, _: path.write_bytes(path.read_bytes()[:-1]),
+    "emptied": lambda path, _: path.write_bytes(b""),
+    "deleted": lambda path, _: path.unlink(),
+    "swapped": swap,
+}
+
+
+@pytest.mark.parametrize("name", ["table.parquet", MANIFEST])
+@pytest.mark.parametrize("way", DAMAGE)
+def test_a_damaged_step_is_named_set_aside_and_computed_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, way: str, name: str
+) -> None:
+    """Whatever happened to its table or its manifest, a swap with another step's included."""
+    store, inputs = Store(tmp_path), {"given": searches("a")}
+    kept = store.get_or_compute("upper", Upper(), inputs, upper)
+    other = store.get_or_compute("upper", Upper("!"), inputs, upper)
+    assert kept.folder is not None
+    assert other.folder is not None
+    DAMAGE[way](kept.folder / name, other.folder / name)
+
+    with pytest.raises(DamagedFile) as found:
+        _ = StoredTable("", folder=kept.folder).table
+    assert store.find("upper", Upper(), inputs) is None
+    again = store.get_or_compute("upper", Upper(), inputs, upper)
+
+    assert found.value.path.parent == kept.folder
+    assert str(found.value.path) in caplog.text
+    assert columns(again.table)["text"] == ["A"]
+    assert [path.name for path in (tmp_path / "damaged").iterdir()] == [f"{kept.folder.name}-1"]
+
+
+def test_two_steps_that_changed_places_are_both_found(tmp_path: Path) -> None:
+    """The checksum of a manifest contains the name of its folder."""
+    store, inputs = Store(tmp_path), {"given": searches("a")}
+    parts = [Upper(), Upper("!")]
+    folders = [store.get_or_compute("upper", part, inputs, upper).folder for part in parts]
+    assert folders[0] is not None
+    assert folders[1] is not None
+    swap(folders[0], folders[1])
+
+    assert [store.find("upper", part, inputs) for part in parts] == [None, None]
+    again = [store.get_or_compute("upper", part, inputs, upper) for part in parts]
+    assert [columns(kept.table)["text"] for kept in again] == [["A"], ["A!"]]
+
+
+def test_a_step_of_an_earlier_version_is_computed_again_without_a_notice(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A manifest without a checksum is not damaged, but nothing can be verified by it."""
+    store, inputs = Store(tmp_path), {"given": searches("a")}
+    kept = store.get_or_compute("upper", Upper(), inputs, upper)
+    assert kept.folder is not None
+    path = kept.folder / MANIFEST
+    manifest = json.loads(path.read_text())
+    del manifest["checksum"]
+    path.write_text(json.dumps(manifest))
+
+    assert store.find("upper", Upper(), inputs) is None
+    store.get_or_compute("upper", Upper(), inputs, upper)
+    assert store.find("upper", Upper(), inputs) is not None
+    assert not caplog.text
+
+
+def test_damaged_files_of_an_array_are_written_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder of files is verified when it is opened."""
+    store = Store(tmp_path)
+    folder = store.files("index", {"of": 1}, _write_whole)
+    (folder / "whole").write_text("wh0le")
+
+    assert store.kept_files("index", {"of": 1}) is None
+    assert store.files("index", {"of": 1}, _write_whole) == folder
+    assert (folder / "whole").read_text() == "whole"
+    assert "whole is damaged: its bytes differ" in caplog.text
+    assert (tmp_path / "damaged" / f"{folder.name}-1" / "whole").read_text() == "wh0le"
+
+
+def _write_whole(folder: Path) -> None:
+    (folder / "whole").write_text("whole")
+
+
+def test_a_document_is_bound_to_its_name(tmp_path: Path) -> None:
+    """A changed, renamed or unreadable document is an error, and can be set aside."""
+    store = Store(tmp_path)
+    path = store.write_json("notes", "one", {"numbers": [1, 2.5, None], "text": "ä"})
+    assert store.read_json("notes", "one") == {"numbers": [1, 2.5, None], "text": "ä"}
+
+    path.with_name("two.json").write_bytes(path.read_bytes())
+    path.write_text(path.read_text().replace("2.5", "2.6"))
+
+    for name in ("one", "two"):
+        with pytest.raises(DamagedFile, match=f"{name}.json is damaged: its content differs"):
+            store.read_json("notes", name)
+        assert store.sound_json("notes", name) is None
+    assert sorted(p.name for p in (tmp_path / "damaged").iterdir()) == ["one.json-1", "two.json-1"]
+
+
+def test_a_step_names_the_arrays_that_it_used(tmp_path: Path) -> None:
+    """The manifest names array folders, also those behind an index that is still in memory."""
+    store, cache = Store(tmp_path), IndexCache()
+
+    def indexed(component: Upper, given: Table) -> Table:
+        cache.get("index", 1, lambda: store.files("index", {"of": 1}, _write_whole))
+        return upper(component, given)
+
+    kept = [
+        store.get_or_compute("upper", Upper(suffix), {"given": searches("a")}, indexed)
+        for suffix in ("", "!")
+    ]
+    (array,) = (tmp_path / "arrays").iterdir()
+    assert [step.manifest["arrays"] for step in kept] == [[array.name]] * 2
 
 
 def test_a_store_that_is_not_writable_is_an_error(tmp_path: Path) -> None:

@@ -148,8 +148,13 @@ def _contents_text(contents: StoreContents) -> str:
         "damaged and set aside": contents.set_aside,
     }
     below = [_total(text, found) for text, found in kinds.items() if found]
-    advice = ["to remove them: ragstone store prune"] if below else []
-    return str(TextTable(headers, rows, title=title, below=["", *below, *advice]))
+    if below:
+        below = [
+            "\n" + below[0],
+            *below[1:],
+            f"to remove them: ragstone store prune {contents.path}",
+        ]
+    return str(TextTable(headers, rows, title=title, below=below))
 
 
 def _total(text: str, found: Sequence[Leftover]) -> str:

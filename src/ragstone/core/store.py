@@ -216,7 +216,7 @@ class Store:
         try:
             return self.read_json(kind, name)
         except DamagedFile as error:
-            _notify(f"{error.path} is damaged: {error.what}; it is set aside and made again")
+            _notify_damage(error)
             self.set_aside(self.root / kind / f"{name}.json")
             return None
 
@@ -275,7 +275,9 @@ class Store:
             verify_files(folder, manifest)
         except DamagedFile as error:
             if error.document is None:
-                _notify(f"{error.path} is damaged: {error.what}; it is set aside and made again")
+                notify_once(
+                    f"{error.path} is damaged: {error.what}; it is set aside and made again"
+                )
             return None
         return manifest
 
@@ -313,8 +315,12 @@ def _run_facts(started: float) -> dict[str, Any]:
     }
 
 
+def _notify_damage(error: DamagedFile) -> None:
+    notify_once(f"{error.path} is damaged: {error.what}; it is set aside and made again")
+
+
 @lru_cache
-def _notify(text: str) -> None:
+def notify_once(text: str) -> None:
     """Log a notice, once: a plan and a run look up the same steps."""
     _LOG.warning("%s", text)
 
