@@ -193,3 +193,21 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
 
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("file", "folder")]
     assert modes == [0o640, 0o750]
+
+
+def test_the_names_of_new_folders_are_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file in new folders survives a power cut: every folder above it is synced."""
+    synced: set[str] = set()
+    fsync = os.fsync
+
+    def record(descriptor: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", record)
+    with atomic_file(tmp_path / "a" / "b" / "file") as file:
+        file.write(b"x")
+
+    assert {str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a" / "b")} <= synced

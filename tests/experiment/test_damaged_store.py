@@ -107,7 +107,6 @@ def test_no_command_needs_to_write_for_a_finished_experiment() -> None:
         "export trial.yaml --to trec -o runs",
         "store store",
         "store check store",
-        "calls list store",
     ]
     with read_only(Path("store")):
         for command in commands:

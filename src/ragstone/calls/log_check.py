@@ -21,8 +21,10 @@ class LogCheck:
 def check_log(path: Path, *, repair: bool) -> LogCheck:
     """Return the damage of the call log in the SQLite file `path`."""
     del repair
+    # A log in a read-only folder can only be opened as one that nobody writes.
+    mode = "ro" if (path.with_name(f"{path.name}-wal")).exists() else "ro&immutable=1"
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as log:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)) as log:
             found = [row[0] for row in log.execute("PRAGMA integrity_check")]
             (rows,) = log.execute("SELECT count(*) FROM calls").fetchone()
     except sqlite3.Error as error:

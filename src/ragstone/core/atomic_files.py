@@ -88,7 +88,11 @@ def is_temporary(path: Path) -> bool:
 def _temporary_folder(parent: Path) -> Iterator[Path]:
     # `mkdir`, not `mkdtemp`: permissions follow the user's umask.
     temporary = parent / f"{_PREFIX}{secrets.token_hex(8)}"
+    new = [folder for folder in (parent, *parent.parents) if not folder.exists()]
     temporary.mkdir(parents=True)
+    for folder in new:
+        # The name of a new folder is in its parent, which nothing else syncs.
+        _sync(folder.parent)
     try:
         yield temporary
     finally:
