@@ -203,7 +203,7 @@ def test_the_names_of_new_folders_are_synced(
     fsync = os.fsync
 
     def record(descriptor: int) -> None:
-        synced.add(os.readlink(f"/proc/self/fd/{descriptor}"))
+        synced.add(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", record)

@@ -90,10 +90,10 @@ def _temporary_folder(parent: Path) -> Iterator[Path]:
     temporary = parent / f"{_PREFIX}{secrets.token_hex(8)}"
     new = [folder for folder in (parent, *parent.parents) if not folder.exists()]
     temporary.mkdir(parents=True)
-    for folder in new:
-        # The name of a new folder is in its parent, which nothing else syncs.
-        _sync(folder.parent)
     try:
+        for folder in new:
+            # The name of a new folder is in its parent, which nothing else syncs.
+            _sync(folder.parent)
         yield temporary
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
