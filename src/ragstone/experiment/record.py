@@ -150,8 +150,7 @@ class Recorder:
             rankings_complete=sum(bool(ranking.searches) for ranking in self._record.rankings),
             trials=len(self._steps.trials),
             trials_complete=len(self._record.trials),
-            steps=self._record.steps,
-        ).save(self._store, self._record.name)
+        ).save(self._store, self._record.name, asdict(self._record)["steps"])
 
     def _is_as(self, other: Record) -> bool:
         """Return whether a record differs only in when and where it was made."""

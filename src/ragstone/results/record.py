@@ -6,7 +6,7 @@ The record contains names of folders in the store, and no number that can be com
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Self
 
@@ -175,13 +175,14 @@ class Attempt:
     rankings_complete: int
     trials: int
     trials_complete: int
-    steps: tuple[Any, ...] = ()
-    """Folders of the steps so far, which nothing else refers to."""
     format: Literal[1] = 1
 
-    def save(self, store: Store, name: str) -> None:
-        """Replace the attempt at this experiment in a store."""
-        store.write_json(ATTEMPTS, name, asdict(self))
+    def save(self, store: Store, name: str, steps: Sequence[Any] = ()) -> None:
+        """Replace the attempt at this experiment in a store.
+
+        `steps` are those so far: `ragstone store prune` keeps what a document names.
+        """
+        store.write_json(ATTEMPTS, name, {**asdict(self), "steps": steps})
 
     @classmethod
     def load(cls, store: Store, record: Record) -> Self | None:
