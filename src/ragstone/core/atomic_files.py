@@ -75,8 +75,12 @@ def remove_abandoned(folder: Path, seconds: float) -> None:
 
 def abandoned(folder: Path, seconds: float) -> list[Path]:
     """Return the temporary folders directly below `folder` that did not change for `seconds`."""
-    found = folder.glob(f"{_PREFIX}*")
-    return sorted(path for path in found if time.time() - _last_change(path) > seconds)
+    try:
+        found = sorted(folder.glob(f"{_PREFIX}*"))
+    except FileNotFoundError:
+        # Another process has just removed the folder, such as its own temporary one.
+        return []
+    return [path for path in found if time.time() - _last_change(path) > seconds]
 
 
 def is_temporary(path: Path) -> bool:
