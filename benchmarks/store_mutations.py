@@ -240,17 +240,17 @@ def outcome(read: Callable[[], Results], expected: Mapping[str, Any]) -> str:
 
 
 def classify(
-    made: Experiment, kind: str, expected: Mapping[str, Any], asked: Callable[[], int]
+    trial: Experiment, kind: str, expected: Mapping[str, Any], asked: Callable[[], int]
 ) -> tuple[str, str]:
     """Return the share that a mutation belongs to, and the outcome of reading and running."""
-    root, asked_before = made.store.root, asked()
+    root, asked_before = trial.store.root, asked()
     checked = found_by_check(root)
     with Notices().listening() as notices:
         shown = outcome(lambda: Results.load(Store(root), "campaign"), expected)
         for folder in root.glob(f"steps/{MADE_FROM.get(kind, 'nothing')}-*"):
             shutil.rmtree(folder)
-        before = steps(root)
-        ran = outcome(made.run, expected)
+        before = made_files(root, kind)
+        ran = outcome(trial.run, expected)
         after = outcome(lambda: Results.load(Store(root), "campaign"), expected)
     both = (shown, ran, after)
     detail = "/".join(both)
@@ -264,7 +264,7 @@ def classify(
         notices.count
         or shown == "told"
         or asked() > asked_before
-        or (steps(root) != before and kind not in MADE_FROM)
+        or made_files(root, kind) != before
     )
     return ("repaired" if made_again else f"without effect{checked}"), detail
 
@@ -281,10 +281,10 @@ def found_by_check(root: Path) -> str:
     return ", found" if damaged or findings else ""
 
 
-def steps(root: Path) -> dict[str, int]:
-    """Return the folders of steps and arrays with the times of their manifests."""
-    found = (*root.glob("steps/*/manifest.json"), *root.glob("arrays/*/manifest.json"))
-    return {path.parent.name: path.stat().st_mtime_ns for path in found}
+def made_files(root: Path, kind: str) -> dict[str, int]:
+    """Return the files that a run makes, with the times of their last change."""
+    kinds = ("arrays", "shards") if kind in MADE_FROM else ("arrays", "shards", "steps")
+    return {str(p): p.stat().st_mtime_ns for name in kinds for p in root.glob(f"{name}/**/*.*")}
 
 
 def campaign(mutations: int, seed: int) -> Counter[tuple[str, str, str]]:
@@ -302,8 +302,8 @@ def campaign(mutations: int, seed: int) -> Counter[tuple[str, str, str]]:
             shutil.rmtree(root)
             shutil.copytree(root.with_name("open" if kind == WAL else "closed"), root)
             if mutate(root, kind, way, draw):
-                made = experiment(dataset, server.url, root)
-                share, detail = classify(made, kind, expected, server.asked.total)
+                trial = experiment(dataset, server.url, root)
+                share, detail = classify(trial, kind, expected, server.asked.total)
                 counts[kind, way, share] += 1
                 if share in SHARES[-2:]:
                     click.echo(f"{share}: mutation {number - 1}, {kind}, {way}: {detail}", err=True)

@@ -95,7 +95,7 @@ def test_a_damaged_call_log_is_found(store: Path) -> None:
 
     found = ragstone("store", "check", "--json")
     assert found.exit_code == 1
-    assert [one["path"] for one in json.loads(found.stdout)["damaged"]] == ["calls.sqlite"]
+    assert {one["path"] for one in json.loads(found.stdout)["damaged"]} == {"calls.sqlite"}
 
 
 def test_pruning_lists_asks_and_removes(store: Path) -> None:
