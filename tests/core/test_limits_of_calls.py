@@ -152,7 +152,7 @@ def test_a_secret_that_a_server_repeats_is_removed(
     calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A value of the environment; a short one may be part of a word and stays."""
-    assert limits.MIN_SECRET_CHARACTERS > len("Why")
+    assert len("Why") < limits.MIN_SECRET_CHARACTERS
     monkeypatch.setenv("LONG", "question-secret")
     monkeypatch.setenv("SHORT", "Why")
     with FakeModelServer(answer=lambda messages: messages[-1]["content"]) as server:
