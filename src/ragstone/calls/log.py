@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS calls (
 )"""
 _COLUMNS: Final = re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _CREATE)
 _REPLY_COLUMNS: Final = (
-    "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details"
+    "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details, made_at"
 )
 _SAMPLE: Final = """
 SELECT length(CAST(messages AS BLOB)), tokens_in, tokens_out, seconds FROM calls
@@ -201,6 +201,13 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open an existing log, which may be in a folder that is not writable."""
+    # Without a write-ahead log nobody writes, and SQLite needs no file beside the log.
+    mode = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None)
+
+
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     _enable_wal(connection)
     connection.execute("PRAGMA synchronous=FULL")
@@ -238,7 +245,7 @@ def _find(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Repl
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details = row
+    key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details, made_at = row
     more: Mapping[str, Any] = orjson.loads(details) if details else {}
     passage_ids = more.get("passage_ids")
     return Reply(
@@ -257,6 +264,7 @@ def _reply(row: Sequence[Any]) -> Reply:
         attempts=attempts,
         key=key,
         rendered=more.get("rendered", ""),
+        made_at=made_at,
     )
 
 
