@@ -268,18 +268,19 @@ class Store:
 
         A notice names the damage, unless an earlier version wrote the folder.
         """
-        if not folder.exists():
-            return None
-        try:
-            manifest = read_manifest(folder)
-            verify_files(folder, manifest)
-        except DamagedFile as error:
-            if error.document is None:
-                notify_once(
-                    f"{error.path} is damaged: {error.what}; it is set aside and made again"
-                )
-            return None
-        return manifest
+        for second_look in (False, True):
+            if not folder.exists():
+                return None
+            try:
+                manifest = read_manifest(folder)
+                verify_files(folder, manifest)
+            except DamagedFile as error:
+                # Another process may have replaced the folder between two of its files.
+                if second_look and error.document is None:
+                    _notify_damage(error)
+            else:
+                return manifest
+        return None
 
     @contextmanager
     def _new_folder(self, folder: Path) -> Iterator[Path]:

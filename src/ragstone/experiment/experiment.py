@@ -198,9 +198,9 @@ class Experiment:
             steps = self.steps(systems)
             chosen = needed(list(steps), only) if only else list(steps)
             planned = Planner(self.store, services).plan(chosen)
-            self._check_ready(planned, services)
             for line in asking_lines(planned, steps.trials, runs):
                 _LOG.warning("%s", line)
+            self._check_ready(planned, services)
             record = self._run(systems, steps, frozenset(chosen), services)
             if record.finished and not only:
                 finish(log, self.file.name, {found.run for found in runs.values()})
