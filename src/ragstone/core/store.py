@@ -141,7 +141,9 @@ class Store:
             **_run_facts(started),
         }
         self._keep(folder, table, manifest)
-        return StoredTable(read_manifest(folder)["digest"], folder=folder)
+        # Another process may have stored a complete result, or may replace one with failed rows.
+        stored = self.find(step, component, inputs)
+        return stored or StoredTable(str(manifest["digest"]), folder=folder, memory=table)
 
     def keep(self, step: str, table: Table) -> StoredTable:
         """Store a table that no component computed, such as a data set's queries."""
@@ -285,9 +287,13 @@ class Store:
     @contextmanager
     def _new_folder(self, folder: Path) -> Iterator[Path]:
         """Yield a temporary folder that becomes `folder`, unless another process was faster."""
+
+        def has_failed_rows(folder: Path) -> bool:
+            return bool((self._sound(folder) or {}).get("failed"))
+
         with store_errors(folder):
             try:
-                with atomic_folder(folder, is_obsolete=_has_failed_rows) as temporary:
+                with atomic_folder(folder, is_obsolete=has_failed_rows) as temporary:
                     yield temporary
                     if folder.exists() and self._sound(folder) is None:
                         self.set_aside(folder)
@@ -295,10 +301,6 @@ class Store:
                 taken = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
                 if not (taken and self._sound(folder) is not None):
                     raise
-
-
-def _has_failed_rows(folder: Path) -> bool:
-    return bool(read_manifest(folder).get("failed"))
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
