@@ -43,6 +43,11 @@ from ragstone.results.wording import TITLES
 )
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option("--cached-only", is_flag=True, help="Make no model calls: use kept replies only.")
+@click.option(
+    "--trust-code",
+    is_flag=True,
+    help="Reuse steps that other code of Ragstone or of yours made; their results are marked.",
+)
 @json_option
 def command(
     *,
@@ -56,6 +61,7 @@ def command(
     budget: float | None,
     offline: bool,
     cached_only: bool,
+    trust_code: bool,
 ) -> None:
     """Run or resume the experiment of a YAML file.
 
@@ -84,8 +90,8 @@ def command(
     calls = loaded.open_calls(offline=offline, replay_only=cached_only, budget=budget)
     with calls, shown_by(open_bar):
         if plan:
-            planned = loaded.plan(calls, sample_calls=sample_calls or 0)
+            planned = loaded.plan(calls, sample_calls=sample_calls or 0, trust_code=trust_code)
             print_result(planned.document, planned.text)
         else:
-            results = loaded.run(calls, only=only)
+            results = loaded.run(calls, only=only, trust_code=trust_code)
             print_result(results.to_dict, lambda: results)

@@ -14,6 +14,7 @@ step. If two processes finish the same step, one of the two equal results is sto
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import errno
 import json
@@ -28,8 +29,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import atomic_file, atomic_folder, remove_abandoned
-from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
+from ragstone.core.fingerprint import (
+    cache_key_parts,
+    digest_table,
+    fingerprint,
+    sources,
+    without_sources,
+)
 from ragstone.core.step_notes import collect_notes
+from ragstone.core.user_code import packages_of
 from ragstone.errors import StoreError
 from ragstone.types import one_line
 from ragstone.version import __version__
@@ -42,6 +50,8 @@ if TYPE_CHECKING:
 MANIFEST: Final = "manifest.json"
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
+SOURCE_LENGTH: Final = 12
+"""Hexadecimal digits of a digest of code that people read."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class StoredTable:
     digest: str
     folder: Path | None = None
     memory: Table | None = None
+    trusted: bool = False
+    """Whether other code made the table, and `Store.trust_code` accepted it."""
 
     __repr__ = one_line
 
@@ -88,6 +100,8 @@ class Store:
     """A folder of finished steps, safe for several processes at once."""
 
     root: Path
+    trust_code: bool = False
+    """Whether a result of other code is found if there is none of this code."""
 
     __repr__ = one_line
 
@@ -121,7 +135,8 @@ class Store:
             table = compute(component, **{name: kept.table for name, kept in inputs.items()})
         manifest = {
             "step": step,
-            **_made_of(component, inputs),
+            **(made_of := _made_of(component, inputs)),
+            **_code_facts(made_of["made_by"]),
             "digest": digest_table(table),
             "rows": table.num_rows,
             "failed": 0,
@@ -146,10 +161,28 @@ class Store:
     ) -> StoredTable | None:
         """Return the stored result of a step; None if there is none or a row of it failed."""
         folder = self.folder(step, component, inputs)
-        if not (folder / MANIFEST).exists():
+        if (folder / MANIFEST).exists():
+            manifest = _read_json(folder / MANIFEST)
+            if not manifest["failed"]:
+                return StoredTable(manifest["digest"], folder=folder)
+        return self._of_other_code(step, component, inputs) if self.trust_code else None
+
+    def _of_other_code(
+        self, step: str, component: object, inputs: Mapping[str, StoredTable]
+    ) -> StoredTable | None:
+        """Return the latest result of a step whose key differs only in the code, or None."""
+        wanted = without_sources({"step": step, "failed": 0, **_made_of(component, inputs)})
+        found = []
+        for path in (self.root / "steps").glob(f"{step}-*/{MANIFEST}"):
+            # A damaged folder of another step is reported when that step is read.
+            with contextlib.suppress(StoreError):
+                manifest = _read_json(path)
+                if wanted == without_sources({key: manifest.get(key) for key in wanted}):
+                    found.append((manifest["started"], path.parent, manifest["digest"]))
+        if not found:
             return None
-        manifest = _read_json(folder / MANIFEST)
-        return None if manifest["failed"] else StoredTable(manifest["digest"], folder=folder)
+        _, folder, digest = max(found)
+        return StoredTable(digest, folder=folder, trusted=True)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
@@ -238,6 +271,16 @@ def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, 
     return {
         "made_by": cache_key_parts(component),
         "inputs": {name: kept.digest for name, kept in inputs.items()},
+    }
+
+
+def _code_facts(made_by: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a short digest of the code of a component and its parts, and its packages."""
+    digests = list(sources(made_by))
+    packages = {name: version for one in digests for name, version in packages_of(one).items()}
+    return {
+        "source": fingerprint(digests)[:SOURCE_LENGTH],
+        "packages": dict(sorted(packages.items())),
     }
 
 

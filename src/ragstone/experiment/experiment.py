@@ -139,7 +139,8 @@ class Experiment:
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         corpus = dataset.corpus
         return SharedInputs(
-            passages=StoredTable(corpus.digest, memory=corpus.table),
+            passages=StoredTable(corpus.content_digest, memory=corpus.unlabelled.table),
+            labelled=StoredTable(corpus.digest, memory=corpus.table),
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=StoredTable.in_memory(answered.query_table),
             ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
@@ -160,13 +161,17 @@ class Experiment:
                     steps.add_trial(system, setting)
         return steps
 
-    def run(self, calls: Calls | None = None, *, only: Sequence[str] = ()) -> Results:
+    def run(
+        self, calls: Calls | None = None, *, only: Sequence[str] = (), trust_code: bool = False
+    ) -> Results:
         """Check everything, run the steps whose results are not stored, and return the results.
 
         Args:
             calls: makes the model calls; by default the one of `open_calls`.
             only: names of steps; the others run only if these depend on them. Results of others
                 that are in the store stay in the record.
+            trust_code: whether to reuse steps that other code made; every output marks the results
+                that rest on them.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -177,10 +182,13 @@ class Experiment:
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
             services, steps = self._services(opened), self.steps()
             chosen = needed(list(steps), only) if only else list(steps)
-            Planner(self.store, services).plan(chosen).check_ready(services)
-            return Results(self.store, self._run(steps, frozenset(chosen), services))
+            store = dataclasses.replace(self.store, trust_code=trust_code)
+            Planner(store, services).plan(chosen).check_ready(services)
+            return Results(self.store, self._run(steps, frozenset(chosen), services, store))
 
-    def _run(self, steps: StepList, chosen: Collection[Step], services: Services) -> Record:
+    def _run(
+        self, steps: StepList, chosen: Collection[Step], services: Services, store: Store
+    ) -> Record:
         """Compute the chosen steps, and return their record with the others that are stored."""
         if self.shared.left_out:
             _LOG.warning("%s", left_out_text(self.shared.left_out))
@@ -193,10 +201,10 @@ class Experiment:
             inputs = known_inputs(step, done)
             if inputs is None:
                 continue
-            table = self.store.find(step.name, step.component, inputs)
+            table = store.find(step.name, step.component, inputs)
             if table is None and step in chosen:
                 recorder.begin_computing()
-                table = run_step(step, inputs, self.store, services)
+                table = run_step(step, inputs, store, services)
             if table is not None:
                 done[step] = table
                 recorder.update(done)
@@ -216,18 +224,22 @@ class Experiment:
             budget=None if budget is None else Budget(budget, prices),
         )
 
-    def plan(self, calls: Calls | None = None, *, sample_calls: int = 0) -> Plan:
+    def plan(
+        self, calls: Calls | None = None, *, sample_calls: int = 0, trust_code: bool = False
+    ) -> Plan:
         """Check everything and return the steps and the cost of a run, running none of it.
 
         Args:
             calls: makes the model calls; by default the one of `open_calls`.
             sample_calls: number of missing calls of each generator to make and keep; the cost of
                 the others is estimated from their replies.
+            trust_code: whether steps that other code made count as kept.
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
             services, steps = self._services(opened), self.steps()
-            planned = Planner(self.store, services, look_ahead=True).plan(
+            store = dataclasses.replace(self.store, trust_code=trust_code)
+            planned = Planner(store, services, look_ahead=True).plan(
                 list(steps),
                 queries=self.shared.answered.table.num_rows,
                 trials=steps.trials,

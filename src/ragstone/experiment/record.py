@@ -19,6 +19,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
 from ragstone.errors import StoreError
+from ragstone.experiment.steps import Step
 from ragstone.results.record import (
     ATTEMPTS,
     KIND,
@@ -27,6 +28,7 @@ from ragstone.results.record import (
     MetricEntry,
     RankingEntry,
     Record,
+    StepEntry,
     SystemEntry,
     Tables,
     TrialEntry,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
-    from ragstone.experiment.steps import MetricSet, Step
+    from ragstone.experiment.steps import MetricSet
     from ragstone.experiment.system import RankingSteps, StepList, System, Trial
     from ragstone.types import Query
 
@@ -107,7 +109,7 @@ class Recorder:
                 self._record,
                 rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
                 trials=tuple(_trial_entry(trial, done) for trial in trials),
-                steps=_folders(done),
+                steps=_step_entries(done),
             )
             if self._finished is None:
                 self._record.save(self._store)
@@ -124,7 +126,7 @@ class Recorder:
         self._record = replace(
             self._record,
             tables=replace(self._record.tables, texts=texts),
-            steps=_folders(done),
+            steps=_step_entries(done),
             finished=_now() if complete else None,
             last_run=dict(facts),
         )
@@ -237,8 +239,25 @@ def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
     )
 
 
-def _folders(done: Mapping[Step, StoredTable]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_folder(step, done) for step in done))
+def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
+    """Return an entry per folder; one that rests on other code stands for its equals."""
+    found: dict[Step, StepEntry] = {}
+    for step, table in done.items():
+        trusted = {t for g in step.inputs.values() if isinstance(g, Step) for t in found[g].trusted}
+        folder, manifest = _folder(step, done), table.manifest
+        found[step] = StepEntry(
+            folder,
+            step.name,
+            manifest["made_by"]["component"],
+            manifest["ragstone"],
+            manifest["source"],
+            manifest["packages"],
+            manifest["started"],
+            tuple(sorted(trusted | ({folder} if table.trusted else set()))),
+        )
+    in_order = sorted(found.values(), key=lambda entry: len(entry.trusted))
+    kept = {entry.folder: entry for entry in in_order}
+    return tuple(kept[folder] for folder in dict.fromkeys(e.folder for e in found.values()))
 
 
 def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:

@@ -12,6 +12,7 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk, size
 from ragstone.core.step_notes import add_note, collect_notes
+from ragstone.core.user_code import source_digest
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, Vectors, encode, longest, row_type
@@ -54,8 +55,8 @@ def embed_corpus(
     store = corpus.store
     if store is None:
         return _in_memory(embedder, services, precision)
-    made_of = {"embedder": embedder, "precision": precision}
-    key = fingerprint({**made_of, "store": str(store.root), "corpus": corpus.digest})
+    made_of = _made_of(embedder, precision)
+    key = fingerprint({**made_of, "store": str(store.root), "corpus": corpus.content_digest})
     vectors, notes = INDEXES.get(
         "vectors", key, lambda: _stored(store, embedder, services, precision)
     )
@@ -71,7 +72,7 @@ def missing_bytes(corpus: Corpus, embedder: Embedder, precision: Precision) -> d
     """
     if corpus.store is None or embedder.dimension is None:
         return {}
-    made_of = {"embedder": embedder, "precision": precision}
+    made_of = _made_of(embedder, precision)
     row = row_type(precision, embedder.dimension).itemsize
     digests = _known_digests(corpus, corpus.store)
     folder = corpus.store.kept_files("vectors", made_of)
@@ -135,8 +136,13 @@ def _embed(
 
 
 def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:
-    made_of = {"embedder": embedder, "precision": precision}
+    made_of = _made_of(embedder, precision)
     return VectorFolder.read(store.files("vectors", made_of, lambda _: None), precision)
+
+
+def _made_of(embedder: Embedder, precision: Precision) -> dict[str, Any]:
+    source = [source_digest(_embed), source_digest(encode)]
+    return {"embedder": embedder, "precision": precision, "source": source}
 
 
 def _digests(corpus: Corpus, store: Store) -> list[str]:
@@ -145,12 +151,12 @@ def _digests(corpus: Corpus, store: Store) -> list[str]:
         fingerprint(corpus.full_texts(start, start + SHARD))
         for start in range(0, len(corpus), SHARD)
     ]
-    store.write_json("shards", corpus.digest, {"passages": SHARD, "texts": digests})
+    store.write_json("shards", corpus.content_digest, {"passages": SHARD, "texts": digests})
     return digests
 
 
 def _known_digests(corpus: Corpus, store: Store) -> list[str] | None:
-    found = store.read_json("shards", corpus.digest)
+    found = store.read_json("shards", corpus.content_digest)
     return found["texts"] if found and found["passages"] == SHARD else None
 
 

@@ -33,6 +33,7 @@ from ragstone.results.wording import (
     left_out_text,
     number,
     seconds,
+    trusted_text,
 )
 from ragstone.version import __version__
 
@@ -161,6 +162,7 @@ def _environment() -> Environment:
         "meaning": setting_meaning,
         "left_out": left_out_text,
         "attempt": attempt_text,
+        "trusted": trusted_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
     # `tojson` escapes <, >, & and ', so no text can end its script element.

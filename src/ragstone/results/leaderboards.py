@@ -280,6 +280,8 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         ],
         "usage": [asdict(row) for row in usage_rows(results)],
         "notes": [asdict(note) for note in results.notes],
+        "trusted_code": [asdict(step) for step in results.trusted_code],
+        "steps": [asdict(entry) for entry in results.record.steps],
         "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }
 

@@ -14,7 +14,7 @@ from ragstone.errors import StoreError
 
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
-FORMAT: Final = 2
+FORMAT: Final = 3
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,24 @@ class TrialEntry:
 
 
 @dataclass(frozen=True)
+class StepEntry:
+    """A stored step and the code that made it."""
+
+    folder: str
+    step: str
+    component: str
+    ragstone: str
+    """The version of Ragstone."""
+    source: str
+    """The beginning of the digest of the code that computed the step."""
+    packages: Mapping[str, str]
+    """Installed packages that the code imports -> their versions."""
+    made_at: str
+    trusted: tuple[str, ...] = ()
+    """Folders of steps of other code that this one rests on, perhaps itself (`--trust-code`)."""
+
+
+@dataclass(frozen=True)
 class Record:
     """An experiment and the folders of its results."""
 
@@ -104,8 +122,8 @@ class Record:
     finished: str | None = None
     rankings: tuple[RankingEntry, ...] = ()
     trials: tuple[TrialEntry, ...] = ()
-    steps: tuple[str, ...] = ()
-    """Folders of all steps, in order."""
+    steps: tuple[StepEntry, ...] = ()
+    """All steps, in order."""
     last_run: Mapping[str, Any] = field(default_factory=dict)
     """Calls, tokens and cost of the run that ended last."""
 
