@@ -180,6 +180,8 @@ def _source_of_methods(kind: type) -> str:
     members = (m for own in kind.__mro__ if not is_ours(own) for m in vars(own).values())
     found = []
     for function in filter(inspect.isfunction, members):
+        if is_ours(function):
+            continue
         # A method that `dataclass` wrote has no code.
         with contextlib.suppress(OSError):
             found.append(_normal(inspect.getsource(function)))
