@@ -204,9 +204,9 @@ class Experiment:
             chosen = needed(list(steps), only) if only else list(steps)
             store = dataclasses.replace(self.store, trust_code=trust_code)
             planned = Planner(store, services).plan(chosen)
-            planned.check_ready(services)
             for line in asking_lines(planned, steps.trials, runs):
                 _LOG.warning("%s", line)
+            planned.check_ready(services)
             record = self._run(systems, steps, frozenset(chosen), services, store)
             if record.finished and not only:
                 finish(log, self.file.name, {found.run for found in runs.values()})
