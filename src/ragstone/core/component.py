@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import inspect
+import re
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,9 @@ DATA: Final = frozenset({"corpus", "qrels"})
 """Services whose content is part of a step's key."""
 OPTIONAL: Final = DATA | {"gold", "noise", "retrieved"}
 """Inputs that are part of a step's key only if its component uses them."""
+
+TEMPLATE_FIELD: Final = re.compile("(^|_)(system|user)$")
+"""Names of fields that contain a prompt template."""
 
 error_log: Final[ContextVar[Path]] = ContextVar(
     "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
@@ -91,6 +95,13 @@ class Component:
     def content_revision(self) -> Any:
         """Plain data in the cache key besides the fields, such as the digest of a model file."""
         return None
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the component's prompt templates: its fields `system` and `user`."""
+        names = [f.name for f in dataclasses.fields(cast("Any", self))]
+        texts = {name: getattr(self, name) for name in names if TEMPLATE_FIELD.search(name)}
+        return {name: text for name, text in texts.items() if isinstance(text, str) and text}
 
     @property
     def needs_model(self) -> bool:

@@ -217,6 +217,8 @@ SHOWN_LOST_JUDGEMENTS: Final = 5
 """Lost judgements in `ragstone data chunk`; the file cutting.json contains all."""
 SHOWN_REJECTION_REASONS: Final = 10
 """Reasons in `ragstone data generate`; the file items.jsonl contains all."""
+SHOWN_DIFFERENCES: Final = 20
+"""Differences of a passport with one cause that `ragstone verify` prints; JSON has all."""
 SHOWN_DIFFERING_ANSWERS: Final = 20
 """Answers per metric in `ragstone score --explain`; `--json` prints all."""
 HELP_COLUMNS: Final = 100

@@ -272,6 +272,15 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "systems": results.systems,
         "settings": results.settings,
         "correct": results.record.correctness_metric,
+        **number_tables(results),
+        "notes": [asdict(note) for note in results.notes],
+        "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
+    }
+
+
+def number_tables(results: StoredResults) -> dict[str, list[dict[str, Any]]]:
+    """Return the tables of all published numbers, unrounded."""
+    return {
         "leaderboard": [_cell_document(cell) for cell in results.answer_cells],
         "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
         "adaptability": [
@@ -279,8 +288,6 @@ def results_document(results: StoredResults) -> dict[str, Any]:
             for row in results.adaptability
         ],
         "usage": [asdict(row) for row in usage_rows(results)],
-        "notes": [asdict(note) for note in results.notes],
-        "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }
 
 
