@@ -52,7 +52,7 @@ class DataSource:
         return {
             name.as_posix(): digest_file(path)
             for name, path in found
-            if path.is_file() and not any(part.startswith(".") for part in name.parts)
+            if path.is_file() and not any(part.startswith((".", "README")) for part in name.parts)
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.data.readers.rows import listed
+from ragstone.results.passport_numbers import shown
 from ragstone.types import brief
 from ragstone.version import __version__
 
@@ -58,14 +59,15 @@ class Difference:
     def __str__(self) -> str:
         """Return the difference as one line."""
         if self.what == "number":
-            found = f"{self.passport} in the passport, {self.recomputed} recomputed"
-            return f"{self.place}: {self.number} {found}"
+            before, here = shown(self.passport), shown(self.recomputed)
+            return f"{self.place}: {self.number} {before} in the passport, {here} recomputed"
         if self.what in NOUNS:
-            where = f" of {place_text('', self.system, self.setting)}" if self.system else ""
-            shown = _queries(self.query_ids) if self.query_ids else "a row"
-            return f"{NOUNS[self.what]}{where}: {shown} differ"
-        subject = f"{self.what} of {self.place}" if self.place else self.what
-        return "; ".join((f"{subject} differs", *self.causes))
+            at = f" ({place_text('', self.system, self.setting)})" if self.system else ""
+            return f"the {NOUNS[self.what]} of {queries_text(self.query_ids)} differ{at}"
+        if self.causes:
+            return "; ".join(self.causes)
+        before, here = shown(self.passport), shown(self.recomputed)
+        return f"the {self.what} differs: {before} in the passport, {here} here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +121,15 @@ class Verification:
 
     def _lines(self) -> Iterator[str]:
         yield f"{self.name}: {', '.join(self._counts())}"
-        for what, causes in groupby(self.different, lambda one: (one.what == "number", one.causes)):
-            found = list(causes)
+        numbers = [one for one in self.different if one.what == "number"]
+        yield from (f"  different: {one}" for one in self.different if one.what != "number")
+        for causes, group in groupby(numbers, lambda one: one.causes):
+            found = list(group)
             yield from (f"  different: {one}" for one in found[: limits.SHOWN_DIFFERENCES])
             more = len(found) - limits.SHOWN_DIFFERENCES
             if more > 0:
                 yield f"  ... and {more:,} more; --json lists all"
-            if what[0]:
-                yield from (f"    cause: {cause}" for cause in what[1])
+            yield from (f"    cause: {cause}" for cause in causes)
         for reason, entries in groupby(self.not_checked, lambda one: one.why):
             yield f"  not checked: {listed([one.what for one in entries])}: {reason}"
 
@@ -146,7 +149,7 @@ class Causes:
         settings = {"", setting, *(("none", "gold") if table == "adaptability" else ())}
         found = [
             f"the {NOUNS[what]}{f' under {at}' if at != setting and at else ''} of "
-            f"{_queries(ids)} differ"
+            f"{queries_text(ids)} differ"
             for (what, of_system, at), ids in self.rows.items()
             if what in _READ_BY[table] and of_system in ("", system) and at in settings
         ]
@@ -176,7 +179,8 @@ def place_text(metric: str, system: str, setting: str) -> str:
     return f"{of} under {setting}" if setting else of
 
 
-def _queries(query_ids: tuple[str, ...]) -> str:
+def queries_text(query_ids: Sequence[str]) -> str:
+    """Return the ids of some queries as text."""
     if not query_ids:
         return "a query"
     return f"{'query' if len(query_ids) == 1 else 'queries'} {listed(list(map(repr, query_ids)))}"

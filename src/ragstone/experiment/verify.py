@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ragstone.calls.client import Calls
 from ragstone.core.fingerprint import cache_key_parts
@@ -37,6 +35,7 @@ from ragstone.results import contents as rows_of
 from ragstone.results.contents import Content, changed_rows
 from ragstone.results.leaderboards import number_tables
 from ragstone.results.passport_file import canonical, read_passport
+from ragstone.results.passport_numbers import changes, is_same, numbered
 from ragstone.results.publishable import publishable
 from ragstone.results.record import Record, part_id
 
@@ -44,9 +43,6 @@ if TYPE_CHECKING:
     from ragstone.core.component import Component
     from ragstone.data.dataset import Dataset
     from ragstone.types import Query
-
-_SHOWN: Final = 12
-"""Characters of a value in a cause: enough of a digest to tell it from others."""
 
 
 def verify(
@@ -291,34 +287,6 @@ class _Check:
         return next(iter((*damage, *written)), missing)
 
 
-def numbered(tables: Mapping[str, Any]) -> dict[tuple[str, str, str, str], dict[str, Any]]:
-    """Return (table, system, setting, metric) -> name -> number of each row of number tables."""
-    plain = json.loads(canonical(tables))
-    return {
-        (table, row["system"], row["setting"], row.get("metric", "")): dict(flat(row))
-        for table, rows in plain.items()
-        for row in rows
-    }
-
-
-def flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the name and the value of each number of a row; names of nested ones have points."""
-    for key, value in row.items():
-        if isinstance(value, Mapping):
-            yield from flat(value, f"{before}{key}.")
-        elif before or key not in ("system", "setting", "metric"):
-            yield f"{before}{key}", value
-
-
-def is_same(before: Any, here: Any) -> bool:
-    """Return whether two numbers or lists of numbers agree to nine digits."""
-    if isinstance(before, list) and isinstance(here, list):
-        return len(before) == len(here) and all(map(is_same, before, here))
-    if isinstance(before, int | float) and isinstance(here, int | float):
-        return math.isclose(before, here, rel_tol=1e-9, abs_tol=1e-12)
-    return bool(before == here)
-
-
 def by_place(rows: Iterable[Any], system_of: Callable[[Any], str]) -> dict[tuple[str, int], Any]:
     """Return (system, place among the rows of the system) -> row."""
     counts: Counter[str] = Counter()
@@ -328,12 +296,3 @@ def by_place(rows: Iterable[Any], system_of: Callable[[Any], str]) -> dict[tuple
         found[system, counts[system]] = row
         counts[system] += 1
     return found
-
-
-def changes(before: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each value of a part that differs, as text."""
-    old, new = dict(flat(before)), dict(flat(here))
-    for key in sorted({*old, *new}):
-        if old.get(key) != new.get(key):
-            values = [str(one.get(key))[:_SHOWN] for one in (old, new)]
-            yield f"{key} {values[0]} in the passport, {values[1]} here"

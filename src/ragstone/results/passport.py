@@ -76,7 +76,7 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
 def metric_parts(results: StoredResults) -> dict[str, Mapping[str, Any]]:
     """Return metric -> the part that computed it: its class, parameters and code."""
     record = results.record
-    found: dict[str, Any] = {}
+    found: dict[str, Mapping[str, Any]] = {}
     for kind, folders in (
         ("ranking", [ranking.scores for ranking in record.rankings]),
         ("answer", [trial.scores for trial in record.trials]),
@@ -87,8 +87,8 @@ def metric_parts(results: StoredResults) -> dict[str, Mapping[str, Any]]:
             found.update(zip(names, metrics, strict=False))
     for trial in record.trials:
         for folder in trial.verdicts:
-            judged = columns(results.stored_table(folder))["metric"]
-            found |= dict.fromkeys(judged, _made_by(results, folder))
+            made = _made_by(results, folder)
+            found |= {name: made for name in columns(results.stored_table(folder))["metric"]}
     return {name: made for name, made in found.items() if made}
 
 
@@ -118,8 +118,12 @@ def _named_parts(results: StoredResults) -> dict[str, Any]:
 
 
 def _models(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return part -> the digest or the identity of its model."""
-    return {part: made["revision"] for part, made in parts.items() if "revision" in made}
+    """Return part -> its component, and the digest or identity of its model or file."""
+    return {
+        part: {"component": made["component"], "revision": made["revision"]}
+        for part, made in parts.items()
+        if "revision" in made
+    }
 
 
 def _seeds(value: Any, place: str = "") -> Iterator[tuple[str, int]]:
