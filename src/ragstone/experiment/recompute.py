@@ -57,6 +57,8 @@ class Recomputation:
     """Metric or judge's metric -> the component that computes it today."""
     unscored: dict[str, str] = field(default_factory=dict)
     """Metric -> why it could not be computed."""
+    unmade: list[str] = field(default_factory=list)
+    """Why metrics of the file could not be made; their names are not known."""
 
     def run(self, file: Mapping[str, Any], calls: Calls) -> StoredResults:
         """Return the results with all scores computed again, by the metrics and judges of a file.
@@ -92,7 +94,7 @@ class Recomputation:
             try:
                 made.append(self._beside(parse_metric, one))
             except RagstoneError as error:
-                self.unscored[str(one)] = str(error)
+                self.unmade.append(str(error))
         self.parts |= {str(metric): metric for metric in made}
         ranking = tuple(metric for metric in made if isinstance(metric, RankingMetric))
         return MetricSet(ranking), MetricSet(tuple(m for m in made if m not in ranking))

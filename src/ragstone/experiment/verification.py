@@ -18,6 +18,7 @@ NOUNS: Final[Mapping[str, str]] = {
     "queries": "text, history or labels",
     "gold_answers": "gold answers",
     "qrels": "relevance judgements",
+    "clusters": "conversation or document",
     "answers": "answers",
     "contexts": "contexts",
     "run": "rankings",
@@ -25,10 +26,10 @@ NOUNS: Final[Mapping[str, str]] = {
 """Content of a passport -> its name in messages."""
 
 
-_OF_ANSWERS: Final = ("queries", "gold_answers", "answers", "contexts")
+_OF_ANSWERS: Final = ("queries", "gold_answers", "answers", "contexts", "clusters")
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "leaderboard": _OF_ANSWERS,
-    "retrieval": ("run", "qrels"),
+    "retrieval": ("run", "qrels", "clusters"),
     "adaptability": (*_OF_ANSWERS, "qrels"),
     "usage": ("answers",),
 }
@@ -36,7 +37,7 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """A number, some rows or a part that differ from the passport."""
 
     what: str
@@ -85,7 +86,7 @@ class Verification:
     name: str
     equal: int
     """Published numbers that are equal when they are computed again."""
-    different: tuple[Difference, ...] = ()
+    different: tuple[Mismatch, ...] = ()
     not_checked: tuple[NotChecked, ...] = ()
 
     def __repr__(self) -> str:

@@ -21,12 +21,13 @@ from ragstone.errors import ConfigError, RagstoneError, StoreError
 from ragstone.experiment.recompute import (
     Recomputation,
     ReplacedTables,
+    damaged_in,
     readable_tables,
     without,
 )
 from ragstone.experiment.verification import (
     Causes,
-    Difference,
+    Mismatch,
     NotChecked,
     Verification,
     place_text,
@@ -35,7 +36,7 @@ from ragstone.results import contents as rows_of
 from ragstone.results.contents import Content, changed_rows
 from ragstone.results.leaderboards import number_tables
 from ragstone.results.passport_file import canonical, read_passport
-from ragstone.results.passport_numbers import changes, is_same, numbered
+from ragstone.results.passport_numbers import Place, changes, is_same, numbered
 from ragstone.results.publishable import publishable
 from ragstone.results.record import Record, part_id
 
@@ -84,10 +85,10 @@ class _Check:
     results: ReplacedTables
     folder: Path | None
     dataset: Dataset | None = None
-    different: list[Difference] = field(default_factory=list)
+    different: list[Mismatch] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
-    damaged: dict[str, str] = field(default_factory=dict)
-    """Folder of a table that cannot be read -> why."""
+    damaged_places: dict[tuple[str, str], str] = field(default_factory=dict)
+    """System and setting -> why its tables cannot be read."""
 
     def __post_init__(self) -> None:
         """Read the tables; those that are damaged are used as they are, if they can be read."""
@@ -99,12 +100,20 @@ class _Check:
         for trial in record.trials:
             folders += [trial.built, trial.contexts, trial.predictions]
         tables, damage = readable_tables(self.results, dict.fromkeys(folders))
-        self.different += [Difference("table", causes=(why,)) for why in damage.values()]
-        self.damaged = {name: why for name, why in damage.items() if name not in tables}
+        self.different += [Mismatch("table", causes=(why,)) for why in damage.values()]
+        lost = {name: why for name, why in damage.items() if name not in tables}
         for folder in folders[:3]:
-            if folder in self.damaged:
-                raise StoreError(self.damaged[folder])
-        self.results = without(replace(self.results, tables=tables), self.damaged)
+            if folder in lost:
+                raise StoreError(lost[folder])
+        self.damaged_places = {
+            (f.system, ""): lost[f.run] for f in record.rankings if f.run in lost
+        }
+        self.damaged_places |= {
+            (trial.system, trial.setting): why
+            for trial in record.trials
+            if (why := damaged_in(trial, lost))
+        }
+        self.results = without(replace(self.results, tables=tables), lost)
 
     @cached_property
     def query_ids(self) -> list[str]:
@@ -136,7 +145,7 @@ class _Check:
             recomputation = Recomputation(self.results, self.folder, self.dataset)
             results = recomputation.run(file, calls)
         self._compare_code(recomputation.parts)
-        equal = self._compare_numbers(number_tables(results), recomputation.unscored)
+        equal = self._compare_numbers(number_tables(results), recomputation)
         return Verification(
             self.passport["name"], equal, tuple(self.different), tuple(self.not_checked)
         )
@@ -185,7 +194,7 @@ class _Check:
         self.results = replace(self.results, tables={**self.results.tables, **tables})
         before, here = self.passport["data"]["corpus_digest"], self.dataset.corpus.digest
         if before != here:
-            self.different.append(Difference("corpus", passport=before, recomputed=here))
+            self.different.append(Mismatch("corpus", passport=before, recomputed=here))
 
     def _compare_rows(self) -> None:
         """Compare the queries, the judgements, the answers, the contexts and the rankings."""
@@ -194,6 +203,8 @@ class _Check:
         self._compare("queries", self.contents, rows_of.query_rows(every, queries), every)
         self._compare("gold_answers", self.contents, rows_of.gold_rows(every, queries), every)
         self._compare("qrels", self.contents, rows_of.grade_rows(every, self.results.qrels), every)
+        clusters = map(self.results.clusters.get, every)
+        self._compare("clusters", self.contents, clusters, every)
         trials = {(trial.system, trial.setting): trial for trial in self.results.trials}
         for known in self.contents["trials"]:
             trial = trials.get((known["system"], known["setting"]))
@@ -215,7 +226,7 @@ class _Check:
         changed = changed_rows(known[what], content, query_ids)
         if changed is not None:
             system, setting = known.get("system", ""), known.get("setting", "")
-            found = Difference(
+            found = Mismatch(
                 what,
                 system,
                 setting,
@@ -239,20 +250,19 @@ class _Check:
             cause = f"the code or the parameters of {metric} differ: {changed}"
             self.causes.code[metric] = cause
             self.different.append(
-                Difference("code", metric=metric, passport=before, recomputed=here, causes=(cause,))
+                Mismatch("code", metric=metric, passport=before, recomputed=here, causes=(cause,))
             )
 
-    def _compare_numbers(self, tables: Mapping[str, Any], unscored: Mapping[str, str]) -> int:
+    def _compare_numbers(self, tables: Mapping[str, Any], done: Recomputation) -> int:
         """Compare every number, and return how many are equal."""
         equal = 0
         found = numbered(tables)
         for place, known in numbered(self.passport["numbers"]).items():
             table, system, setting, metric = place
             read = [metric or self.results.record.correctness_metric] * (table != "usage")
-            why = self._why_not(place, found, read, unscored)
-            if why:
-                what = metric or table
-                self.not_checked.append(NotChecked(place_text(what, system, setting), why))
+            if place not in found or done.unscored.keys() & read:
+                what = place_text(metric or table, system, setting)
+                self.not_checked.append(NotChecked(what, self._why_not(place, read, done)))
                 continue
             for number, before in known.items():
                 here = found[place].get(number)
@@ -261,30 +271,22 @@ class _Check:
                     continue
                 causes = self.causes.of(table, system, setting, read)
                 self.different.append(
-                    Difference(
+                    Mismatch(
                         "number", system, setting, metric or table, number, (), before, here, causes
                     )
                 )
         return equal
 
-    def _why_not(
-        self,
-        place: tuple[str, str, str, str],
-        found: Mapping[tuple[str, str, str, str], Any],
-        metrics: Sequence[str],
-        unscored: Mapping[str, str],
-    ) -> str:
-        """Return why a row of numbers cannot be checked, or ""."""
+    def _why_not(self, place: Place, metrics: Sequence[str], done: Recomputation) -> str:
+        """Return why a row of numbers could not be computed again."""
         _, system, setting, _ = place
         for metric in metrics:
-            if metric in unscored:
-                return unscored[metric]
-        if place in found:
-            return ""
-        damage = [*self.damaged.values()]
-        written = [reason for metric, reason in unscored.items() if metric not in metrics]
+            if metric in done.unscored:
+                return done.unscored[metric]
+            if metric not in done.parts and done.unmade:
+                return done.unmade[0]
         missing = f"the store has no such scores of {place_text('', system, setting)}"
-        return next(iter((*damage, *written)), missing)
+        return self.damaged_places.get((system, setting), missing)
 
 
 def by_place(rows: Iterable[Any], system_of: Callable[[Any], str]) -> dict[tuple[str, int], Any]:

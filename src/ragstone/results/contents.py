@@ -131,6 +131,7 @@ def contents(results: StoredResults) -> dict[str, Any]:
         "queries": Content.of(query_rows(every, queries)),
         "gold_answers": Content.of(gold_rows(every, queries)),
         "qrels": Content.of(grade_rows(every, results.qrels)),
+        "clusters": Content.of(map(results.clusters.get, every)),
     }
     return {
         "answered": answered,

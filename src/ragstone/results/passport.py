@@ -17,7 +17,7 @@ from ragstone.errors import StoreError
 from ragstone.results.contents import contents
 from ragstone.results.leaderboards import number_tables, results_document
 from ragstone.results.passport_file import sealed
-from ragstone.results.publishable import publishable, publishable_text
+from ragstone.results.publishable import publishable
 from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.results.record import part_id
 
@@ -88,7 +88,7 @@ def metric_parts(results: StoredResults) -> dict[str, Mapping[str, Any]]:
     for trial in record.trials:
         for folder in trial.verdicts:
             made = _made_by(results, folder)
-            found |= {name: made for name in columns(results.stored_table(folder))["metric"]}
+            found |= dict.fromkeys(columns(results.stored_table(folder))["metric"], made)
     return {name: made for name, made in found.items() if made}
 
 
@@ -100,12 +100,12 @@ def _made_by(results: StoredResults, folder: str) -> Mapping[str, Any]:
 def _parts_and_steps(results: StoredResults) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the parts of all steps by id, and the steps in order with the ids of their parts."""
     parts: dict[str, Any] = {}
-    steps = []
+    steps: list[dict[str, Any]] = []
     for folder, manifest in results.manifests.items():
         made = manifest["made_by"]
         parts[part_id(made)] = publishable(made)
-        facts = {key: manifest.get(key) for key in _STEP_FACTS if key in manifest}
-        steps.append({"folder": folder, "part": part_id(made), **facts})
+        step = {"folder": folder, "part": part_id(made)}
+        steps.append(step | {key: manifest[key] for key in _STEP_FACTS if key in manifest})
     return parts, steps
 
 
@@ -154,8 +154,9 @@ def _replies(results: StoredResults, trial: TrialResults) -> dict[str, Any]:
     reason = ""
     try:
         found = [*origins(results.store.root / "calls.sqlite", keys).values()] if keys else []
-    except StoreError as error:
-        found, reason = [], publishable_text(str(error))
+    except StoreError:
+        # The error's message contains a path of this machine.
+        found, reason = [], "the call log cannot be read"
     if len(found) < len(set(keys)) and not reason:
         reason = (
             f"{len(set(keys)) - len(found)} of {len(set(keys))} replies are not in the call log"

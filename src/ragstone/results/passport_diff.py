@@ -28,7 +28,7 @@ CATEGORIES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PassportChange:
     """A value that differs between two passports; None if one of them has no such value."""
 
     category: str
@@ -47,7 +47,7 @@ class PassportDiff:
 
     a: str
     b: str
-    changes: tuple[Change, ...]
+    changes: tuple[PassportChange, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; docs/passport.md lists the keys."""
@@ -74,9 +74,9 @@ def diff_passports(a: Mapping[str, Any], b: Mapping[str, Any]) -> PassportDiff:
     return PassportDiff(a["name"], b["name"], tuple(found))
 
 
-def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:
     yield from _entries("data", a["data"], b["data"])
-    yield from _rows("data", ("queries", "gold_answers", "qrels"), a, b)
+    yield from _rows("data", ("queries", "gold_answers", "qrels", "clusters"), a, b)
     yield from _entries("data", *({"sample": p["experiment"].get("sample")} for p in (a, b)))
     yield from _parts(a, b)
     for key in ("settings", "metrics", "judges", "correctness_metric"):
@@ -96,8 +96,8 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     yield from _entries("numbers", *numbers)
 
 
-def _entries(category: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
-    yield from (Change(category, key, old, new) for key, old, new in differing(a, b))
+def _entries(category: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:
+    yield from (PassportChange(category, key, old, new) for key, old, new in differing(a, b))
 
 
 def _place(row: Mapping[str, Any]) -> str:
@@ -120,7 +120,7 @@ def _rows(
     a: Mapping[str, Any],
     b: Mapping[str, Any],
     passports: Sequence[Mapping[str, Any]] = (),
-) -> Iterator[Change]:
+) -> Iterator[PassportChange]:
     """Yield the contents of some names that differ, with the ids of the queries."""
     whole = passports or (a, b)
     parts = (a, b) if passports else (a["contents"], b["contents"])
@@ -136,12 +136,12 @@ def _rows(
             alone = [query_id for query_id in own if query_id not in others]
             if alone:
                 values = [len(alone), None] if side == 0 else [None, len(alone)]
-                yield Change(category, f"{name} of {listed(alone)}", *values)
+                yield PassportChange(category, f"{name} of {listed(alone)}", *values)
         changed = [q for q, mark in marks[0].items() if marks[1].get(q, mark) != mark]
         if changed:
             where = f" ({_place(a)})" if passports else ""
             what = f"{name} of {listed(changed)}{where}"
-            yield Change(category, what, known["digest"][:12], other["digest"][:12])
+            yield PassportChange(category, what, known["digest"][:12], other["digest"][:12])
 
 
 def _marks(marks: str, query_ids: Sequence[str]) -> dict[str, str]:
@@ -158,14 +158,14 @@ def _query_ids(passport: Mapping[str, Any], name: str) -> list[str]:
     return list(dict.fromkeys([*answered, *(contents["ranked"] or ())]))
 
 
-def _parts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+def _parts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:
     """Yield the changes of each part of a system, of each metric and of the other steps."""
     mine, others = named_parts(a), named_parts(b)
     for name in dict.fromkeys([*mine, *others]):
         sides = [mine.get(name, ""), others.get(name, "")]
         made = [p["parts"].get(part, {}) for p, part in zip((a, b), sides, strict=True)]
         if not all(sides):
-            yield Change("parts", name, *(one.get("component") for one in made))
+            yield PassportChange("parts", name, *(one.get("component") for one in made))
             continue
         prompts = (p["prompts"].get(part, {}) for p, part in zip((a, b), sides, strict=True))
         yield from _entries("prompts", *({name: one} for one in prompts))

@@ -15,6 +15,23 @@ from ragstone.errors import ConfigError, StoreError
 
 KIND: Final = "ragstone passport"
 FORMAT: Final = 1
+_KEYS: Final[Mapping[str, type]] = {
+    "calls": list,
+    "contents": dict,
+    "data": dict,
+    "experiment": dict,
+    "metrics": dict,
+    "name": str,
+    "numbers": dict,
+    "packages": dict,
+    "parts": dict,
+    "prompts": dict,
+    "ragstone": str,
+    "seeds": dict,
+    "steps": list,
+    "systems": dict,
+}
+"""Keys that are read -> types of their values."""
 _IN_REPORT: Final = re.compile(
     r'<script type="application/json" id="passport">(.*?)</script>', re.DOTALL
 )
@@ -81,6 +98,9 @@ def read_passport(path: Path) -> dict[str, Any]:
             "get the original file, or write a new passport",
             path=path,
         )
+    for key, kind in _KEYS.items():
+        if not isinstance(document.get(key), kind):
+            raise ConfigError(f"the passport {path} has no {key!r}", path=path, key=key)
     return document
 
 
