@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 import yaml
 from arro3.io import write_parquet
+from click.testing import CliRunner, Result
 
 import ragstone
+from ragstone.cli import root
 from ragstone.core.schemas import predictions_to_table, table_to_predictions
 from ragstone.core.store import Store, unverified_table
 from ragstone.data.load import SAMPLE
@@ -272,6 +274,25 @@ def test_a_report_is_verified_by_its_passport(moved: Path) -> None:
 
     assert read_passport(report) == results.passport() == read_passport(moved / "p.json")
     assert ragstone.verify(report, store=moved / "store", data=moved / "data").is_equal
+
+
+def test_the_exit_code_says_whether_something_differs(moved: Path) -> None:
+    """0 if all is equal, 1 if a number differs, 2 if the passport cannot be used."""
+    given = ["--store", str(moved / "store"), "--data", str(moved / "data")]
+
+    def verify(passport: str = "p.json") -> Result:
+        return CliRunner().invoke(root, ["verify", str(moved / passport), *given, "--json"])
+
+    equal = verify()
+    (moved / "own.py").write_text(OWN.replace("len(answer", "2 * len(answer"), "utf-8")
+    differs, absent = verify(), verify("absent.json")
+
+    assert (equal.exit_code, differs.exit_code) == (0, 1)
+    assert isinstance(absent.exception, ConfigError)
+    assert absent.exception.exit_code == 2
+    document = json.loads(differs.stdout)
+    assert list(document) == ["equal", "different", "not_checked"]
+    assert document["different"][0]["what"] == "code"
 
 
 def test_verdicts_are_read_again_from_kept_replies(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from tests.fakes.made_results import HOSTILE, made_results
 
+from ragstone.core import limits
 from ragstone.core.store import Store
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.contents import Content, changed_rows
@@ -183,6 +184,25 @@ def test_a_diff_names_parts_that_only_one_has(tmp_path: Path) -> None:
     assert named["best: retriever"] == (None, "retrievers/oracle")
     assert named["metric nDCG@10"][1] is None
     assert named["metric F1"][0] is None
+
+
+def test_a_text_shows_the_first_differences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of the others is counted, and long values are cut."""
+    first, second = run(tmp_path / "a").passport(), run(tmp_path / "b").passport()
+    second["packages"] |= {f"package-{number}": "1.0" for number in range(25)}
+    second["packages"]["package-0"] = "a very long version of a package"
+
+    text = str(diff_passports(first, second))
+
+    assert text.count("package-") == 20
+    assert "... and 5 more; --json lists all" in text
+    assert "none | a very long version o..." in text
+    monkeypatch.setattr(limits, "SHOWN_DIFFERENCES", 1)
+    monkeypatch.setattr(limits, "SHOWN_DIFFERING_CHARACTERS", 9)
+    text = str(diff_passports(first, second))
+    assert (text.count("package-"), "| a very..." in text) == (1, True)
 
 
 @pytest.mark.parametrize("command", ["passport", "verify", "diff"])

@@ -7,13 +7,12 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from ragstone.core import limits
 from ragstone.results.passport_file import canonical
 
 Place: TypeAlias = tuple[str, str, str, str]
 """Table, system, setting and metric of a row of numbers; "" if a table has no such column."""
 TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage")
-_SHOWN: Final = 24
-"""Characters of a value in a message: enough of a digest to tell it from others."""
 
 
 def numbered(tables: Mapping[str, Any]) -> dict[Place, dict[str, Any]]:
@@ -69,4 +68,5 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     text = "none" if value is None else " ".join(str(value).split())
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    most = limits.SHOWN_DIFFERING_CHARACTERS
+    return text if len(text) <= most else f"{text[: most - 3]}..."
