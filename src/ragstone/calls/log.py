@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS calls (
 )"""
 _COLUMNS: Final = re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _CREATE)
 _REPLY_COLUMNS: Final = (
-    "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details"
+    "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details, made_at"
 )
 _SAMPLE: Final = """
 SELECT length(CAST(messages AS BLOB)), tokens_in, tokens_out, seconds FROM calls
@@ -238,7 +238,7 @@ def _find(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Repl
 
 
 def _reply(row: Sequence[Any]) -> Reply:
-    key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details = row
+    key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details, made_at = row
     more: Mapping[str, Any] = orjson.loads(details) if details else {}
     passage_ids = more.get("passage_ids")
     return Reply(
@@ -257,6 +257,7 @@ def _reply(row: Sequence[Any]) -> Reply:
         attempts=attempts,
         key=key,
         rendered=more.get("rendered", ""),
+        made_at=made_at,
     )
 
 

@@ -79,6 +79,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             retrieval=leaderboards.retrieval_board(results),
             shares=results.adaptability,
             usage=leaderboards.usage_rows(results),
+            asked=leaderboards.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
             gains=leaderboards.gain_sentences(results),

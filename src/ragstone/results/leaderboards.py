@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.results.reader import Cell, StoredResults, TrialResults
-from ragstone.results.record import Attempt, MetricEntry
-from ragstone.results.wording import signed
+from ragstone.results.record import Attempt, CallsEntry, MetricEntry
+from ragstone.results.wording import calls_text, signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
 
@@ -262,6 +262,14 @@ def _usage(trial: TrialResults) -> UsageRow:
     )
 
 
+def calls_lines(results: StoredResults) -> list[str]:
+    """Return a line per system that is called: the replies asked for, kept and failed."""
+    calls: dict[str, list[CallsEntry]] = {}
+    for entry in results.record.calls:
+        calls.setdefault(entry.system, []).append(entry)
+    return [calls_text(entries) for entries in calls.values()]
+
+
 def results_document(results: StoredResults) -> dict[str, Any]:
     """Return the tables as plain data, numbers unrounded (`--json`; docs/report.md)."""
     return {
@@ -273,6 +281,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": results.record.correctness_metric,
         **number_tables(results),
+        "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }
