@@ -46,11 +46,11 @@ class Words(AnswerMetric):
 """
 
 
-def run(folder: Path, **changes: Any) -> Results:
+def run(folder: Path, own: str = OWN, **changes: Any) -> Results:
     """Run an experiment with real parts in a folder: BM25, recorded answers, own metric."""
     folder.mkdir(exist_ok=True)
     shutil.copytree(SAMPLE, folder / "data", dirs_exist_ok=True)
-    (folder / "own.py").write_text(OWN, "utf-8")
+    (folder / "own.py").write_text(own, "utf-8")
     queries = ragstone.load_dataset(folder / "data").queries
     with (folder / "answers.jsonl").open("w") as file:
         for place, query in enumerate(queries):
@@ -188,6 +188,20 @@ def test_a_changed_line_of_a_metric_is_named(moved: Path) -> None:
     assert changed_numbers(found) == {"Words"}
     assert all("code" in cause for one in found.different for cause in one.causes)
     assert len(found.not_checked) == 0
+
+
+def test_a_table_that_other_code_cannot_fill_is_not_checked(tmp_path: Path) -> None:
+    """Adaptability needs answers that are right or wrong; half a right answer is named."""
+    judged = {"metrics": ["own.py:Words"], "correctness_metric": "Words"}
+    binary = OWN.replace("len(answer.split())", "bool(answer)")
+    results = run(tmp_path / "here", own=binary, **judged)
+    path = write_passport(results.passport(), tmp_path / "here" / "p.json")
+    (tmp_path / "here" / "own.py").write_text(binary.replace("bool(answer)", "0.5"), "utf-8")
+
+    found = verified(path.parent)
+
+    assert {one.what for one in found.different} == {"code", "number"}
+    assert {one.what.partition(" ")[0] for one in found.not_checked} == {"adaptability"}
 
 
 def test_a_comment_in_a_metric_changes_nothing(moved: Path) -> None:

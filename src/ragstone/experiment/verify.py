@@ -34,7 +34,7 @@ from ragstone.experiment.verification import (
 )
 from ragstone.results import contents as rows_of
 from ragstone.results.contents import Content, changed_rows
-from ragstone.results.leaderboards import number_tables
+from ragstone.results.leaderboards import NUMBER_TABLES, number_table
 from ragstone.results.passport_file import canonical, read_passport
 from ragstone.results.passport_numbers import Place, changes, is_same, numbered
 from ragstone.results.publishable import publishable
@@ -43,6 +43,7 @@ from ragstone.results.record import Record, part_id
 if TYPE_CHECKING:
     from ragstone.core.component import Component
     from ragstone.data.dataset import Dataset
+    from ragstone.results.reader import StoredResults
     from ragstone.types import Query
 
 
@@ -89,6 +90,8 @@ class _Check:
     not_checked: list[NotChecked] = field(default_factory=list)
     damaged_places: dict[tuple[str, str], str] = field(default_factory=dict)
     """System and setting -> why its tables cannot be read."""
+    failed_tables: dict[str, str] = field(default_factory=dict)
+    """Table of numbers -> why it cannot be computed."""
 
     def __post_init__(self) -> None:
         """Read the tables; those that are damaged are used as they are, if they can be read."""
@@ -145,7 +148,7 @@ class _Check:
             recomputation = Recomputation(self.results, self.folder, self.dataset)
             results = recomputation.run(file, calls)
         self._compare_code(recomputation.parts)
-        equal = self._compare_numbers(number_tables(results), recomputation)
+        equal = self._compare_numbers(self._tables(results), recomputation)
         return Verification(
             self.passport["name"], equal, tuple(self.different), tuple(self.not_checked)
         )
@@ -253,6 +256,17 @@ class _Check:
                 Mismatch("code", metric=metric, passport=before, recomputed=here, causes=(cause,))
             )
 
+    def _tables(self, results: StoredResults) -> dict[str, Any]:
+        """Return the tables of numbers; one that cannot be computed is left out."""
+        tables = {}
+        for name in NUMBER_TABLES:
+            try:
+                tables[name] = number_table(results, name)
+            except RagstoneError as error:
+                # Other code may give scores that a table cannot take, such as half a right answer.
+                self.failed_tables[name] = str(error)
+        return tables
+
     def _compare_numbers(self, tables: Mapping[str, Any], done: Recomputation) -> int:
         """Compare every number, and return how many are equal."""
         equal = 0
@@ -279,7 +293,9 @@ class _Check:
 
     def _why_not(self, place: Place, metrics: Sequence[str], done: Recomputation) -> str:
         """Return why a row of numbers could not be computed again."""
-        _, system, setting, _ = place
+        table, system, setting, _ = place
+        if table in self.failed_tables:
+            return self.failed_tables[table]
         for metric in metrics:
             if metric in done.unscored:
                 return done.unscored[metric]

@@ -26,6 +26,8 @@ PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Part of an adaptability bar -> its name, and a short name for the header of a column."""
 
+NUMBER_TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage")
+
 
 @dataclass(frozen=True)
 class BoardRow:
@@ -289,15 +291,20 @@ def results_document(results: StoredResults) -> dict[str, Any]:
 
 def number_tables(results: StoredResults) -> dict[str, list[dict[str, Any]]]:
     """Return the tables of all published numbers, unrounded."""
-    return {
-        "leaderboard": [_cell_document(cell) for cell in results.answer_cells],
-        "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
-        "adaptability": [
+    return {name: number_table(results, name) for name in NUMBER_TABLES}
+
+
+def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
+    """Return one of `NUMBER_TABLES`."""
+    if name == "adaptability":
+        return [
             {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
             for row in results.adaptability
-        ],
-        "usage": [asdict(row) for row in usage_rows(results)],
-    }
+        ]
+    if name == "usage":
+        return [asdict(row) for row in usage_rows(results)]
+    cells = results.answer_cells if name == "leaderboard" else results.ranking_cells
+    return [_cell_document(cell) for cell in cells]
 
 
 def _cell_document(cell: Cell) -> dict[str, Any]:

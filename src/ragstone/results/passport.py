@@ -15,9 +15,8 @@ from ragstone.calls.log_queries import origins
 from ragstone.core.schemas import columns
 from ragstone.errors import StoreError
 from ragstone.results.contents import contents
-from ragstone.results.leaderboards import results_document
+from ragstone.results.leaderboards import NUMBER_TABLES, results_document
 from ragstone.results.passport_file import sealed
-from ragstone.results.passport_numbers import TABLES
 from ragstone.results.publishable import publishable
 from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.results.record import part_id
@@ -67,7 +66,7 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
             "seeds": dict(_seeds(file)),
             "calls": _calls(results),
             "contents": contents(results),
-            "numbers": {table: document[table] for table in TABLES},
+            "numbers": {table: document[table] for table in NUMBER_TABLES},
             "notes": document["notes"],
             "failures": document["failures"],
         }

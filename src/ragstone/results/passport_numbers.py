@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from ragstone.core import limits
+from ragstone.results.leaderboards import NUMBER_TABLES
 from ragstone.results.passport_file import canonical
 
 Place: TypeAlias = tuple[str, str, str, str]
 """Table, system, setting and metric of a row of numbers; "" if a table has no such column."""
-TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage")
 
 
 def numbered(tables: Mapping[str, Any]) -> dict[Place, dict[str, Any]]:
@@ -20,8 +20,8 @@ def numbered(tables: Mapping[str, Any]) -> dict[Place, dict[str, Any]]:
     plain = json.loads(canonical(tables))
     return {
         (table, row["system"], row["setting"], row.get("metric", "")): dict(flat(row))
-        for table in TABLES
-        for row in plain[table]
+        for table in NUMBER_TABLES
+        for row in plain.get(table, ())
     }
 
 
