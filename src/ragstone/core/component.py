@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import inspect
+import re
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,6 +51,9 @@ OPTIONAL: Final = DATA | {"gold", "noise", "retrieved"}
 """Inputs that are part of a step's key only if its component uses them."""
 FIELDS: Final = frozenset({"gold_answers", "labels", "passage_labels"})
 """Fields of queries and passages that are part of a step's key only if its component uses them."""
+
+TEMPLATE_FIELD: Final = re.compile("(^|_)(system|user)$")
+"""Names of fields that contain a prompt template."""
 
 error_log: Final[ContextVar[Path]] = ContextVar(
     "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
@@ -113,6 +117,13 @@ class Component:
             if "uses" in vars(kind):
                 return FIELDS & self.uses
         return FIELDS & self.uses if is_ours(type(self)) else FIELDS
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the component's prompt templates: its fields `system` and `user`."""
+        names = [f.name for f in dataclasses.fields(cast("Any", self))]
+        texts = {name: getattr(self, name) for name in names if TEMPLATE_FIELD.search(name)}
+        return {name: text for name, text in texts.items() if isinstance(text, str) and text}
 
     @property
     def needs_model(self) -> bool:

@@ -95,6 +95,20 @@ class StoredTable:
         return {} if self.folder is None else _read_json(self.folder / MANIFEST)
 
 
+def unverified_table(folder: Path) -> Table:
+    """Return the table of a step's folder as it is; raise `StoreError` if it is not readable."""
+    from arro3.io import read_parquet
+
+    path = folder / "table.parquet"
+    try:
+        return read_parquet(str(path)).read_all()
+    except BaseException as error:
+        # A damaged file can make the Rust reader panic, which is not an `Exception`.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise StoreError(f"cannot read {path}: {error}") from error
+        raise
+
+
 @dataclass(frozen=True)
 class Store:
     """A folder of finished steps, safe for several processes at once."""

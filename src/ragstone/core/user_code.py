@@ -39,8 +39,10 @@ def load_file(path: Path, where: str) -> ModuleType:
     texts = {file: file.read_bytes() for file in (path, *imported)}
     digest = hashlib.sha256(b"\0".join(texts.values())).hexdigest()
     name = f"{_PREFIX}{path.stem}_{digest[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
+    known = sys.modules.get(name)
+    # The digest of a class is computed from its file, which may have been moved to another folder.
+    if known is not None and Path(known.__file__ or "").is_file():
+        return known
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{where}: cannot import {path}", path=path)

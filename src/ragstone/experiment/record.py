@@ -11,7 +11,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
@@ -33,6 +33,7 @@ from ragstone.results.record import (
     SystemEntry,
     Tables,
     TrialEntry,
+    part_id,
 )
 from ragstone.version import __version__
 
@@ -92,6 +93,7 @@ class Recorder:
             metrics=tuple(_metrics(steps)),
             environment=describe_environment(),
             ragstone=__version__,
+            templates=dict(_templates(steps)),
         )
         self._finished = _last_finished(store, file.name)
 
@@ -140,6 +142,7 @@ class Recorder:
             # The calls are those of this run, which made none.
             self._record = replace(self._finished, calls=self._record.calls)
         else:
+            self._record = replace(self._record, data_source=self._dataset.source.facts())
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)
         return self._record
@@ -181,10 +184,7 @@ class Recorder:
 
     def _is_as(self, other: Record) -> bool:
         """Return whether a record differs only in when and where it was made."""
-        made = {
-            name: getattr(other, name)
-            for name in ("started", "finished", "calls", "last_run", "environment", "ragstone")
-        }
+        made = {name: getattr(other, name) for name in _OF_THE_RUN}
         return _as_written(replace(self._record, **made)) == _as_written(other)
 
     def _rankings(self) -> Iterator[RankingSteps]:
@@ -209,6 +209,18 @@ class Recorder:
         return StoredTable.in_memory(to_table(TEXTS, columns))
 
 
+_OF_THE_RUN: Final = (
+    "started",
+    "finished",
+    "calls",
+    "last_run",
+    "environment",
+    "ragstone",
+    "data_source",
+)
+"""Fields of a record that describe when and where it was made."""
+
+
 def _last_finished(store: Store, name: str) -> Record | None:
     if store.read_json(KIND, name) is None:
         return None
@@ -222,6 +234,13 @@ def _last_finished(store: Store, name: str) -> Record | None:
 
 def _as_written(record: Record) -> str:
     return json.dumps(asdict(record), sort_keys=True)
+
+
+def _templates(steps: StepList) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the id and the prompt templates of each component that has some."""
+    for step in steps:
+        if templates := step.component.templates:
+            yield part_id(cache_key_parts(step.component)), dict(templates)
 
 
 def _metrics(steps: StepList) -> Iterator[MetricEntry]:

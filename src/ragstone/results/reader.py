@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from arro3.core import Table
 
@@ -178,11 +178,16 @@ class StoredResults:
                     counts.update(("score-answer", metric, reason) for reason in reasons)
         return _step_notes(counts)
 
+    @cached_property
+    def manifests(self) -> dict[str, dict[str, Any]]:
+        """Folder -> manifest of every step, in order."""
+        folders = [entry.folder for entry in self.record.steps]
+        return {folder: self._step(folder).manifest for folder in folders}
+
     def _facts(self, key: str) -> Counter[tuple[str, str, str]]:
         """Return (step, component, text) -> count over the manifests of all steps."""
         counts: Counter[tuple[str, str, str]] = Counter()
-        for entry in self.record.steps:
-            manifest = self._step(entry.folder).manifest
+        for manifest in self.manifests.values():
             for what, count in manifest.get(key, {}).items():
                 name = re.split("[/:]", manifest["made_by"]["component"])[-1]
                 counts[manifest["step"], name, what] += count

@@ -9,12 +9,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Self
 
+from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import StoreError
 
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
 FORMAT: Final = 3
+
+
+def part_id(made_by: Mapping[str, Any]) -> str:
+    """Return the id of a component in passports: the start of the digest of its key parts."""
+    return fingerprint(made_by)[:12]
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,10 @@ class Record:
     """The calls for answers in the run that the record is of."""
     last_run: Mapping[str, Any] = field(default_factory=dict)
     """Calls, tokens and cost of the run that ended last."""
+    data_source: Mapping[str, Any] = field(default_factory=dict)
+    """The data set's reader and files with digests; address, revision and licence if known."""
+    templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Id of a component that prompts a model -> its templates by name."""
 
     @property
     def correctness_metric(self) -> str:
