@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ragstone.experiment.experiment import Experiment as Experiment
     from ragstone.experiment.experiment import load_experiment as load_experiment
     from ragstone.experiment.system import System as System
+    from ragstone.experiment.verify import verify as verify
     from ragstone.results.results import Results as Results
     from ragstone.statistics.summary import Summary as Summary
     from ragstone.types import Context as Context
@@ -80,6 +81,7 @@ _load, __dir__, __all__ = attach(
         "evaluation.score_files": ["Evaluation", "evaluate_answers", "evaluate_run"],
         "experiment.experiment": ["Experiment", "load_experiment"],
         "experiment.system": ["System"],
+        "experiment.verify": ["verify"],
         "results.results": ["Results"],
         "statistics.summary": ["Summary"],
         "types": [

@@ -84,14 +84,9 @@ class Services:
             )
         return self._corpus
 
-    def of_step(self, qrels: Mapping[str, Mapping[str, int]], *, corpus: bool) -> Services:
+    def of_step(self, qrels: Mapping[str, Mapping[str, int]], corpus: Corpus | None) -> Services:
         """Return the services of a step: with the data that are part of its key, and no others."""
-        return Services(
-            calls=self._calls,
-            store=self.store,
-            corpus=self._corpus if corpus else None,
-            qrels=qrels,
-        )
+        return Services(calls=self._calls, store=self.store, corpus=corpus, qrels=qrels)
 
 
 class Chunker(Component):
@@ -221,6 +216,10 @@ class ContextSetting(Component):
     verb = "build"
     returns = (Context, Iterable)
     item_names: ClassVar = {"candidates": "candidate"}
+    computed_with = (
+        "ragstone.components.context_settings.passage_sources:PassageSources",
+        "ragstone.components.context_settings.shown:as_context",
+    )
     item_fields = ("query", "gold", "noise", "retrieved")
 
     @property

@@ -52,6 +52,19 @@ def visit(browser: str, report: Path, act: Callable[[Page], Awaitable[None]]) ->
     asyncio.run(run())
 
 
+def test_the_passport_can_be_saved(chromium: str, hostile: Path) -> None:
+    """A link saves the text that the page contains."""
+
+    async def act(page: Page) -> None:
+        link = "document.getElementById('save-passport')"
+        assert await page.run(f"{link}.hidden") is False
+        assert await page.run(f"{link}.href.startsWith('blob:')") is True
+        read = "JSON.parse(document.getElementById('passport').textContent).kind"
+        assert await page.run(read) == "ragstone passport"
+
+    visit(chromium, hostile, act)
+
+
 def test_charts_are_drawn_and_described(chromium: str, plain: Path) -> None:
     """Every chart has a label and visible marks."""
 

@@ -362,6 +362,6 @@ def test_a_record_of_another_format_is_refused_and_kept(tmp_path: Path) -> None:
     store = Store(tmp_path)
     path = store.write_json("experiments", "old", {"format": 1, "name": "old"})
 
-    with pytest.raises(StoreError, match=r"format 1, this version reads format 2; run .* again"):
+    with pytest.raises(StoreError, match=r"format 1, this version reads format 3; run .* again"):
         Results.load(store, "old")
     assert path.exists()

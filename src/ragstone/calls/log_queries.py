@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from ragstone.calls.log import connect, sqlite_errors
+from ragstone.core import limits
 from ragstone.errors import ConfigError
 
 _SUMMARY: Final = """
@@ -119,6 +120,32 @@ def prune(path: Path, selection: Filter) -> int:
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return removed
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyOrigin:
+    """The model of a kept reply, and when it was made."""
+
+    model: str
+    served_by: str
+    """The model as the server reported it; "" if it did not."""
+    made_at: str
+
+
+def origins(path: Path, keys: Sequence[str]) -> dict[str, ReplyOrigin]:
+    """Return key -> origin for the keys with a reply in the log; {} without a log."""
+    if not path.is_file():
+        return {}
+    found: dict[str, ReplyOrigin] = {}
+    with _opened(path) as connection:
+        for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
+            part = keys[start : start + limits.MAX_KEYS_PER_QUERY]
+            places = ",".join("?" * len(part))
+            query = f"SELECT key, model, details, made_at FROM calls WHERE replied AND key IN ({places})"  # noqa: S608, E501 - only question marks
+            for key, model, details, made_at in connection.execute(query, part):
+                more = orjson.loads(details) if details else {}
+                found[key] = ReplyOrigin(model, more.get("served_by", ""), _utc(made_at))
+    return found
 
 
 def size(path: Path) -> int:

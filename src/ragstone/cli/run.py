@@ -64,6 +64,11 @@ def _is_no_name(argument: str) -> bool:
 )
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option(
+    "--trust-code",
+    is_flag=True,
+    help="Reuse steps that other code of Ragstone or of yours made; their results are marked.",
+)
+@click.option(
     "--fresh",
     multiple=True,
     metavar="[SYSTEM]",
@@ -94,6 +99,7 @@ def command(
     fresh: tuple[str, ...],
     reuse: bool,
     replay: bool,
+    trust_code: bool,
 ) -> None:
     """Run or resume the experiment of a YAML file.
 
@@ -123,6 +129,7 @@ def command(
     if fresh and (reuse or replay):
         raise click.UsageError("--fresh asks again; leave out --reuse and --replay")
     asked: Any = {"reuse": reuse, "fresh": None if ALL in fresh else fresh}
+    asked["trust_code"] = trust_code
     calls = loaded.open_calls(offline=offline, replay_only=replay, budget=budget)
     with calls, shown_by(open_bar):
         if plan:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import inspect
+import re
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +49,11 @@ DATA: Final = frozenset({"corpus", "qrels"})
 """Services whose content is part of a step's key."""
 OPTIONAL: Final = DATA | {"gold", "noise", "retrieved"}
 """Inputs that are part of a step's key only if its component uses them."""
+FIELDS: Final = frozenset({"gold_answers", "labels", "passage_labels"})
+"""Fields of queries and passages that are part of a step's key only if its component uses them."""
+
+TEMPLATE_FIELD: Final = re.compile("(^|_)(system|user)$")
+"""Names of fields that contain a prompt template."""
 
 error_log: Final[ContextVar[Path]] = ContextVar(
     "error_log", default=Path(tempfile.gettempdir(), "ragstone-errors.log")
@@ -72,8 +78,8 @@ class Outcome(Generic[T_co]):
 class Component:
     """The base of all protocols: the declarations and methods that the planner uses."""
 
-    version: ClassVar[int] = 1
-    """Increased when the output changes."""
+    computed_with: ClassVar[tuple[str, ...]] = ()
+    """Definitions of Ragstone, "module:name", that decide the output besides the class."""
     verb: ClassVar[str] = ""
     """The name of the method that does the work."""
     item_names: ClassVar[Mapping[str, str]] = {}
@@ -86,8 +92,6 @@ class Component:
     """Fields that every component of the kind has."""
     returns: ClassVar[tuple[type, ...]] = (object,)
     """Types of the verb's values; without `NoneType`, None is a failed item."""
-    uses: ClassVar[frozenset[str]] = frozenset()
-    """Optional inputs that the verb reads, such as "corpus"; all others are withheld."""
     sizes: ClassVar[tuple[str, ...]] = ()
     """Fields that must be 1 or more; None is accepted too."""
 
@@ -95,6 +99,31 @@ class Component:
     def content_revision(self) -> Any:
         """Plain data in the cache key besides the fields, such as the digest of a model file."""
         return None
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The optional inputs and fields that the verb reads, such as "corpus" and "labels".
+
+        All others are withheld. A class may set it as an attribute.
+        """
+        return frozenset()
+
+    @property
+    def fields_read(self) -> frozenset[str]:
+        """The fields among `FIELDS` that the verb reads: all if your own class declares nothing."""
+        for kind in type(self).__mro__:
+            if is_ours(kind):
+                break
+            if "uses" in vars(kind):
+                return FIELDS & self.uses
+        return FIELDS & self.uses if is_ours(type(self)) else FIELDS
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the component's prompt templates: its fields `system` and `user`."""
+        names = [f.name for f in dataclasses.fields(cast("Any", self))]
+        texts = {name: getattr(self, name) for name in names if TEMPLATE_FIELD.search(name)}
+        return {name: text for name, text in texts.items() if isinstance(text, str) and text}
 
     @property
     def needs_model(self) -> bool:
@@ -189,7 +218,8 @@ class _Form(NamedTuple):
         whole = {*self.protocol.item_names, *self.protocol.item_names.values()}
         named = set(self.parameters)
         fields = self.protocol.item_fields if named & whole else ()
-        return OPTIONAL & named.union(fields, DATA if "services" in named else ())
+        data = DATA if "services" in named else ()
+        return (OPTIONAL & named.union(fields, data)) | FIELDS
 
     def long_verb(self) -> Callable[..., Any]:
         """Return the verb in the protocol's form."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.builtins import name_of
 from ragstone.core.component import Component, in_cache_key
-from ragstone.core.user_code import class_name, is_ours, source_digest
+from ragstone.core.user_code import class_name, source_digest
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -58,24 +58,46 @@ def _plain(value: object) -> Any:
 
 
 def cache_key_parts(component: object) -> dict[str, Any]:
-    """Return a component's name, version, parameters and revision, which decide its output."""
+    """Return a component's name, source, parameters and revision, which decide its output."""
     if not dataclasses.is_dataclass(component) or isinstance(component, type):
         raise TypeError(f"{component!r} is not a component: components are frozen dataclasses")
     kind = type(component)
     made: dict[str, Any] = {
         "component": name_of(kind) or class_name(kind),
-        "version": component.version if isinstance(component, Component) else 1,
+        "source": source_digest(kind),
         "parameters": {
             f.name: _parameter(component, f.name)
             for f in dataclasses.fields(component)
             if in_cache_key(f)
         },
     }
-    if not is_ours(kind):
-        made["source"] = source_digest(kind)
     if isinstance(component, Component) and component.content_revision is not None:
         made["revision"] = _plain(component.content_revision)
     return made
+
+
+def sources(made_by: Any) -> Iterator[str]:
+    """Yield the digests of the code in a component's cache key parts, and in those of its parts."""
+    if isinstance(made_by, list):
+        for item in made_by:
+            yield from sources(item)
+    elif isinstance(made_by, Mapping):
+        for key, value in made_by.items():
+            yield from [value] if _is_source(key, made_by) else sources(value)
+
+
+def without_sources(made_by: Any) -> Any:
+    """Return a component's cache key parts without the digests of code."""
+    if isinstance(made_by, list):
+        return [without_sources(item) for item in made_by]
+    if isinstance(made_by, Mapping):
+        return {k: without_sources(v) for k, v in made_by.items() if not _is_source(k, made_by)}
+    return made_by
+
+
+def _is_source(key: str, made_by: Mapping[str, Any]) -> bool:
+    """Return whether a key is that of a component's code, not that of a parameter."""
+    return key == "source" and "component" in made_by
 
 
 def _parameter(component: object, name: str) -> Any:

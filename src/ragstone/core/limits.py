@@ -220,6 +220,10 @@ SHOWN_LOST_JUDGEMENTS: Final = 5
 """Lost judgements in `ragstone data chunk`; the file cutting.json contains all."""
 SHOWN_REJECTION_REASONS: Final = 10
 """Reasons in `ragstone data generate`; the file items.jsonl contains all."""
+SHOWN_DIFFERENCES: Final = 20
+"""Numbers of one cause, or of one category, that `verify` and `diff` print; JSON has all."""
+SHOWN_DIFFERING_CHARACTERS: Final = 24
+"""Characters of a value that differs: enough of a digest to tell it from others."""
 SHOWN_DIFFERING_ANSWERS: Final = 20
 """Answers per metric in `ragstone score --explain`; `--json` prints all."""
 HELP_COLUMNS: Final = 100

@@ -15,6 +15,7 @@ import orjson
 from arro3.core import Array, ChunkedArray, DataType, Field, Schema, Table, list_array
 
 from ragstone.core import limits
+from ragstone.errors import RagstoneError
 from ragstone.types import (
     Context,
     ContextPassage,
@@ -160,19 +161,54 @@ def queries_to_table(queries: Sequence[Query]) -> Table:
     return _records_to_table(QUERIES, queries, history=history, labels=_labels(queries))
 
 
+class Withheld:
+    """Stands for a field that a component does not declare; every use of it raises."""
+
+    def __init__(self, field: str) -> None:
+        self._field = field
+
+    def __repr__(self) -> str:
+        """Return a text without the field's value."""
+        return "<withheld>"
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another field is withheld too."""
+        return isinstance(other, Withheld)
+
+    def _refuse(self, *_: object) -> Any:
+        raise RagstoneError(
+            f"this component reads {self._field.replace('_', ' ')}, which are not part of its key; "
+            f"add {self._field!r} to `uses` in its class: uses = frozenset({{{self._field!r}}})"
+        )
+
+    __bool__ = __contains__ = __getitem__ = __iter__ = __len__ = _refuse
+    get = items = keys = values = _refuse
+    __hash__ = object.__hash__
+
+
+WITHHELD: Final[Mapping[str, Any]] = {
+    name: Withheld(name) for name in ("gold_answers", "labels", "passage_labels")
+}
+"""Field -> its value if the component does not declare it."""
+
+
 def table_to_queries(table: Table) -> list[Query]:
-    """Return the queries of a QUERIES table."""
+    """Return the queries of a QUERIES table; a column that it lacks is withheld."""
     return [
         Query(
             query_id=row["query_id"],
             text=row["text"],
-            gold_answers=tuple(row["gold_answers"] or ()),
+            gold_answers=(
+                tuple(row["gold_answers"] or ())
+                if "gold_answers" in row
+                else WITHHELD["gold_answers"]
+            ),
             history=tuple(
                 Message(cast("Role", role), text)
                 for role, text in (json.loads(row["history"]) if row["history"] else ())
             ),
             rewrite=row["rewrite"],
-            labels=labels_from_json(row["labels"]),
+            labels=labels_from_json(row["labels"]) if "labels" in row else WITHHELD["labels"],
         )
         for row in rows(table)
     ]

@@ -42,8 +42,15 @@ from ragstone.core.checksums import (
     seal,
     verify_files,
 )
-from ragstone.core.fingerprint import cache_key_parts, digest_table, fingerprint
+from ragstone.core.fingerprint import (
+    cache_key_parts,
+    digest_table,
+    fingerprint,
+    sources,
+    without_sources,
+)
 from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.core.user_code import packages_of
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.types import one_line
 from ragstone.version import __version__
@@ -58,6 +65,8 @@ DAMAGED: Final = "damaged"
 """Folder of the folders and files that were set aside."""
 KEY_LENGTH: Final = 24
 """Hexadecimal digits of a key in a folder's name: 96 bits, no chance of a collision."""
+SOURCE_LENGTH: Final = 12
+"""Hexadecimal digits of a digest of code that people read."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,8 @@ class StoredTable:
     digest: str
     folder: Path | None = None
     memory: Table | None = None
+    trusted: bool = False
+    """Whether other code made the table, and `Store.trust_code` accepted it."""
 
     __repr__ = one_line
 
@@ -93,11 +104,27 @@ class StoredTable:
         return {} if self.folder is None else read_manifest(self.folder)
 
 
+def unverified_table(folder: Path) -> Table:
+    """Return the table of a step's folder as it is; raise `StoreError` if it is not readable."""
+    from arro3.io import read_parquet
+
+    path = folder / "table.parquet"
+    try:
+        return read_parquet(str(path)).read_all()
+    except BaseException as error:
+        # A damaged file can make the Rust reader panic, which is not an `Exception`.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise StoreError(f"cannot read {path}: {error}") from error
+        raise
+
+
 @dataclass(frozen=True)
 class Store:
     """A folder of finished steps, safe for several processes at once."""
 
     root: Path
+    trust_code: bool = False
+    """Whether a result of other code is found if there is none of this code."""
 
     __repr__ = one_line
 
@@ -131,7 +158,8 @@ class Store:
             table = compute(component, **{name: kept.table for name, kept in inputs.items()})
         manifest = {
             "step": step,
-            **_made_of(component, inputs),
+            **(made_of := _made_of(component, inputs)),
+            **_code_facts(made_of["made_by"]),
             "digest": digest_table(table),
             "rows": table.num_rows,
             "failed": 0,
@@ -163,9 +191,24 @@ class Store:
         """
         folder = self.folder(step, component, inputs)
         manifest = self._sound(folder)
-        if manifest is None or manifest["failed"]:
+        if manifest is not None and not manifest["failed"]:
+            return StoredTable(manifest["digest"], folder=folder)
+        return self._of_other_code(step, component, inputs) if self.trust_code else None
+
+    def _of_other_code(
+        self, step: str, component: object, inputs: Mapping[str, StoredTable]
+    ) -> StoredTable | None:
+        """Return the latest result of a step whose key differs only in the code, or None."""
+        wanted = without_sources({"step": step, "failed": 0, **_made_of(component, inputs)})
+        found = []
+        for path in (self.root / "steps").glob(f"{step}-*/{MANIFEST}"):
+            manifest = self._sound(path.parent) or {}
+            if wanted == without_sources({key: manifest.get(key) for key in wanted}):
+                found.append((manifest["started"], path.parent, manifest["digest"]))
+        if not found:
             return None
-        return StoredTable(manifest["digest"], folder=folder)
+        _, folder, digest = max(found)
+        return StoredTable(digest, folder=folder, trusted=True)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""
@@ -307,6 +350,16 @@ def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, 
     return {
         "made_by": cache_key_parts(component),
         "inputs": {name: kept.digest for name, kept in inputs.items()},
+    }
+
+
+def _code_facts(made_by: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a short digest of the code of a component and its parts, and its packages."""
+    digests = list(sources(made_by))
+    packages = {name: version for one in digests for name, version in packages_of(one).items()}
+    return {
+        "source": fingerprint(digests)[:SOURCE_LENGTH],
+        "packages": dict(sorted(packages.items())),
     }
 
 

@@ -9,20 +9,23 @@ import importlib.util
 import inspect
 import shutil
 import sys
+import textwrap
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
+from ragstone.core.source_code import Module, Reached, normal_text, package_module, versions_of
 from ragstone.errors import ConfigError
 
 _PREFIX: Final = "ragstone_user_"
-_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TEXTS: Final[dict[str, Mapping[Path, bytes]]] = {}
 """Name of an imported module -> the text of its file and of those beside it, as imported."""
+_PACKAGES: Final[dict[str, frozenset[str]]] = {}
+"""Digest of code -> top-level names of the packages that it imports."""
 
 
 def load_file(path: Path, where: str) -> ModuleType:
@@ -36,8 +39,10 @@ def load_file(path: Path, where: str) -> ModuleType:
     texts = {file: file.read_bytes() for file in (path, *imported)}
     digest = hashlib.sha256(b"\0".join(texts.values())).hexdigest()
     name = f"{_PREFIX}{path.stem}_{digest[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
+    known = sys.modules.get(name)
+    # The digest of a class is computed from its file, which may have been moved to another folder.
+    if known is not None and Path(known.__file__ or "").is_file():
+        return known
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{where}: cannot import {path}", path=path)
@@ -79,9 +84,10 @@ def error_line(error: Exception) -> str:
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
-def is_ours(kind: type) -> bool:
-    """Return whether a class belongs to the package."""
-    return kind.__module__.startswith("ragstone.")
+def is_ours(kind: Any) -> bool:
+    """Return whether a class or function belongs to the package."""
+    module: str = kind.__module__
+    return module.startswith("ragstone.")
 
 
 def class_name(kind: type, suffix: str = "") -> str:
@@ -98,28 +104,58 @@ def class_name(kind: type, suffix: str = "") -> str:
 
 
 @cache
-def source_digest(kind: type) -> str:
-    """Return the SHA-256 of a class's code and of the code in its file that it uses.
+def source_digest(kind: Any) -> str:
+    """Return the SHA-256 of the code that a class or function reaches.
 
-    Code counts as a syntax tree: comments and layout do not change the digest, nor do other classes
-    of the file. A module beside the file counts as a whole if the class uses a name from it, and so
-    do the modules that it imports in turn.
+    Code counts as normalised syntax trees: comments, docstrings and layout do not change the
+    digest. Of its own file, and of the modules of Ragstone that compute, the definitions count that
+    the code uses, no matter how indirectly. A module beside your own file counts as a whole if the
+    class uses a name from it, and so do the modules that it imports in turn.
 
     Raises:
         ConfigError: the class is defined in an interactive session that does not keep the code.
     """
+    reached = Reached()
+    name = kind.__qualname__.partition(".")[0]
+    if is_ours(kind):
+        _reach_ours(reached, kind.__module__, name)
+    elif not _reach_own(reached, kind, name):
+        return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
+    for place in getattr(kind, "computed_with", ()):
+        _reach_ours(reached, *place.split(":"))
+    digest = hashlib.sha256(reached.text().encode()).hexdigest()
+    _PACKAGES[digest] = frozenset(reached.packages)
+    return digest
+
+
+def packages_of(source: str) -> dict[str, str]:
+    """Return distribution -> version of the packages that the code of a digest imports."""
+    return versions_of(_PACKAGES.get(source, ()))
+
+
+def _reach_ours(reached: Reached, module: str, name: str) -> None:
+    """Reach a definition of Ragstone; that of a part itself counts wherever it is."""
+    found = package_module(module, computing=False)
+    if found is not None:
+        reached.add(found, [name])
+
+
+def _reach_own(reached: Reached, kind: Any, name: str) -> bool:
+    """Reach a definition of your own file; return False if there is no file."""
     try:
         path = Path(inspect.getsourcefile(kind) or "")
     except (OSError, TypeError):
-        path = Path()  # a class of an interactive session
+        return False  # a class of an interactive session
     if not path.is_file():
-        return hashlib.sha256(_source_of_methods(kind).encode()).hexdigest()
+        return False
     # A class may come from a module beside the file that was imported last.
     beside_it = (texts for texts in reversed(_TEXTS.values()) if path in texts)
     texts = _TEXTS.get(kind.__module__) or next(beside_it, {})
-    parts = _used(_tree(path, texts), kind.__qualname__.partition(".")[0])
-    beside = [ast.dump(_tree(file, texts)) for file in _imported(parts, path, texts)]
-    return hashlib.sha256("\0".join([*map(ast.dump, parts), *beside]).encode()).hexdigest()
+    module = Module(_tree(path, texts))
+    reached.add(module, [name])
+    for file in _imported(reached.statements(module), path, texts):
+        reached.add_all(Module(_tree(file, texts)))
+    return True
 
 
 def file_digest(module: ModuleType, value: object) -> str:
@@ -176,11 +212,14 @@ def _tree(path: Path, texts: Mapping[Path, bytes]) -> ast.Module:
 
 def _source_of_methods(kind: type) -> str:
     """Return the code of a class without a file; a notebook keeps that of functions."""
+    members = (m for own in kind.__mro__ if not is_ours(own) for m in vars(own).values())
     found = []
-    for function in filter(inspect.isfunction, vars(kind).values()):
+    for function in filter(inspect.isfunction, members):
+        if is_ours(function):
+            continue
         # A method that `dataclass` wrote has no code.
         with contextlib.suppress(OSError):
-            found.append(inspect.getsource(function))
+            found.append(_normal(inspect.getsource(function)))
     if not found:
         raise ConfigError(
             f"the code of {kind.__name__!r} is not available, so a change to it could not be "
@@ -189,39 +228,12 @@ def _source_of_methods(kind: type) -> str:
     return "".join(found)
 
 
-def _used(tree: ast.Module, name: str) -> list[ast.stmt]:
-    """Return the statements of a module that define a name, and those that these use, in order."""
-    homes: dict[str, list[ast.stmt]] = {}
-    for statement in tree.body:
-        for defined in _defined(statement):
-            homes.setdefault(defined, []).append(statement)
-    wanted, found = [name, "*"], set()
-    while wanted:
-        for statement in homes.pop(wanted.pop(), ()):
-            found.add(statement)
-            wanted += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    return [statement for statement in tree.body if statement in found]
-
-
-def _defined(statement: ast.stmt) -> Iterator[str]:
-    if isinstance(statement, ast.Import | ast.ImportFrom):
-        yield from ((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
-    elif isinstance(statement, _DEFINITIONS):
-        yield statement.name
-    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        yield from (
-            node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name)
-        )
-    else:
-        # A call or a block may change any value that it names.
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name):
-                yield node.id
-            elif isinstance(node, _DEFINITIONS):
-                yield node.name
-            elif isinstance(node, ast.alias):
-                yield (node.asname or node.name).partition(".")[0]
+def _normal(source: str) -> str:
+    """Return code without comments and layout; a piece of a statement stays as it is."""
+    try:
+        return normal_text(ast.parse(textwrap.dedent(source)))
+    except SyntaxError:
+        return source
 
 
 def _imported(statements: list[ast.stmt], path: Path, texts: Mapping[Path, bytes]) -> list[Path]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from arro3.core import Array, ChunkedArray, DataType
+
 from ragstone.core.fingerprint import digest_table
-from ragstone.core.schemas import CORPUS, labels_from_json, passages_to_table
+from ragstone.core.schemas import CORPUS, WITHHELD, labels_from_json, passages_to_table
 from ragstone.types import Passage, brief
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ class Corpus:
     table: Table
     store: Store | None = None
     """Store of embeddings and indexes; None stores nothing."""
+    whole: Corpus | None = field(default=None, compare=False)
+    """The corpus with labels, if this one is without them."""
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage]) -> Corpus:
@@ -61,23 +65,44 @@ class Corpus:
 
     def at(self, position: int) -> Passage:
         """Return the passage at a position, counted from 0."""
-        passage_id, text, title, document_id, labels = [c[position].as_py() for c in self._columns]
-        return Passage(passage_id, text, title, document_id, labels_from_json(labels))
+        passage_id, text, title, document_id, *labels = [c[position].as_py() for c in self._columns]
+        found = labels_from_json(labels[0]) if labels else WITHHELD["passage_labels"]
+        return Passage(passage_id, text, title, document_id, found)
 
     @cached_property
     def _columns(self) -> list[Any]:
         # A lookup of the columns takes ten times as long as reading one passage.
-        return [self.table.column(name) for name in CORPUS.names]
+        known = self.table.column_names
+        return [self.table.column(name) for name in CORPUS.names if name in known]
 
     @cached_property
     def passage_ids(self) -> list[str]:
         """Ids in order."""
+        if self.whole is not None:
+            return self.whole.passage_ids
         return list(self.table.column("passage_id").to_pylist())
+
+    @cached_property
+    def unlabelled(self) -> Corpus:
+        """The corpus without labels, for components that do not read them."""
+        if self.whole is not None:
+            return self
+        return Corpus(self.table.select(CORPUS.names[:-1]), self.store, whole=self)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the table."""
-        return digest_table(self.table)
+        return digest_table(self.table) if self.whole is None else self.content_digest
+
+    @cached_property
+    def content_digest(self) -> str:
+        """SHA-256 of the table with empty labels, so that no label changes it."""
+        if self.whole is not None:
+            return self.whole.content_digest
+        if not any(self.table.column("labels").to_pylist()):
+            return self.digest
+        blank = ChunkedArray([Array([""] * len(self), type=DataType.string())])
+        return digest_table(self.unlabelled.table.append_column(CORPUS.field("labels"), blank))
 
     def full_texts(self, start: int = 0, stop: int | None = None) -> list[str]:
         """Return titles and texts of passages `start` up to `stop`, as retrievers see them."""
@@ -90,4 +115,6 @@ class Corpus:
 
     @cached_property
     def _positions(self) -> dict[str, int]:
+        if self.whole is not None:
+            return self.whole._positions  # noqa: SLF001  # another corpus
         return {passage_id: position for position, passage_id in enumerate(self.passage_ids)}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from arro3.core import Array, DataType, Table
 
 from ragstone.core import limits
+from ragstone.core.fingerprint import digest_file
 from ragstone.core.schemas import table_to_queries, table_to_relevance
 from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
@@ -25,6 +27,36 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class DataSource:
+    """The origin of a data set, as far as its reader knows it."""
+
+    reader: str = ""
+    """The reader's name; "" for a data set made in Python."""
+    path: Path | None = None
+    """The file or folder that was read."""
+    address: str = ""
+    revision: str = ""
+    licence: str = ""
+
+    def facts(self) -> dict[str, Any]:
+        """Return plain data without a path: the names of the files, with their SHA-256."""
+        known = {"source": self.address, "revision": self.revision, "licence": self.licence}
+        return {"reader": self.reader, **known, "files": self._files()}
+
+    def _files(self) -> dict[str, str]:
+        if self.path is None or not self.path.exists():
+            return {}
+        if self.path.is_file():
+            return {self.path.name: digest_file(self.path)}
+        found = ((path.relative_to(self.path), path) for path in sorted(self.path.rglob("*")))
+        return {
+            name.as_posix(): digest_file(path)
+            for name, path in found
+            if path.is_file() and not any(part.startswith((".", "README")) for part in name.parts)
+        }
+
+
+@dataclass(frozen=True)
 class Dataset(Shown):
     """Queries, corpus and qrels as tables, and a name; a turn is a query with a history."""
 
@@ -33,6 +65,7 @@ class Dataset(Shown):
     corpus: Corpus
     qrel_table: Table
     """Rows (query_id, passage_id, relevance); relevance 0 is judged and not relevant."""
+    source: DataSource = DataSource()
 
     @classmethod
     def from_records(

@@ -11,9 +11,10 @@ from ragstone.core import registry
 from ragstone.core.component import component_error
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
-from ragstone.data.dataset import Dataset
+from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
+from ragstone.version import __version__
 
 SAMPLE: Final = Path(__file__).parent / "sample"
 """Folder of the data set that is part of Ragstone."""
@@ -70,10 +71,21 @@ def load_dataset(
         raise ConfigError(f"data: the key 'path' must be a path, found {path!r}")
     try:
         named = {"name": spec.name or layout(Path(parameters["path"])), **parameters}
-        return _read(registry.create("readers", named, where="data", folder=folder))
+        dataset = _read(registry.create("readers", named, where="data", folder=folder))
+        return dataclasses.replace(dataset, source=_source(dataset.source, named))
     except OSError as error:
         problem = f"cannot read the data set {parameters.get('path')}: {error}"
         raise DatasetError(problem, path=parameters.get("path")) from error
+
+
+def _source(known: DataSource, named: Mapping[str, Any]) -> DataSource:
+    """Return the source of a data set, with its reader and path."""
+    path = named.get("path")
+    if path == str(SAMPLE):
+        known = DataSource(address="ragstone", revision=__version__, licence="Apache-2.0")
+    return dataclasses.replace(
+        known, reader=str(named["name"]), path=None if path is None else Path(path)
+    )
 
 
 def _read(reader: Any) -> Dataset:

@@ -141,7 +141,8 @@ class Experiment:
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         corpus = dataset.corpus
         return SharedInputs(
-            passages=StoredTable(corpus.digest, memory=corpus.table),
+            passages=StoredTable(corpus.content_digest, memory=corpus.unlabelled.table),
+            labelled=StoredTable(corpus.digest, memory=corpus.table),
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=StoredTable.in_memory(answered.query_table),
             ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
@@ -173,6 +174,7 @@ class Experiment:
         only: Sequence[str] = (),
         reuse: bool = False,
         fresh: Sequence[str] | None = (),
+        trust_code: bool = False,
     ) -> Results:
         """Check everything, run the steps whose results are not stored, and return the results.
 
@@ -182,6 +184,8 @@ class Experiment:
                 that are in the store stay in the record.
             reuse: whether own systems keep the answers of their last finished run.
             fresh: names of systems that are asked again; None stands for all.
+            trust_code: whether to reuse steps that other code made; every output marks the results
+                that rest on them.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -197,11 +201,12 @@ class Experiment:
                 systems = of_runs(self.systems, runs)
             steps = self.steps(systems)
             chosen = needed(list(steps), only) if only else list(steps)
-            planned = Planner(self.store, services).plan(chosen)
+            store = dataclasses.replace(self.store, trust_code=trust_code)
+            planned = Planner(store, services).plan(chosen)
             for line in asking_lines(planned, steps.trials, runs):
                 _LOG.warning("%s", line)
             self._check_ready(planned, services)
-            record = self._run(systems, steps, frozenset(chosen), services)
+            record = self._run(systems, steps, frozenset(chosen), services, store)
             if record.finished and not only:
                 finish(log, self.file.name, {found.run for found in runs.values()})
             return Results(self.store, record)
@@ -212,6 +217,7 @@ class Experiment:
         steps: StepList,
         chosen: Collection[Step],
         services: Services,
+        store: Store,
     ) -> Record:
         """Compute the chosen steps, and return their record with the others that are stored."""
         if self.shared.left_out:
@@ -225,10 +231,10 @@ class Experiment:
             inputs = known_inputs(step, done)
             if inputs is None:
                 continue
-            table = self.store.find(step.name, step.component, inputs)
+            table = store.find(step.name, step.component, inputs)
             if table is None and step in chosen:
                 recorder.begin_computing(step)
-                table = run_step(step, inputs, self.store, services)
+                table = run_step(step, inputs, store, services)
             if table is not None:
                 done[step] = table
                 recorder.update(done)
@@ -254,6 +260,7 @@ class Experiment:
         sample_calls: int = 0,
         reuse: bool = False,
         fresh: Sequence[str] | None = (),
+        trust_code: bool = False,
     ) -> Plan:
         """Check everything and return the steps and the cost of a run, running none of it.
 
@@ -263,6 +270,7 @@ class Experiment:
                 the others is estimated from their replies.
             reuse: as in `run`.
             fresh: as in `run`.
+            trust_code: as in `run`.
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
@@ -272,7 +280,8 @@ class Experiment:
             runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
             with beside(self.folder):
                 steps = self.steps(of_runs(self.systems, runs))
-            planned = Planner(self.store, services, look_ahead=True).plan(
+            store = dataclasses.replace(self.store, trust_code=trust_code)
+            planned = Planner(store, services, look_ahead=True).plan(
                 list(steps),
                 queries=self.shared.answered.table.num_rows,
                 trials=steps.trials,

@@ -11,7 +11,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
@@ -19,6 +19,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
 from ragstone.errors import DamagedFile, StoreError
+from ragstone.experiment.steps import Step
 from ragstone.results.record import (
     ATTEMPTS,
     KIND,
@@ -28,9 +29,11 @@ from ragstone.results.record import (
     MetricEntry,
     RankingEntry,
     Record,
+    StepEntry,
     SystemEntry,
     Tables,
     TrialEntry,
+    part_id,
 )
 from ragstone.version import __version__
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
-    from ragstone.experiment.steps import MetricSet, Step
+    from ragstone.experiment.steps import MetricSet
     from ragstone.experiment.system import RankingSteps, StepList, System, Trial
     from ragstone.types import Query
 
@@ -90,6 +93,7 @@ class Recorder:
             metrics=tuple(_metrics(steps)),
             environment=describe_environment(),
             ragstone=__version__,
+            templates=dict(_templates(steps)),
         )
         self._finished = _last_finished(store, file.name)
 
@@ -109,7 +113,7 @@ class Recorder:
                 self._record,
                 rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
                 trials=tuple(_trial_entry(trial, done) for trial in trials),
-                steps=_folders(done),
+                steps=_step_entries(done),
             )
             if self._finished is None:
                 self._record.save(self._store)
@@ -126,7 +130,7 @@ class Recorder:
         self._record = replace(
             self._record,
             tables=replace(self._record.tables, texts=texts),
-            steps=_folders(done),
+            steps=_step_entries(done),
             finished=_now() if complete else None,
             calls=tuple(self._calls(done)),
             last_run=dict(facts),
@@ -138,6 +142,7 @@ class Recorder:
             # The calls are those of this run, which made none.
             self._record = replace(self._finished, calls=self._record.calls)
         else:
+            self._record = replace(self._record, data_source=self._dataset.source.facts())
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)
         return self._record
@@ -179,10 +184,7 @@ class Recorder:
 
     def _is_as(self, other: Record) -> bool:
         """Return whether a record differs only in when and where it was made."""
-        made = {
-            name: getattr(other, name)
-            for name in ("started", "finished", "calls", "last_run", "environment", "ragstone")
-        }
+        made = {name: getattr(other, name) for name in _OF_THE_RUN}
         return _as_written(replace(self._record, **made)) == _as_written(other)
 
     def _rankings(self) -> Iterator[RankingSteps]:
@@ -207,6 +209,18 @@ class Recorder:
         return StoredTable.in_memory(to_table(TEXTS, columns))
 
 
+_OF_THE_RUN: Final = (
+    "started",
+    "finished",
+    "calls",
+    "last_run",
+    "environment",
+    "ragstone",
+    "data_source",
+)
+"""Fields of a record that describe when and where it was made."""
+
+
 def _last_finished(store: Store, name: str) -> Record | None:
     try:
         record = Record.load(store, name)
@@ -222,6 +236,13 @@ def _last_finished(store: Store, name: str) -> Record | None:
 
 def _as_written(record: Record) -> str:
     return json.dumps(asdict(record), sort_keys=True)
+
+
+def _templates(steps: StepList) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the id and the prompt templates of each component that has some."""
+    for step in steps:
+        if templates := step.component.templates:
+            yield part_id(cache_key_parts(step.component)), dict(templates)
 
 
 def _metrics(steps: StepList) -> Iterator[MetricEntry]:
@@ -264,8 +285,25 @@ def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
     )
 
 
-def _folders(done: Mapping[Step, StoredTable]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_folder(step, done) for step in done))
+def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
+    """Return an entry per folder; one that rests on other code stands for its equals."""
+    found: dict[Step, StepEntry] = {}
+    for step, table in done.items():
+        trusted = {t for g in step.inputs.values() if isinstance(g, Step) for t in found[g].trusted}
+        folder, manifest = _folder(step, done), table.manifest
+        found[step] = StepEntry(
+            folder,
+            step.name,
+            manifest["made_by"]["component"],
+            manifest["ragstone"],
+            manifest["source"],
+            manifest["packages"],
+            manifest["started"],
+            tuple(sorted(trusted | ({folder} if table.trusted else set()))),
+        )
+    in_order = sorted(found.values(), key=lambda entry: len(entry.trusted))
+    kept = {entry.folder: entry for entry in in_order}
+    return tuple(kept[folder] for folder in dict.fromkeys(e.folder for e in found.values()))
 
 
 def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:

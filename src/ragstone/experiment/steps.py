@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
+    from ragstone.data.corpus import Corpus
     from ragstone.protocols import Generator, Services
     from ragstone.types import Context, Prediction, Query, Score
 
@@ -89,6 +90,16 @@ class MetricSet(Component):
     """Metrics that are computed in one pass over the same rows."""
 
     metrics: tuple[RankingMetric | AnswerMetric, ...]
+    computed_with = (
+        "ragstone.components.metrics.score:score_rankings",
+        "ragstone.components.metrics.score:score_answers",
+    )
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """Gold answers and labels, unless the metrics measure rankings."""
+        rank = bool(self.metrics) and all("qrels" in one.requires for one in self.metrics)
+        return frozenset() if rank else frozenset({"gold_answers", "labels"})
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,8 @@ class ReportedRun(Component):
     Only the order counts: the first passage of n gets the score n. A passage that is named twice
     keeps its first rank.
     """
+
+    computed_with = ("ragstone.experiment.steps:_reported_run",)
 
 
 class Result(NamedTuple):
@@ -145,7 +158,7 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
         result: Result = step.kind.apply(step.component, services, **tables)
         return result
     records = input_records(tables)
-    services = services.of_step(records.pop("qrels", {}), corpus="corpus" in tables)
+    services = services.of_step(records.pop("qrels", {}), _corpus(tables.get("corpus"), services))
     query_ids = [record.query_id for record in next(iter(records.values()))]
     try:
         outcomes = list(step.kind.apply(step.component, services, **records))
@@ -158,6 +171,14 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
         sum(outcome.retry for outcome in outcomes),
         dict(reasons.most_common(limits.SHOWN_REASONS)),
     )
+
+
+def _corpus(passages: Table | None, services: Services) -> Corpus | None:
+    """Return the corpus of a step, without labels if the table of its key has none."""
+    if passages is None:
+        return None
+    corpus = services.corpus
+    return corpus if "labels" in passages.column_names else corpus.unlabelled
 
 
 def input_records(tables: Mapping[str, Table]) -> dict[str, Any]:

@@ -68,6 +68,8 @@ class SharedInputs:
     """The tables and components that all systems of an experiment share."""
 
     passages: StoredTable
+    labelled: StoredTable
+    """The passages with their labels."""
     qrels: StoredTable
     answered: StoredTable
     """The queries that generators answer."""
@@ -115,6 +117,7 @@ class StepList:
     def __init__(self, shared: SharedInputs, ranking: MetricSet, answer: MetricSet) -> None:
         self.shared, self.ranking_metrics, self.answer_metrics = shared, ranking, answer
         self._steps: dict[tuple[Any, ...], Step] = {}
+        self._views: dict[tuple[str, frozenset[str]], StoredTable] = {}
         self.rankings: list[RankingSteps] = []
         self.trials: list[Trial] = []
 
@@ -207,6 +210,7 @@ class StepList:
     ) -> Step:
         data = {"corpus": self.shared.passages, "qrels": self.shared.qrels}
         inputs |= {role: data[role] for role in sorted(DATA & component.uses)}
+        self._fit(inputs, component.fields_read)
         # Components of one class with equal fields share their steps.
         kind = type(component)
         values = (repr(getattr(component, f.name)) for f in dataclasses.fields(component))
@@ -214,6 +218,26 @@ class StepList:
         key = (name, kind.__module__, kind.__qualname__, *values, *given)
         step = Step(name, component, inputs, owner=f"system {system.name!r}")
         return self._steps.setdefault(key, step)
+
+    def _fit(self, inputs: dict[str, Step | StoredTable], fields: frozenset[str]) -> None:
+        """Give a step the queries and passages with the fields that it reads, and no others."""
+        if "corpus" in inputs and "passage_labels" in fields:
+            inputs["corpus"] = self.shared.labelled
+        queries = inputs.get("queries")
+        if isinstance(queries, StoredTable):
+            withheld = frozenset({"gold_answers", "labels"} - fields)
+            view = queries.digest, withheld
+            if view not in self._views:
+                self._views[view] = without(queries, withheld)
+            inputs["queries"] = self._views[view]
+
+
+def without(table: StoredTable, columns: frozenset[str]) -> StoredTable:
+    """Return a table without some columns; a label then changes no key of a step without labels."""
+    if not columns:
+        return table
+    kept = [name for name in table.table.column_names if name not in columns]
+    return StoredTable.in_memory(table.table.select(kept))
 
 
 def _identity(source: Step | StoredTable) -> str | int:

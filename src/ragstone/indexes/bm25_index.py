@@ -18,6 +18,7 @@ import numpy as np
 
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk
+from ragstone.core.user_code import source_digest
 from ragstone.indexes.inverted import Postings
 from ragstone.indexes.merge import Part, held, merge
 from ragstone.indexes.term_counts import Counted, count_words
@@ -59,7 +60,13 @@ class WordIndex:
         """Return the index of a corpus, from its store if it is stored there."""
         if corpus.store is None:
             return _build(corpus, analysis, k1, b, None)
-        made_of = {"corpus": corpus.digest, "analysis": analysis, "k1": k1, "b": b}
+        made_of = {
+            "corpus": corpus.content_digest,
+            "analysis": analysis,
+            "k1": k1,
+            "b": b,
+            "source": source_digest(_build),
+        }
         build = partial(_build, corpus, analysis, k1, b)
         folder = corpus.store.files("bm25", made_of, build)
         return cls(Vocabulary.load(folder), Postings.load(folder))
@@ -127,7 +134,7 @@ def _counted(corpus: Corpus, texts: list[str], analysis: Analysis, bar: Bar) -> 
         counted: Counted | Path = count_words(texts, analysis)
     else:
         digest = hashlib.sha256(b"\xff".join([text.encode() for text in texts])).hexdigest()
-        made_of = {"texts": digest, "analysis": analysis}
+        made_of = {"texts": digest, "analysis": analysis, "source": source_digest(_counted)}
         counted = corpus.store.files(
             "words", made_of, lambda folder: count_words(texts, analysis).save(folder)
         )

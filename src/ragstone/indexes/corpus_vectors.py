@@ -13,6 +13,7 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import progress
 from ragstone.core.resources import require_memory_and_disk, size
 from ragstone.core.step_notes import add_note, collect_notes
+from ragstone.core.user_code import source_digest
 from ragstone.errors import DamagedFile
 from ragstone.indexes.cache import INDEXES
 from ragstone.indexes.embed import embed_passages
@@ -58,8 +59,8 @@ def embed_corpus(
     store = corpus.store
     if store is None:
         return _in_memory(embedder, services, precision)
-    made_of = {"embedder": embedder, "precision": precision}
-    key = fingerprint({**made_of, "store": str(store.root), "corpus": corpus.digest})
+    made_of = _made_of(embedder, precision)
+    key = fingerprint({**made_of, "store": str(store.root), "corpus": corpus.content_digest})
     vectors, notes = INDEXES.get(
         "vectors", key, lambda: _stored(store, embedder, services, precision)
     )
@@ -75,7 +76,7 @@ def missing_bytes(corpus: Corpus, embedder: Embedder, precision: Precision) -> d
     """
     if corpus.store is None or embedder.dimension is None:
         return {}
-    made_of = {"embedder": embedder, "precision": precision}
+    made_of = _made_of(embedder, precision)
     row = row_type(precision, embedder.dimension).itemsize
     digests = _known_digests(corpus, corpus.store)
     folder = corpus.store.kept_files("vectors", made_of)
@@ -143,7 +144,7 @@ def _embed(
 
 
 def _folder(store: Store, embedder: Embedder, precision: Precision) -> VectorFolder:
-    made_of = {"embedder": embedder, "precision": precision}
+    made_of = _made_of(embedder, precision)
     return _read(store, store.files("vectors", made_of, lambda _: None), precision)
 
 
@@ -161,18 +162,23 @@ def _set_aside(store: Store, error: DamagedFile) -> None:
     set_aside(store, error.path)
 
 
+def _made_of(embedder: Embedder, precision: Precision) -> dict[str, Any]:
+    source = [source_digest(_embed), source_digest(encode)]
+    return {"embedder": embedder, "precision": precision, "source": source}
+
+
 def _digests(corpus: Corpus, store: Store) -> list[str]:
     """Return the digest of each shard's texts, and store them: reading a corpus is slow."""
     digests = [
         fingerprint(corpus.full_texts(start, start + SHARD))
         for start in range(0, len(corpus), SHARD)
     ]
-    store.write_json("shards", corpus.digest, {"passages": SHARD, "texts": digests})
+    store.write_json("shards", corpus.content_digest, {"passages": SHARD, "texts": digests})
     return digests
 
 
 def _known_digests(corpus: Corpus, store: Store) -> list[str] | None:
-    found = store.sound_json("shards", corpus.digest)
+    found = store.sound_json("shards", corpus.content_digest)
     return found["texts"] if found and found["passages"] == SHARD else None
 
 

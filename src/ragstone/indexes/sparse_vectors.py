@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.progress import SilentBar, progress
 from ragstone.core.resources import require_memory_and_disk
+from ragstone.core.user_code import source_digest
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.inverted import Postings
 
@@ -122,7 +123,7 @@ def _shard(embedder: Embedder, services: Services, start: int, bar: Bar) -> Spar
     if corpus.store is None:
         return compute()
     texts = fingerprint(corpus.full_texts(places.start, places.stop))
-    made_of: dict[str, Any] = {"encoder": embedder, "texts": texts}
+    made_of = {"encoder": embedder, "texts": texts, "source": source_digest(_shard)}
     if (folder := corpus.store.kept_files("weigh", made_of)) is not None:
         bar.advance(len(places))
     else:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.user_code import source_digest
 from ragstone.indexes.embed import embed_passages
 from ragstone.indexes.quantisation import Precision, decode, encode
 
@@ -86,7 +87,12 @@ class TokenIndex:
 
     def _made_of(self, start: int) -> dict[str, Any]:
         texts = fingerprint(self.services.corpus.full_texts(start, start + SHARD))
-        return {"embedder": self.embedder, "precision": self.precision, "texts": texts}
+        return {
+            "embedder": self.embedder,
+            "precision": self.precision,
+            "texts": texts,
+            "source": source_digest(TokenIndex),
+        }
 
 
 def maxsim(query: npt.NDArray[np.floating[Any]], passage: npt.NDArray[np.float64]) -> float:

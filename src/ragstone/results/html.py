@@ -23,6 +23,7 @@ from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.weight_scan import ScanTable, scan_tables
@@ -33,6 +34,7 @@ from ragstone.results.wording import (
     left_out_text,
     number,
     seconds,
+    trusted_text,
 )
 from ragstone.version import __version__
 
@@ -95,6 +97,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             style=style,
             scripts=scripts,
             policy=_policy(style, scripts),
+            passport=make_passport(results),
             version=__version__,
         )
     )
@@ -162,6 +165,7 @@ def _environment() -> Environment:
         "meaning": setting_meaning,
         "left_out": left_out_text,
         "attempt": attempt_text,
+        "trusted": trusted_text,
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
     # `tojson` escapes <, >, & and ', so no text can end its script element.

@@ -26,6 +26,8 @@ PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Part of an adaptability bar -> its name, and a short name for the header of a column."""
 
+NUMBER_TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage")
+
 
 @dataclass(frozen=True)
 class BoardRow:
@@ -280,17 +282,31 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "systems": results.systems,
         "settings": results.settings,
         "correct": results.record.correctness_metric,
-        "leaderboard": [_cell_document(cell) for cell in results.answer_cells],
-        "retrieval": [_cell_document(cell) for cell in results.ranking_cells],
-        "adaptability": [
-            {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
-            for row in results.adaptability
-        ],
-        "usage": [asdict(row) for row in usage_rows(results)],
+        **number_tables(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
+        "trusted_code": [asdict(step) for step in results.trusted_code],
+        "steps": [asdict(entry) for entry in results.record.steps],
         "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }
+
+
+def number_tables(results: StoredResults) -> dict[str, list[dict[str, Any]]]:
+    """Return the tables of all published numbers, unrounded."""
+    return {name: number_table(results, name) for name in NUMBER_TABLES}
+
+
+def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
+    """Return one of `NUMBER_TABLES`."""
+    if name == "adaptability":
+        return [
+            {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
+            for row in results.adaptability
+        ]
+    if name == "usage":
+        return [asdict(row) for row in usage_rows(results)]
+    cells = results.answer_cells if name == "leaderboard" else results.ranking_cells
+    return [_cell_document(cell) for cell in cells]
 
 
 def _cell_document(cell: Cell) -> dict[str, Any]:

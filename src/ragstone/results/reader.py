@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from arro3.core import Table
 
@@ -103,6 +103,20 @@ class StepNote:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class TrustedStep:
+    """A step that other code made and a run reused (`--trust-code`)."""
+
+    step: str
+    component: str
+    source: str
+    """The beginning of the digest of the code that made it."""
+    ragstone: str
+    made_at: str
+    results: tuple[str, ...]
+    """The system and the setting of all results that rest on the step."""
+
+
 @dataclass(frozen=True)
 class StoredResults:
     """The stored results of an experiment: rows by system and setting, and aggregates of them."""
@@ -164,15 +178,45 @@ class StoredResults:
                     counts.update(("score-answer", metric, reason) for reason in reasons)
         return _step_notes(counts)
 
+    @cached_property
+    def manifests(self) -> dict[str, dict[str, Any]]:
+        """Folder -> manifest of every step, in order."""
+        folders = [entry.folder for entry in self.record.steps]
+        return {folder: self._step(folder).manifest for folder in folders}
+
     def _facts(self, key: str) -> Counter[tuple[str, str, str]]:
         """Return (step, component, text) -> count over the manifests of all steps."""
         counts: Counter[tuple[str, str, str]] = Counter()
-        for folder in self.record.steps:
-            manifest = self._step(folder).manifest
+        for manifest in self.manifests.values():
             for what, count in manifest.get(key, {}).items():
                 name = re.split("[/:]", manifest["made_by"]["component"])[-1]
                 counts[manifest["step"], name, what] += count
         return counts
+
+    @cached_property
+    def trusted_code(self) -> list[TrustedStep]:
+        """The steps of other code that the results rest on."""
+        entries = {entry.folder: entry for entry in self.record.steps}
+        results: dict[str, dict[str, None]] = {}
+        for name, folders in self._folders():
+            for folder in folders:
+                for trusted in entries[folder].trusted if folder in entries else ():
+                    results.setdefault(trusted, {})[name] = None
+        return [
+            TrustedStep(
+                e.step, e.component, e.source, e.ragstone, e.made_at, tuple(results[folder])
+            )
+            for folder, e in entries.items()
+            if folder in results
+        ]
+
+    def _folders(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the name of each ranking and trial, and the folders of its numbers."""
+        for ranking in self.record.rankings:
+            yield f"{ranking.system} (retrieval)", (ranking.run, ranking.scores)
+        for trial in self.record.trials:
+            folders = (trial.predictions, trial.scores, *trial.verdicts)
+            yield f"{trial.system} ({trial.setting})", folders
 
     @cached_property
     def texts(self) -> dict[str, str]:

@@ -10,13 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Self
 
+from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, StoreError
 
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
-FORMAT: Final = 2
+FORMAT: Final = 3
+
+
+def part_id(made_by: Mapping[str, Any]) -> str:
+    """Return the id of a component in passports: the start of the digest of its key parts."""
+    return fingerprint(made_by)[:12]
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,24 @@ class TrialEntry:
 
 
 @dataclass(frozen=True)
+class StepEntry:
+    """A stored step and the code that made it."""
+
+    folder: str
+    step: str
+    component: str
+    ragstone: str
+    """The version of Ragstone."""
+    source: str
+    """The beginning of the digest of the code that computed the step."""
+    packages: Mapping[str, str]
+    """Installed packages that the code imports -> their versions."""
+    made_at: str
+    trusted: tuple[str, ...] = ()
+    """Folders of steps of other code that this one rests on, perhaps itself (`--trust-code`)."""
+
+
+@dataclass(frozen=True)
 class CallsEntry:
     """The calls for the answers of one system under one setting."""
 
@@ -123,12 +147,16 @@ class Record:
     finished: str | None = None
     rankings: tuple[RankingEntry, ...] = ()
     trials: tuple[TrialEntry, ...] = ()
-    steps: tuple[str, ...] = ()
-    """Folders of all steps, in order."""
+    steps: tuple[StepEntry, ...] = ()
+    """All steps, in order."""
     calls: tuple[CallsEntry, ...] = ()
     """The calls for answers in the run that the record is of."""
     last_run: Mapping[str, Any] = field(default_factory=dict)
     """Calls, tokens and cost of the run that ended last."""
+    data_source: Mapping[str, Any] = field(default_factory=dict)
+    """The data set's reader and files with digests; address, revision and licence if known."""
+    templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Id of a component that prompts a model -> its templates by name."""
 
     @property
     def correctness_metric(self) -> str:

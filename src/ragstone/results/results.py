@@ -18,6 +18,7 @@ from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.evaluation.score_files import Evaluation
 from ragstone.results.html import write_report
 from ragstone.results.leaderboards import results_document
+from ragstone.results.passport import make_passport
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.summary import summaries_table
@@ -111,6 +112,10 @@ class Results(Tabular, StoredResults):
     def report(self, path: str | Path) -> Path:
         """Write the report as one self-contained HTML file and return its path."""
         return write_report(self, Path(path))
+
+    def passport(self) -> dict[str, Any]:
+        """Return the passport as plain data (docs/passport.md lists the keys)."""
+        return make_passport(self)
 
     def export(
         self, target: str | Path, to: str | Mapping[str, Any] = "inspector"

@@ -36,6 +36,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
     if results.attempt:
         head += f"\n{wording.attempt_text(results.attempt)}"
+    if results.trusted_code:
+        head += f"\n{wording.trusted_text(results.trusted_code)}"
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (

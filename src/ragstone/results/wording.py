@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from ragstone.results.reader import TrustedStep
     from ragstone.results.record import Attempt, CallsEntry
     from ragstone.statistics.summary import Summary
 
@@ -130,6 +131,21 @@ def attempt_text(attempt: Attempt) -> str:
     done = " and ".join(f"{done} of {size} {what}" for done, size, what in counts if size)
     resume = attempt.command or "run the experiment again"
     return f"A newer attempt is incomplete: {done} are complete; to resume: {resume}"
+
+
+def trusted_text(steps: Sequence[TrustedStep]) -> str:
+    """Return one line about reused steps of other code, and the results that rest on them.
+
+    >>> from ragstone.results.reader import TrustedStep
+    >>> made = ("metrics/F1", "5d41402abc4b", "0.2.0", "2026-03-02T10:00:00+00:00")
+    >>> trusted_text([TrustedStep("score-answer", *made, ("bm25 (gold)",))])
+    'OTHER CODE: score answers (metrics/F1, code 5d41402abc4b) for bm25 (gold)'
+    """
+    shown = (
+        f"{TITLES[one.step]} ({one.component}, code {one.source}) for {', '.join(one.results)}"
+        for one in steps
+    )
+    return f"OTHER CODE: {'; '.join(shown)}"
 
 
 def shorten(text: str, width: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ragstone.core.component import Component
 from ragstone.errors import ConfigError, MissingDependency, did_you_mean
@@ -29,8 +29,6 @@ class Analysis(Component):
 
     stemmer: str = NONE
     stop_words: str = NONE
-    version: ClassVar[int] = 1
-    """Increased when the words change, also by a change of `words`: the store keeps indexes."""
 
     def __post_init__(self) -> None:
         """Check the name of the stop words; `check` checks that of the stemmer."""

@@ -16,6 +16,7 @@ from ragstone.components.judges.verdict import Item, Verdict
 from ragstone.core.builtins import BUILT_IN
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.registry import create, find
+from ragstone.core.user_code import source_digest
 from ragstone.errors import CallError, ConfigError
 from ragstone.protocols import Services
 from ragstone.testing import ScriptedCalls
@@ -493,14 +494,14 @@ def test_a_generator_without_a_model_is_not_a_judge() -> None:
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN["judges"]))
 def test_every_judge_keeps_the_contract(name: str) -> None:
-    """It is found by name, has a docstring and a version, and takes no items without a call."""
+    """It is found by name, has a docstring and code that is digested, and takes no items."""
     kind = find("judges", name, where="test")
     calls = says("no")
 
     made = create("judges", name, where="test")
 
     assert kind.__doc__
-    assert kind.version >= 1
+    assert source_digest(kind)
     assert str(made)
     assert made.verdicts([], calls.services()) == []
     assert calls.asked == []

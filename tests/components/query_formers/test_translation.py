@@ -77,14 +77,14 @@ def test_a_reply_without_a_translation_is_reported(calls: Calls, reply: str, rea
 
 
 def test_another_former_makes_another_key() -> None:
-    """The version of the inner former is part of the key."""
+    """The code of the inner former is part of the key."""
     model = {"name": "chat", "model": "m"}
     one, other = (
         Translation(model=model, of=of).content_revision for of in ("as-given", "user-turns")
     )
 
     assert one["of"]["component"].endswith("/as-given")
-    assert "version" in other["of"]
+    assert "source" in other["of"]
     assert one != other
 
 

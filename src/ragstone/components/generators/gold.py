@@ -19,6 +19,7 @@ class GoldAnswer(Generator):
     """
 
     refusal: str = "I cannot answer."
+    uses = frozenset({"gold_answers"})
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
         """Yield one prediction per task, in order."""

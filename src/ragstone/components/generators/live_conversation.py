@@ -64,6 +64,11 @@ class Live(Generator):
         return cache_key_parts(self._inner)
 
     @property
+    def uses(self) -> frozenset[str]:
+        """The labels of turns, and the inputs of the generator that answers."""
+        return self._inner.uses | self._inner.fields_read | {"labels"}
+
+    @property
     def needs_model(self) -> bool:
         """Whether the generator that answers runs a model."""
         return self._inner.needs_model

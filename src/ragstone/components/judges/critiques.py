@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -107,6 +107,12 @@ class Critiques(ModelJudge):
         return {
             name: self.prompt_of(f"critique {name}", CRITIQUES[name]) for name in self.critiques
         }
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the templates: one user template per critique."""
+        users = {f"{name}_user": prompt.user for name, prompt in self.prompts.items()}
+        return {"system": self.prompt.system, **users}
 
     def applicable(self, item: Item) -> list[str]:
         """Return the critiques that the texts of the item allow."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -73,6 +73,11 @@ class Faithfulness(ModelJudge):
         """The templates of the first step."""
         default = self.default_claims_user
         return self.prompt_of("judge RL_F, claims", default, self.claims_user)
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the templates of both steps."""
+        return {**super().templates, "claims_user": self.claims_prompt.user}
 
     def calls_for(self, item: Item) -> list[JudgeCall[Any]]:
         """Return the call for the claims."""

@@ -134,6 +134,11 @@ class ModelJudge(CallingJudge):
         """The templates with their variables checked."""
         return self.prompt_of(f"judge {self.name}", self.default_user, self.user)
 
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """Name -> text of the judge's templates, which its fields replace."""
+        return {**super().templates, "system": self.prompt.system, "user": self.prompt.user}
+
     def prompt_of(self, name: str, default: str, own: str = "") -> Prompt:
         """Return the prompt of your own user template, or of the judge's `default` if empty."""
         known = {*(self.variables or Template(default).variables), "format"}

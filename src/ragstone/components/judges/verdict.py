@@ -101,6 +101,8 @@ class Verdict:
 class VerdictJudge(Judge):
     """A judge that gives verdicts on items, which become scores."""
 
+    uses = frozenset({"gold_answers", "labels"})
+
     def verdicts(self, items: Sequence[Item], services: Services) -> list[Verdict]:
         """Return one verdict per item, in order."""
         raise NotImplementedError

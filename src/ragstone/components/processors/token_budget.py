@@ -32,7 +32,6 @@ class TokenBudget(Processor):
 
     tokens: int
     cut: Literal["words", "passages"] = "words"
-    version = 2
     sizes = ("tokens",)
 
     def process(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Context]]:

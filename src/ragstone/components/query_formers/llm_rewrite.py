@@ -71,7 +71,6 @@ class LlmRewrite(LlmComponent, QueryFormer):
     structured: bool = False
     system: str = SYSTEM
     user: str = USER
-    version = 2
     variables = frozenset({"query", "history"})
 
     @property

@@ -60,6 +60,11 @@ class Translation(LlmComponent, QueryFormer):
             raise ConfigError(f"of: {self.of!r} calls a model itself; use as-given, for example")
 
     @property
+    def uses(self) -> frozenset[str]:
+        """The inputs of the query former whose text is translated."""
+        return self._query_former.uses | self._query_former.fields_read
+
+    @property
     def content_revision(self) -> Mapping[str, Any]:
         """The model, its sampling, and the query former."""
         return {**super().content_revision, "of": cache_key_parts(self._query_former)}

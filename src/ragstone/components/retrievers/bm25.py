@@ -84,4 +84,6 @@ class BM25(Retriever):
 
     def _index(self, corpus: Corpus) -> WordIndex:
         given = self._analysis, self.k1, self.b
-        return INDEXES.get("bm25", (corpus.digest, *given), lambda: WordIndex.of(corpus, *given))
+        return INDEXES.get(
+            "bm25", (corpus.content_digest, *given), lambda: WordIndex.of(corpus, *given)
+        )

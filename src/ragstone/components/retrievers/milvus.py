@@ -172,7 +172,7 @@ class Milvus(Retriever):
         if "sparse" in self._embedders:
             indexes["sparse"] = {"index_type": "SPARSE_INVERTED_INDEX"}
         made_of = fingerprint(
-            {"corpus": corpus.digest, "makers": dict(self._embedders), "indexes": indexes}
+            {"corpus": corpus.content_digest, "makers": dict(self._embedders), "indexes": indexes}
         )
         return Collection(client, f"ragstone_{made_of}", len(corpus), indexes)
 

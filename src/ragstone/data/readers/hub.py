@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from ragstone.core import limits
 from ragstone.core.offline import network_forbidden
+from ragstone.data.dataset import DataSource
 from ragstone.data.readers.folder import FolderReader
 from ragstone.data.readers.parquet import FolderFiles, Layout, read_layout
 from ragstone.data.readers.rows import listed
@@ -56,9 +57,12 @@ class HubReader(Layout):
         with _hub_errors(self.repo, self.revision):
             files = _cached(self) if network_forbidden() else _remote(self)
             names = files.names()
-            if not any(name.endswith(".parquet") for name in names):
-                return self._read_plain(files, names)
-            return read_layout(files, self)
+            if any(name.endswith(".parquet") for name in names):
+                dataset = read_layout(files, self)
+            else:
+                dataset = self._read_plain(files, names)
+            address = f"https://huggingface.co/datasets/{self.repo}"
+            return replace(dataset, source=DataSource(address=address, revision=files.folder.name))
 
     def _read_plain(self, files: CachedFiles, names: list[str]) -> Dataset:
         """Read the JSON lines of a repository; they are always fetched as a whole."""

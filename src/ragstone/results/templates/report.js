@@ -49,6 +49,11 @@
     else document.getElementById(location.hash.slice(1))?.scrollIntoView();
   };
 
+  const save = document.getElementById("save-passport");
+  const passport = document.getElementById("passport").textContent;
+  save.href = URL.createObjectURL(new Blob([passport], { type: "application/json" }));
+  save.hidden = false;
+
   ragstone.startTheme();
   ragstone.startSorting();
   ragstone.startList(pages);

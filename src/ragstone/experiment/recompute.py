@@ -1,0 +1,197 @@
+"""The scores of an experiment, computed again from its kept answers and rankings.
+
+No model is asked: the verdicts of judges are read again from the kept replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.components.metrics.base import RankingMetric
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.core.component import DATA
+from ragstone.core.registry import create
+from ragstone.core.schemas import SCORES, columns, joined
+from ragstone.core.store import unverified_table
+from ragstone.errors import RagstoneError, StoreError
+from ragstone.experiment.steps import MetricSet, Step, compute
+from ragstone.protocols import Services
+from ragstone.results.reader import StoredResults
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+    from ragstone.calls.client import Calls
+    from ragstone.core.component import Component
+    from ragstone.data.dataset import Dataset
+    from ragstone.results.record import TrialEntry
+
+
+@dataclass(frozen=True)
+class ReplacedTables(StoredResults):
+    """Stored results of which some tables are replaced."""
+
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    """Folder of a step -> the table in place of the stored one."""
+
+    def stored_table(self, folder: str) -> Table:
+        """Return the replacing table of a folder, else the stored one."""
+        return self.tables[folder] if folder in self.tables else super().stored_table(folder)
+
+
+@dataclass
+class Recomputation:
+    """Results whose scores are computed by today's code, and what could not be computed."""
+
+    results: ReplacedTables
+    """The results with the tables that the recomputation starts from."""
+    folder: Path | None = None
+    """The folder of the metrics' and judges' own files."""
+    dataset: Dataset | None = None
+    parts: dict[str, Component] = field(default_factory=dict)
+    """Metric or judge's metric -> the component that computes it today."""
+    unscored: dict[str, str] = field(default_factory=dict)
+    """Metric -> why it could not be computed."""
+    unmade: list[str] = field(default_factory=list)
+    """Why metrics of the file could not be made; their names are not known."""
+
+    def run(self, file: Mapping[str, Any], calls: Calls) -> StoredResults:
+        """Return the results with all scores computed again, by the metrics and judges of a file.
+
+        A metric that cannot be computed has no scores; `unscored` has the reason.
+        """
+        record = self.results.record
+        ranking, answer = self._metrics(file.get("metrics", ()))
+        judges = [self._judge(written) for written in file.get("judges", ())]
+        corpus = self.dataset.corpus if self.dataset else None
+        services = Services(calls=calls, store=self.results.store, corpus=corpus)
+        tables: dict[str, Table] = {}
+        for found in record.rankings:
+            # Rankings that a system reported are those of the answered queries.
+            queries = record.tables.ranked if found.searches else record.tables.answered
+            inputs = {"queries": queries, "run": found.run, "qrels": record.tables.qrels}
+            tables[found.scores] = self._scored("score-ranking", ranking, inputs, services)
+        for trial in record.trials:
+            inputs = {
+                "queries": record.tables.answered,
+                "contexts": trial.contexts,
+                "predictions": trial.predictions,
+            }
+            tables[trial.scores] = self._scored("score-answer", answer, inputs, services)
+            for judge, folder in zip(judges, trial.verdicts, strict=False):
+                tables[folder] = self._judged(judge, folder, inputs, services)
+        return replace(self.results, tables={**self.results.tables, **tables})
+
+    def _metrics(self, written: Sequence[Any]) -> tuple[MetricSet, MetricSet]:
+        """Return the ranking metrics and the answer metrics that can be made."""
+        made: list[Any] = []
+        for one in written:
+            try:
+                made.append(self._beside(parse_metric, one))
+            except RagstoneError as error:
+                self.unmade.append(str(error))
+        self.parts |= {str(metric): metric for metric in made}
+        ranking = tuple(metric for metric in made if isinstance(metric, RankingMetric))
+        return MetricSet(ranking), MetricSet(tuple(m for m in made if m not in ranking))
+
+    def _judge(self, written: Any) -> Any:
+        """Return a judge, or the reason why it cannot be made."""
+        try:
+            judge = self._beside(partial(create, "judges"), written, where="judge")
+        except RagstoneError as error:
+            return str(error)
+        self.parts |= dict.fromkeys(judge.metrics, judge)
+        return judge
+
+    def _beside(self, make: Callable[..., Any], written: Any, **options: Any) -> Any:
+        """Return a component whose own file is beside the passport or in the current folder."""
+        if self.folder is not None:
+            with suppress(RagstoneError):
+                return make(written, folder=self.folder, **options)
+        return make(written, folder=Path(), **options)
+
+    def _scored(
+        self, name: str, metrics: MetricSet, inputs: Mapping[str, str], services: Services
+    ) -> Table:
+        """Return the scores of all metrics; those of a metric that fails are left out."""
+        with suppress(RagstoneError):
+            return self._compute(name, metrics, inputs, services)
+        return joined(self._one_by_one(name, metrics, inputs, services), SCORES)
+
+    def _one_by_one(
+        self, name: str, metrics: MetricSet, inputs: Mapping[str, str], services: Services
+    ) -> Iterator[Table]:
+        for metric in metrics.metrics:
+            try:
+                yield self._compute(name, MetricSet((metric,)), inputs, services)
+            except RagstoneError as error:
+                self.unscored[str(metric)] = str(error)
+
+    def _judged(
+        self, judge: Any, folder: str, inputs: Mapping[str, str], services: Services
+    ) -> Table:
+        """Return the verdicts of a judge from kept replies; none if a reply is missing."""
+        reason = judge
+        if not isinstance(judge, str):
+            try:
+                return self._compute("judge", judge, inputs, services)
+            except RagstoneError as error:
+                reason = str(error)
+        with suppress(StoreError):
+            stored = columns(self.results.stored_table(folder))["metric"]
+            self.unscored |= dict.fromkeys(stored, reason)
+        return joined((), SCORES)
+
+    def _compute(
+        self, name: str, component: Any, inputs: Mapping[str, str], services: Services
+    ) -> Table:
+        tables = {role: self.results.stored_table(folder) for role, folder in inputs.items()}
+        if self.dataset is not None:
+            tables |= {
+                role: {"corpus": self.dataset.corpus.table, "qrels": self.dataset.qrel_table}[role]
+                for role in DATA & component.uses
+            }
+        return compute(Step(name, component, {}), tables, services).table
+
+
+def readable_tables(
+    results: StoredResults, folders: Iterable[str]
+) -> tuple[dict[str, Table], dict[str, str]]:
+    """Return folder -> table, and folder -> damage.
+
+    A damaged table is returned as it is if it is a table at all, so that its rows can be compared.
+    """
+    tables: dict[str, Table] = {}
+    damage: dict[str, str] = {}
+    for folder in folders:
+        try:
+            tables[folder] = results.stored_table(folder)
+        except StoreError as error:
+            damage[folder] = str(error)
+            with suppress(StoreError):
+                tables[folder] = unverified_table(results.store.root / "steps" / folder)
+    return tables, damage
+
+
+def without(results: ReplacedTables, damaged: Mapping[str, str]) -> ReplacedTables:
+    """Return results without the rankings and trials whose tables are damaged."""
+    record = results.record
+    return replace(
+        results,
+        record=replace(
+            record,
+            rankings=tuple(found for found in record.rankings if found.run not in damaged),
+            trials=tuple(trial for trial in record.trials if not damaged_in(trial, damaged)),
+        ),
+    )
+
+
+def damaged_in(trial: TrialEntry, damaged: Mapping[str, str]) -> str:
+    """Return why the answers or contexts of a trial cannot be read, or ""."""
+    folders = (trial.predictions, trial.contexts, trial.built)
+    return next((damaged[folder] for folder in folders if folder in damaged), "")

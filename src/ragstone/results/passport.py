@@ -1,0 +1,172 @@
+"""The passport of an experiment: everything behind its numbers, as plain data.
+
+docs/passport.md lists the keys. A passport has no path of this machine and no credential, so that
+it can be published. Equal results have equal passports, wherever their store is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from ragstone.calls.log_queries import origins
+from ragstone.core.schemas import columns
+from ragstone.errors import StoreError
+from ragstone.results.contents import contents
+from ragstone.results.leaderboards import NUMBER_TABLES, results_document
+from ragstone.results.passport_file import sealed
+from ragstone.results.publishable import publishable
+from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.record import part_id
+
+_STEP_FACTS: Final = (
+    "step",
+    "rows",
+    "failed",
+    "digest",
+    "started",
+    "ragstone",
+    "source",
+    "packages",
+)
+"""Facts of a step's manifest that a passport repeats."""
+
+
+def make_passport(results: StoredResults) -> dict[str, Any]:
+    """Return the passport of some results, with its checksum."""
+    record = results.record
+    document = results_document(results)
+    parts, steps = _parts_and_steps(results)
+    file = publishable(record.file)
+    file.pop("store", None)
+    return sealed(
+        {
+            "name": record.name,
+            "started": record.started,
+            "finished": record.finished,
+            "ragstone": record.ragstone,
+            "data": {**asdict(record.data), **record.data_source},
+            "experiment": file,
+            "prompts": dict(record.templates),
+            "systems": {
+                entry.name: {step: part_id(made) for step, made in entry.components.items()}
+                for entry in record.systems
+            },
+            "metrics": {
+                entry.name: {**asdict(entry), "part": part_id(made) if made else None}
+                for entry in record.metrics
+                for made in [metric_parts(results).get(entry.name)]
+            },
+            "parts": {**parts, **_named_parts(results)},
+            "steps": steps,
+            "models": _models(parts),
+            "packages": dict(record.environment),
+            "seeds": dict(_seeds(file)),
+            "calls": _calls(results),
+            "contents": contents(results),
+            "numbers": {table: document[table] for table in NUMBER_TABLES},
+            "notes": document["notes"],
+            "failures": document["failures"],
+        }
+    )
+
+
+def metric_parts(results: StoredResults) -> dict[str, Mapping[str, Any]]:
+    """Return metric -> the part that computed it: its class, parameters and code."""
+    record = results.record
+    found: dict[str, Mapping[str, Any]] = {}
+    for kind, folders in (
+        ("ranking", [ranking.scores for ranking in record.rankings]),
+        ("answer", [trial.scores for trial in record.trials]),
+    ):
+        names = [entry.name for entry in record.metrics if entry.kind == kind]
+        for folder in folders:
+            metrics = _made_by(results, folder).get("parameters", {}).get("metrics", ())
+            found.update(zip(names, metrics, strict=False))
+    for trial in record.trials:
+        for folder in trial.verdicts:
+            made = _made_by(results, folder)
+            found |= dict.fromkeys(columns(results.stored_table(folder))["metric"], made)
+    return {name: made for name, made in found.items() if made}
+
+
+def _made_by(results: StoredResults, folder: str) -> Mapping[str, Any]:
+    made: Mapping[str, Any] = results.manifests.get(folder, {}).get("made_by", {})
+    return made
+
+
+def _parts_and_steps(results: StoredResults) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the parts of all steps by id, and the steps in order with the ids of their parts."""
+    parts: dict[str, Any] = {}
+    steps: list[dict[str, Any]] = []
+    for folder, manifest in results.manifests.items():
+        made = manifest["made_by"]
+        parts[part_id(made)] = publishable(made)
+        step = {"folder": folder, "part": part_id(made)}
+        steps.append(step | {key: manifest[key] for key in _STEP_FACTS if key in manifest})
+    return parts, steps
+
+
+def _named_parts(results: StoredResults) -> dict[str, Any]:
+    """Return the parts of systems and metrics by id: some are no step of their own."""
+    systems = results.record.systems
+    made = [part for entry in systems for part in entry.components.values()]
+    made += metric_parts(results).values()
+    return {part_id(part): publishable(part) for part in made}
+
+
+def _models(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return part -> its component, and the digest or identity of its model or file."""
+    return {
+        part: {"component": made["component"], "revision": made["revision"]}
+        for part, made in parts.items()
+        if "revision" in made
+    }
+
+
+def _seeds(value: Any, place: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the place and the value of every seed in an experiment file."""
+    pairs: Any = ()
+    if isinstance(value, Mapping):
+        pairs = value.items()
+    elif isinstance(value, list):
+        pairs = enumerate(value)
+    for key, inner in pairs:
+        if key == "seed" and isinstance(inner, int):
+            yield f"{place}{key}", inner
+        else:
+            yield from _seeds(inner, f"{place}{key}.")
+
+
+def _calls(results: StoredResults) -> list[dict[str, Any]]:
+    """Return the kept replies behind the answers of each system and setting."""
+    return [
+        {"system": trial.system, "setting": trial.setting, **_replies(results, trial)}
+        for trial in results.trials
+    ]
+
+
+def _replies(results: StoredResults, trial: TrialResults) -> dict[str, Any]:
+    """Return the number and dates of a trial's replies, and the models that servers reported."""
+    keys = [p.call_key for p in trial.predictions.values() if p.call_key]
+    reason = ""
+    try:
+        found = [*origins(results.store.root / "calls.sqlite", keys).values()] if keys else []
+    except StoreError:
+        # The error's message contains a path of this machine.
+        found, reason = [], "the call log cannot be read"
+    if len(found) < len(set(keys)) and not reason:
+        reason = (
+            f"{len(set(keys)) - len(found)} of {len(set(keys))} replies are not in the call log"
+        )
+    dates = sorted(reply.made_at for reply in found)
+    return {
+        "replies": len(found),
+        "first": dates[0] if dates else None,
+        "last": dates[-1] if dates else None,
+        "models": dict(sorted(Counter(reply.model for reply in found).items())),
+        "served_by": dict(sorted(Counter(r.served_by for r in found if r.served_by).items())),
+        "reason": reason,
+    }

@@ -1,0 +1,72 @@
+"""The numbers and values of passports, flat and compared one by one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from ragstone.core import limits
+from ragstone.results.leaderboards import NUMBER_TABLES
+from ragstone.results.passport_file import canonical
+
+Place: TypeAlias = tuple[str, str, str, str]
+"""Table, system, setting and metric of a row of numbers; "" if a table has no such column."""
+
+
+def numbered(tables: Mapping[str, Any]) -> dict[Place, dict[str, Any]]:
+    """Return (table, system, setting, metric) -> name -> number of each row of number tables."""
+    plain = json.loads(canonical(tables))
+    return {
+        (table, row["system"], row["setting"], row.get("metric", "")): dict(flat(row))
+        for table in NUMBER_TABLES
+        for row in plain.get(table, ())
+    }
+
+
+def flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the name and the value of each number of a row; names of nested ones have points."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{before}{key}.")
+        elif before or key not in ("system", "setting", "metric"):
+            yield f"{before}{key}", value
+
+
+def is_same(before: Any, here: Any) -> bool:
+    """Return whether two numbers or lists of numbers agree to nine digits."""
+    if isinstance(before, list) and isinstance(here, list):
+        return len(before) == len(here) and all(map(is_same, before, here))
+    if isinstance(before, int | float) and isinstance(here, int | float):
+        return math.isclose(before, here, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(before == here)
+
+
+def changes(before: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name and both values of each entry of a part that differs."""
+    for key, old, new in differing(before, here):
+        yield f"{key} {shown(old)} in the passport, {shown(new)} here"
+
+
+def differing(before: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the name and both values of each entry of nested mappings that differs."""
+    old, new = dict(flat(before)), dict(flat(here))
+    for key in sorted({*old, *new}):
+        if not is_same(old.get(key), new.get(key)):
+            yield key, old.get(key), new.get(key)
+
+
+def shown(value: Any) -> str:
+    """Return a value as short text; numbers have four decimals.
+
+    >>> shown(0.25), shown([0.1, 0.98765]), shown(None)
+    ('0.2500', '[0.1000, 0.9877]', 'none')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    text = "none" if value is None else " ".join(str(value).split())
+    most = limits.SHOWN_DIFFERING_CHARACTERS
+    return text if len(text) <= most else f"{text[: most - 3]}..."
