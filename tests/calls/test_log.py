@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ragstone.calls.client import Calls
-from ragstone.calls.log import CallLog, Entry, connect
+from ragstone.calls.log import CallLog
+from ragstone.calls.log_file import Entry, connect
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, TokenLogprob, chat
 from ragstone.errors import StoreError

@@ -14,8 +14,10 @@ sample number. A call with a reply in the log is never made again; a failed call
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ from urllib.parse import urlsplit
 
 from ragstone.calls.estimates import Estimate, estimate
 from ragstone.calls.http import ChatClient, check_reachable
+from ragstone.calls.leases import Leases
 from ragstone.calls.log import CallLog
 from ragstone.calls.prices import Budget, Prices
 from ragstone.calls.rate_control import ConcurrencyLimiter
@@ -56,7 +59,7 @@ class Usage(Totals):
     asked: int = 0
     """Finished calls, with a reply or a failure."""
     kept: int = 0
-    """Replies found in the log."""
+    """Outcomes found in the log, those of other processes included."""
     failed: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -75,6 +78,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         max_concurrency: maximum concurrent calls per endpoint; the actual number adapts.
         offline: block every connection to another machine until `close`.
         replay_only: make no calls; a reply that is not in the log is a `CallError`.
+        keep_failed: repeat no call that failed, and none whose reply could not be read.
         prices: price table for the cost of replies; default: the prices of `budget`.
         budget: maximum cost of the calls made here.
     """
@@ -87,6 +91,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         max_concurrency: int = limits.MAX_CONCURRENT_CALLS,
         offline: bool = False,
         replay_only: bool = False,
+        keep_failed: bool = False,
         prices: Prices | None = None,
         budget: Budget | None = None,
     ) -> None:
@@ -94,6 +99,9 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self.retry_policy = retry_policy or RetryPolicy()
         self.max_concurrency = max_concurrency
         self.offline, self.replay_only = offline, replay_only
+        self.keep_failed = keep_failed
+        self._rejected_since = 0.0 if keep_failed else time.time()
+        self._leases = Leases(log.path)
         self.prices = prices or (budget.prices if budget else Prices())
         self.budget = budget
         self._engine = Engine(self.retry_policy)
@@ -126,6 +134,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._open_clients.clear()
         self._clients.clear()
         self.log.close()
+        self._leases.close()
         self._offline_guard.close()
 
     @property
@@ -160,12 +169,12 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         """
         if sample:
             by_key = {request.key(endpoint.identity): request for request in requests}
-            stored = self.log.replies(list(by_key))
+            stored = self._stored(list(by_key))
             missing = [request for key, request in by_key.items() if key not in stored]
             chosen = random.Random(seed).sample(missing, min(sample, len(missing)))  # noqa: S311
             list(self.ask(endpoint, chosen, title="sample for the plan"))
         concurrency = self.concurrency_limit(endpoint)
-        return estimate(endpoint, requests, self.log, self.prices, concurrency)
+        return estimate(endpoint, requests, self.log, self.prices, concurrency, self._stored)
 
     def concurrency_limit(self, endpoint: Endpoint) -> int:
         """Return the maximum number of concurrent calls to an endpoint."""
@@ -185,16 +194,27 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         """
         ordered = list(requests)
         keys = [request.key(endpoint.identity) for request in ordered]
-        stored: dict[str, Outcome] = dict(self.log.replies(list(dict.fromkeys(keys))))
+        stored = self._stored(list(dict.fromkeys(keys)))
         missing = {k: r for k, r in zip(keys, ordered, strict=True) if k not in stored}
-        with self._lock:
-            self._usage += Usage(kept=len(stored))
+        self._count_found(list(stored.values()))
         if not missing:
             yield from (_noted(stored[key]) for key in keys)
             return
         with self._open_batch(endpoint, missing, title) as batch:
             for key in keys:
                 yield _noted(stored.get(key) or batch.wait(key, self._engine))
+
+    def reject(self, keys: Sequence[str], reason: str) -> None:
+        """Mark replies that cannot be used: the next run makes their calls again, not this one."""
+        if keys and not self.replay_only:
+            self.log.reject(keys, reason)
+
+    def _stored(self, keys: Sequence[str]) -> dict[str, Outcome]:
+        return self.log.outcomes(
+            keys,
+            rejected_since=self._rejected_since,
+            failed_since=0.0 if self.keep_failed else math.inf,
+        )
 
     @contextlib.contextmanager
     def _open_batch(
@@ -212,7 +232,20 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             def reserve(key: str, request: Request) -> RagstoneError | None:
                 return self.budget.reserve(endpoint, key, request) if self.budget else None
 
-            batch = Batch(client, self.log, deque(missing.items()), count, reserve)
+            def count_found(outcomes: Sequence[Outcome]) -> None:
+                self._count_found(outcomes)
+                bar.advance(len(outcomes))
+
+            batch = Batch(
+                client,
+                self.log,
+                self._leases,
+                deque(missing.items()),
+                count,
+                count_found,
+                reserve,
+                self._rejected_since,
+            )
             self._engine.start(batch)
             try:
                 yield batch
@@ -234,6 +267,11 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         )
         with self._lock:
             self._usage += added
+
+    def _count_found(self, outcomes: Sequence[Outcome]) -> None:
+        failed = sum(not isinstance(outcome, Reply) for outcome in outcomes)
+        with self._lock:
+            self._usage += Usage(kept=len(outcomes), failed=failed)
 
     def _check_allowed(self, endpoint: Endpoint, missing: int) -> None:
         if self.replay_only:

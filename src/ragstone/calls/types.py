@@ -17,7 +17,7 @@ from ragstone.core import limits
 from ragstone.core.environment import secret
 from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
-from ragstone.types import ChatMessage, brief
+from ragstone.types import AnswerStatus, ChatMessage, FailureKind, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,15 @@ _LONE_SURROGATE: Final = re.compile(
     re.DOTALL,
 )
 """Surrogates in JSON. The group contains those that are not half of a pair."""
+_CUT: Final = frozenset({"length", "max_tokens"})
+NO_ANSWER: Final[Mapping[str, FailureKind]] = {
+    "content_filter": "filtered",
+    "refusal": "filtered",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+}
+"""Finish reason of a response without an answer -> its kind of failure."""
 
 
 class Totals:
@@ -151,6 +160,15 @@ class Reply:
     key: str = ""
     rendered: str = ""
     """The prompt after the chat template, if the model runs in this process."""
+    made_at: float | None = field(default=None, compare=False)
+    """Time of the reply in seconds since the epoch; None if the reply is not from a call log."""
+
+    @property
+    def status(self) -> AnswerStatus:
+        """The class of the reply: `cut` at the maximum length, `empty` or `answered`."""
+        if self.finish_reason in _CUT:
+            return "cut"
+        return "answered" if self.text.strip() else "empty"
 
     @property
     def rendered_hash(self) -> str:
@@ -168,6 +186,7 @@ class Failure:
     seconds: float | None = None
     attempts: int = 1
     key: str = ""
+    kind: FailureKind = "failed"
 
 
 Outcome: TypeAlias = Reply | Failure
@@ -247,6 +266,8 @@ class AttemptError(Exception):
         overload: bool = False,
         fatal: bool = False,
         pause: float | None = None,
+        outage: bool = False,
+        kind: FailureKind = "failed",
     ) -> None:
         super().__init__(reason)
         self.reason, self.status = reason, status
@@ -258,6 +279,10 @@ class AttemptError(Exception):
         """Whether every other call to this endpoint would fail the same way."""
         self.pause = pause
         """Seconds to wait before the next call, as requested by the server."""
+        self.outage = outage
+        """Whether the server is down or overloaded; several in a row stop the run."""
+        self.kind: FailureKind = kind
+        """Class of the failure."""
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,14 @@ class OpenAIFormat(WireFormat):
         if not isinstance(text, str):
             raise ValueError(f"the content is of type {type(text).__name__}")  # noqa: TRY004 - see _get
         usage = payload.get("usage")
+        finish_reason = str(choices[0].get("finish_reason") or "")
+        if message.get("tool_calls"):
+            finish_reason = "tool_calls"
+        elif message.get("refusal") and not text:
+            finish_reason = "refusal"
         return Reply(
             text=text,
-            finish_reason=str(choices[0].get("finish_reason") or ""),
+            finish_reason=finish_reason,
             tokens_in=reported_tokens(usage, "prompt_tokens"),
             tokens_out=reported_tokens(usage, "completion_tokens"),
             logprobs=_logprobs(choices[0].get("logprobs")),
