@@ -174,7 +174,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             chosen = random.Random(seed).sample(missing, min(sample, len(missing)))  # noqa: S311
             list(self.ask(endpoint, chosen, title="sample for the plan"))
         concurrency = self.concurrency_limit(endpoint)
-        return estimate(endpoint, requests, self.log, self.prices, concurrency, self._stored)
+        return estimate(endpoint, requests, self.log, self.prices, concurrency, find=self._stored)
 
     def concurrency_limit(self, endpoint: Endpoint) -> int:
         """Return the maximum number of concurrent calls to an endpoint."""
