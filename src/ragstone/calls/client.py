@@ -83,6 +83,8 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         budget: maximum cost of the calls made here.
     """
 
+    keep_failed: bool = False
+
     def __init__(
         self,
         log: CallLog,

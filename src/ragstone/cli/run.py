@@ -43,6 +43,12 @@ from ragstone.results.wording import TITLES
 )
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
 @click.option("--cached-only", is_flag=True, help="Make no model calls: use kept replies only.")
+@click.option(
+    "--retry-failed/--keep-failed",
+    default=True,
+    help="Request failed calls and unreadable replies of earlier runs again (default), or keep "
+    "them: steps with failed items then count as finished.",
+)
 @json_option
 def command(
     *,
@@ -56,6 +62,7 @@ def command(
     budget: float | None,
     offline: bool,
     cached_only: bool,
+    retry_failed: bool,
 ) -> None:
     """Run or resume the experiment of a YAML file.
 
@@ -81,7 +88,9 @@ def command(
         raise click.UsageError("--sample-calls needs --plan")
     if only and plan:
         raise click.UsageError("--plan lists all steps; leave out --only")
-    calls = loaded.open_calls(offline=offline, replay_only=cached_only, budget=budget)
+    calls = loaded.open_calls(
+        offline=offline, replay_only=cached_only, retry_failed=retry_failed, budget=budget
+    )
     with calls, shown_by(open_bar):
         if plan:
             planned = loaded.plan(calls, sample_calls=sample_calls or 0)

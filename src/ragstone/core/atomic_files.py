@@ -69,7 +69,12 @@ def remove_abandoned(folder: Path, seconds: float) -> None:
 
     A younger one may belong to a process that is still writing.
     """
-    for temporary in folder.glob(f"{_PREFIX}*"):
+    try:
+        found = list(folder.glob(f"{_PREFIX}*"))
+    except FileNotFoundError:
+        # Another process has just removed the folder, such as its own temporary one.
+        return
+    for temporary in found:
         if time.time() - _last_change(temporary) > seconds:
             shutil.rmtree(temporary, ignore_errors=True)
 

@@ -142,14 +142,24 @@ class Store:
         return StoredTable(digest, folder=folder)
 
     def find(
-        self, step: str, component: object, inputs: Mapping[str, StoredTable]
+        self,
+        step: str,
+        component: object,
+        inputs: Mapping[str, StoredTable],
+        *,
+        keep_failed: bool = False,
     ) -> StoredTable | None:
-        """Return the stored result of a step; None if there is none or a row of it failed."""
+        """Return the stored result of a step; None if there is none.
+
+        A result with failed rows counts as none unless `keep_failed` is true.
+        """
         folder = self.folder(step, component, inputs)
         if not (folder / MANIFEST).exists():
             return None
         manifest = _read_json(folder / MANIFEST)
-        return None if manifest["failed"] else StoredTable(manifest["digest"], folder=folder)
+        if manifest["failed"] and not keep_failed:
+            return None
+        return StoredTable(manifest["digest"], folder=folder)
 
     def folder(self, step: str, component: object, inputs: Mapping[str, StoredTable]) -> Path:
         """Return the folder of a step's result, whether or not it exists."""

@@ -160,13 +160,22 @@ class Experiment:
                     steps.add_trial(system, setting)
         return steps
 
-    def run(self, calls: Calls | None = None, *, only: Sequence[str] = ()) -> Results:
+    def run(
+        self,
+        calls: Calls | None = None,
+        *,
+        only: Sequence[str] = (),
+        retry_failed: bool = True,
+    ) -> Results:
         """Check everything, run the steps whose results are not stored, and return the results.
 
         Args:
             calls: makes the model calls; by default the one of `open_calls`.
             only: names of steps; the others run only if these depend on them. Results of others
                 that are in the store stay in the record.
+            retry_failed: whether failed calls and unreadable replies of earlier runs are requested
+                again; if not, steps with failed items count as finished. Without effect if `calls`
+                is given, which has its own `keep_failed`.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -174,7 +183,8 @@ class Experiment:
             ModelFileError, MissingDependency, CallError: a component cannot work here.
         """
         self.check()
-        with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
+        own = contextlib.nullcontext(calls) if calls else self.open_calls(retry_failed=retry_failed)
+        with own as opened:
             services, steps = self._services(opened), self.steps()
             chosen = needed(list(steps), only) if only else list(steps)
             Planner(self.store, services).plan(chosen).check_ready(services)
@@ -193,7 +203,8 @@ class Experiment:
             inputs = known_inputs(step, done)
             if inputs is None:
                 continue
-            table = self.store.find(step.name, step.component, inputs)
+            keep_failed = services.calls.keep_failed
+            table = self.store.find(step.name, step.component, inputs, keep_failed=keep_failed)
             if table is None and step in chosen:
                 recorder.begin_computing()
                 table = run_step(step, inputs, self.store, services)
@@ -203,7 +214,12 @@ class Experiment:
         return recorder.finish(done, dataclasses.asdict(services.calls.usage - before))
 
     def open_calls(
-        self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
+        self,
+        *,
+        offline: bool = False,
+        replay_only: bool = False,
+        retry_failed: bool = True,
+        budget: float | None = None,
     ) -> Calls:
         """Return the `ragstone.calls.Calls` that this experiment uses."""
         self.store.check_writable()
@@ -212,6 +228,7 @@ class Experiment:
             self.store.root / "calls.sqlite",
             offline=offline,
             replay_only=replay_only,
+            keep_failed=not retry_failed,
             prices=prices,
             budget=None if budget is None else Budget(budget, prices),
         )

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
+
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.results.record import Attempt
     from ragstone.statistics.summary import Summary
 
 ABSENT: Final = "-"
+RETRIES: Final = (
+    "The next `ragstone run` requests what failed again (--retry-failed, the default), or keeps it "
+    "with --keep-failed"
+)
+STATUS_TITLES: Final[Mapping[str, str]] = {"tool_calls": "tool calls"}
+"""Status of an answer -> the header of its column, if it is not the status itself."""
 TITLES: Final[Mapping[str, str]] = {
     "form": "form queries",
     "retrieve": "retrieve",
@@ -100,6 +109,20 @@ def attempt_text(attempt: Attempt) -> str:
     done = " and ".join(f"{done} of {size} {what}" for done, size, what in counts if size)
     resume = attempt.command or "run the experiment again"
     return f"A newer attempt is incomplete: {done} are complete; to resume: {resume}"
+
+
+def plain_reason(reason: str) -> str:
+    """Return the reason of a failure without its address, message and number of attempts.
+
+    >>> plain_reason("localhost:8000/v1 refused with 500: no memory (6 attempts in 31 s)")
+    'HTTP 500'
+    >>> plain_reason("timeout (2 attempts in 9 s)")
+    'timeout'
+    """
+    refused = re.search(r" refused with (\d{3})\b", reason)
+    if refused:
+        return f"HTTP {refused[1]}"
+    return shorten(re.sub(r" \(\d+ attempts in \d+ s\)$", "", reason), limits.REASON_CHARACTERS)
 
 
 def shorten(text: str, width: int) -> str:

@@ -140,7 +140,8 @@ class CallingJudge(VerdictJudge):
             waiting, title = again, f"verdicts of {self.name}, asked again"
         unreadable = [reply for reply in replies if reply.is_unreadable]
         keys = [key for reply in unreadable for key in reply.keys]
-        services.calls.reject(keys, f"no verdict of {self.name}")
+        if keys:
+            services.calls.reject(keys, f"no verdict of {self.name}")
         return replies
 
 
