@@ -38,7 +38,7 @@ class Leases:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path.with_name(f"{path.stem}.leases.sqlite")
+        self.path = file_of(path)
         self.owner = f"{_machine()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
@@ -73,15 +73,6 @@ class Leases:
         """Give leases back, with the next claim or heartbeat."""
         with self._lock:
             self._released.extend(keys)
-
-    def live_owners(self) -> list[str]:
-        """Return the other owners whose heartbeat is recent, by this machine's clock."""
-        if not self.path.exists():
-            return []
-        with self._lock, sqlite_errors(self.path), self._transaction() as connection:
-            rows = connection.execute("SELECT owner, beat FROM owners").fetchall()
-            recent = time.time() - limits.LEASE_EXPIRY_SECONDS
-            return [o for o, beat in rows if o != self.owner and beat > recent and _may_live(o)]
 
     def close(self) -> None:
         """Give every lease back and end the heartbeat."""
@@ -199,6 +190,22 @@ class Leases:
             with contextlib.suppress(sqlite3.Error), self._lock, self._transaction() as connection:
                 self._renew(connection)
                 self._flush(connection)
+
+
+def live_owners(path: Path) -> list[str]:
+    """Return the owners beside a call log whose heartbeat is recent, by this machine's clock."""
+    file = file_of(path)
+    if not file.exists():
+        return []
+    with sqlite_errors(file), contextlib.closing(sqlite3.connect(file)) as connection:
+        rows = connection.execute("SELECT owner, beat FROM owners").fetchall()
+    recent = time.time() - limits.LEASE_EXPIRY_SECONDS
+    return [owner for owner, beat in rows if beat > recent and _may_live(owner)]
+
+
+def file_of(path: Path) -> Path:
+    """Return the file of the leases beside a call log."""
+    return path.with_name(f"{path.stem}.leases.sqlite")
 
 
 @cache

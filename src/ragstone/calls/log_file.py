@@ -65,7 +65,7 @@ def connect(path: Path) -> sqlite3.Connection:
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)
         connection.execute("PRAGMA synchronous=FULL")
-        if _version(connection, path) < SCHEMA_VERSION:
+        if version_of(connection, path) < SCHEMA_VERSION:
             _upgrade(connection)
         closing.pop_all()
     return connection
@@ -78,8 +78,8 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     connection = _open_read_only(path)
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)
-        if _version(connection, path) < SCHEMA_VERSION:
-            _show_as_current(connection)
+        if version_of(connection, path) < SCHEMA_VERSION:
+            show_as_current(connection)
         closing.pop_all()
     return connection
 
@@ -122,7 +122,8 @@ def open_shared(path: Path) -> sqlite3.Connection:
             return connection
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
+def version_of(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of a log's columns; raise `StoreError` if it is newer than this one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
         raise StoreError(
@@ -153,7 +154,7 @@ def _upgrade(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _show_as_current(connection: sqlite3.Connection) -> None:
+def show_as_current(connection: sqlite3.Connection) -> None:
     """Hide the table of an earlier version behind a view with all columns."""
     missing = _missing_columns(connection)
     others = ", ".join(f"{'NULL' if n == 'rejected' else repr('')} AS {n}" for n in missing)
