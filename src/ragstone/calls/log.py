@@ -152,14 +152,14 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         """Mark replies as unusable: runs that start later make their calls again."""
         rows = [(time.time(), reason, key) for key in keys]
         with self._reading() as connection:
+            connection.execute("BEGIN")
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany(_REJECT, rows)
+                connection.execute("COMMIT")
             except sqlite3.OperationalError as error:
-                if "readonly" in str(error):
-                    return
-                raise
-            connection.executemany(_REJECT, rows)
-            connection.execute("COMMIT")
+                connection.rollback()
+                if "readonly" not in str(error):
+                    raise
 
     def sample(self, identity: str) -> list[tuple[int, tuple[Any, ...]]]:
         """Return a model's latest replies: prompt bytes, (tokens in, tokens out, seconds)."""
