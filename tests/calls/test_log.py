@@ -337,7 +337,7 @@ def test_a_log_in_a_read_only_folder_is_read(
         make_old(path)
     other = sqlite3.connect(path)
     if open_elsewhere:
-        other.execute("UPDATE calls SET model = 'renamed'")
+        other.execute("UPDATE calls SET messages = messages || ' '")
         other.commit()
     else:
         other.close()

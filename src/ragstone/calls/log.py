@@ -149,17 +149,16 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
             self._damaged[key] = checksum
 
     def reject(self, keys: Sequence[str], reason: str) -> None:
-        """Mark replies as unusable: runs that start later make their calls again."""
+        """Mark replies as unusable: runs that start later make their calls again.
+
+        No-op if the log is in a folder that is not writable.
+        """
         rows = [(time.time(), reason, key) for key in keys]
         with self._reading() as connection:
-            connection.execute("BEGIN")
-            try:
+            if connection.execute("PRAGMA query_only").fetchone() == (0,):
+                connection.execute("BEGIN IMMEDIATE")
                 connection.executemany(_REJECT, rows)
                 connection.execute("COMMIT")
-            except sqlite3.OperationalError as error:
-                connection.rollback()
-                if "readonly" not in str(error):
-                    raise
 
     def sample(self, identity: str) -> list[tuple[int, tuple[Any, ...]]]:
         """Return a model's latest replies: prompt bytes, (tokens in, tokens out, seconds)."""

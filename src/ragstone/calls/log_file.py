@@ -80,6 +80,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         closing.callback(connection.close)
         if version_of(connection, path) < SCHEMA_VERSION:
             show_as_current(connection)
+        connection.execute("PRAGMA query_only=ON")
         closing.pop_all()
     return connection
 

@@ -130,7 +130,9 @@ class Store:
             **_run_facts(started),
         }
         self._keep(folder, table, manifest)
-        return StoredTable(_read_json(folder / MANIFEST)["digest"], folder=folder)
+        # Another process may have stored a complete result, or may replace one with failed rows.
+        stored = self.find(step, component, inputs)
+        return stored or StoredTable(str(manifest["digest"]), folder=folder, memory=table)
 
     def keep(self, step: str, table: Table) -> StoredTable:
         """Store a table that no component computed, such as a data set's queries."""
@@ -154,9 +156,9 @@ class Store:
         A result with failed rows counts as none unless `keep_failed` is true.
         """
         folder = self.folder(step, component, inputs)
-        if not (folder / MANIFEST).exists():
+        manifest = _find_manifest(folder)
+        if manifest is None:
             return None
-        manifest = _read_json(folder / MANIFEST)
         if manifest["failed"] and not keep_failed:
             return None
         return StoredTable(manifest["digest"], folder=folder)
@@ -241,7 +243,18 @@ class Store:
 
 
 def _is_incomplete(folder: Path) -> bool:
-    return not (folder / MANIFEST).exists() or bool(_read_json(folder / MANIFEST).get("failed"))
+    manifest = _find_manifest(folder)
+    return manifest is None or bool(manifest.get("failed"))
+
+
+def _find_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of a folder, or None if there is none at this moment."""
+    try:
+        return _read_json(folder / MANIFEST)
+    except StoreError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise
 
 
 def _made_of(component: object, inputs: Mapping[str, StoredTable]) -> dict[str, Any]:
