@@ -193,3 +193,15 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
 
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("file", "folder")]
     assert modes == [0o640, 0o750]
+
+
+def test_a_folder_that_another_process_removes_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may vanish between the check and the listing."""
+
+    def vanished(*_: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "glob", vanished)
+    remove_abandoned(tmp_path, 0.0)
