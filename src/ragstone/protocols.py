@@ -13,11 +13,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from types import NoneType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from ragstone.core.component import Component, Outcome
 from ragstone.core.spec import Spec
-from ragstone.errors import ComponentError, RagstoneError
+from ragstone.errors import ComponentError, ConfigError, RagstoneError
 from ragstone.types import Context, Prediction, Ranking, Score
 
 if TYPE_CHECKING:
@@ -275,6 +275,24 @@ class Generator(Component):
     may_retrieve: ClassVar[bool] = False
     """Whether predictions may have `passage_ids`, which are then measured as a ranking."""
 
+    @property
+    def declared_release(self) -> str:
+        """The version that the user declared, or ""."""
+        return ""
+
+    def declared(self, **options: Any) -> Self:
+        """Return the generator with options of its system; `ConfigError` if it has none such."""
+        raise ConfigError(f"its generator has no option {min(options)!r}", key=min(options))
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether each run asks again, because a change of the system would not be noticed."""
+        return False
+
+    def of_run(self, run: str) -> Self:
+        """Return the generator with replies of its own for a run; "" is for all runs."""
+        return self
+
     def check_queries(self, queries: Sequence[Query]) -> None:
         """Raise `ConfigError` if these queries cannot be answered together."""
 
@@ -357,10 +375,8 @@ class Judge(Component):
     def scores_of(self, query_id: str, outcome: Outcome[Any]) -> Sequence[Score]:
         """Return the scores of one outcome of the judge.
 
-        Without a value, or with one that is not finite, each metric has a failed score.
-
-        Raises:
-            ComponentError: the value is neither a number nor scores of the judge's metrics.
+        Without a finite value, each metric has a failed score. Raises `ComponentError` if the value
+        is neither a number nor scores of the judge's metrics.
         """
         import numpy as np
 
@@ -371,19 +387,12 @@ class Judge(Component):
         if isinstance(value, Real):
             return [Score(query_id, str(self), float(value), reason=outcome.reason)]
         scores = [value] if isinstance(value, Score) else value
-        legal = (
-            isinstance(scores, list | tuple)
-            and scores
-            and all(
-                isinstance(s, Score) and s.query_id == query_id and s.metric in self.metrics
-                for s in scores
-            )
-        )
-        if not legal:
+        scored = scores if isinstance(scores, list | tuple) and scores else [None]
+        own = {(query_id, metric) for metric in self.metrics}
+        if any(not isinstance(s, Score) or (s.query_id, s.metric) not in own for s in scored):
             raise ComponentError(
                 f"{type(self).__name__} returned {value!r} for query {query_id!r}; a judge returns "
-                f"a number, a bool, or scores of that query and of its metrics: "
-                f"{', '.join(self.metrics)}",
+                f"a number, a bool, or scores of that query and of {', '.join(self.metrics)}",
                 component=type(self).__name__,
                 query_id=query_id,
                 value=value,

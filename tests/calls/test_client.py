@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,13 +83,13 @@ def test_equal_requests_of_one_batch_are_one_call(calls: Calls) -> None:
         assert sum(server.asked.values()) == 2
 
 
-def test_a_reply_stays_valid_on_another_port(calls: Calls) -> None:
-    """The key contains the model and the host, not the port."""
-    with FakeModelServer() as server:
-        first = list(calls.ask(endpoint(server), questions(2)))
-    with FakeModelServer() as moved:
-        assert list(calls.ask(endpoint(moved), questions(2))) == first
-        assert not moved.asked
+def test_a_server_on_another_port_is_asked_itself(calls: Calls) -> None:
+    """The key contains the whole address, because another model may be there."""
+    with FakeModelServer() as server, FakeModelServer() as other:
+        for asked in (server, other, server):
+            list(calls.ask(endpoint(asked), questions(2)))
+
+        assert (len(server.asked), len(other.asked)) == (2, 2)
 
 
 def test_every_part_of_a_request_is_in_its_key() -> None:
@@ -169,13 +170,13 @@ def test_repeated_failures_stop_the_run(calls: Calls) -> None:
     """After 25 calls in a row at a failing server the run stops, and earlier replies are kept."""
     good, bad = questions(10), [chat(f"bad {n}") for n in range(200)]
     with FakeModelServer() as server:
-        list(calls.ask(endpoint(server), good))
-    with (
-        FakeModelServer(faults={"500": 1.0}) as server,
-        pytest.raises(CallError, match="calls in a row failed"),
-    ):
-        list(calls.ask(endpoint(server), good + bad))
-    assert calls.estimate(endpoint(server), good).kept == 10
+        one = replace(endpoint(server), identity="the model")
+        list(calls.ask(one, good))
+    with FakeModelServer(faults={"500": 1.0}) as server:
+        moved = replace(endpoint(server), identity="the model")
+        with pytest.raises(CallError, match="calls in a row failed"):
+            list(calls.ask(moved, good + bad))
+    assert calls.estimate(moved, good).kept == 10
 
 
 def test_failures_of_single_items_do_not_stop_the_run(calls: Calls) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from tests.calls.test_log import keep
 
+from ragstone.calls import runs
 from ragstone.calls.leases import Leases
 from ragstone.calls.log import CallLog
 from ragstone.calls.log_check import check_log
 from ragstone.calls.log_file import connect
+from ragstone.calls.runs import Wish
 from ragstone.calls.types import Reply
 from ragstone.errors import StoreError
 
@@ -99,6 +101,16 @@ def test_damage_is_named_and_the_readable_replies_are_kept(
     assert repaired.set_aside.read_bytes() == before
     assert least <= kept(log) <= 300
     assert check_log(log).findings == ()
+
+
+@pytest.mark.parametrize("wishes", [{"mine": "again"}, {}])
+def test_a_repair_keeps_the_runs(log: Path, wishes: dict[str, Wish]) -> None:
+    """The run that is under way goes on with its replies."""
+    begun = runs.begin(log, "trial", wishes)
+    runs.finish(log, "none", set())
+    change_a_letter(log)
+    assert check_log(log, repair=True).repaired
+    assert runs.begin(log, "trial", wishes) == begun
 
 
 def test_a_log_in_use_is_not_repaired(log: Path) -> None:

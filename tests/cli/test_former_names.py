@@ -22,7 +22,7 @@ COMMANDS = {
 }
 OPTIONS = [
     ("run x.yaml --plan", "--probe=3", "--sample-calls=3"),
-    ("run x.yaml", "--replay", "--cached-only"),
+    ("run x.yaml", "--cached-only", "--replay"),
     ("rank run.trec qrels.tsv MRR", "--document-mark=_", "--document-separator=_"),
     ("judge check equivalence", "--on=folder", "--data=folder"),
     ("judge check equivalence --data folder", "--attack", "--prompt-injection"),

@@ -148,6 +148,20 @@ def test_a_response_that_is_not_a_reply_is_cut(
     assert "(<html>...); is this the base_url of a model server?" in failure.reason
 
 
+def test_a_secret_that_a_server_repeats_is_removed(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value of the environment; a short one may be part of a word and stays."""
+    assert len("Why") < limits.MIN_SECRET_CHARACTERS
+    monkeypatch.setenv("LONG", "question-secret")
+    monkeypatch.setenv("SHORT", "Why")
+    with FakeModelServer(answer=lambda messages: messages[-1]["content"]) as server:
+        endpoint = Endpoint("fake", (server.url,), variables=("LONG", "SHORT"))
+        (reply,) = calls.ask(endpoint, [chat("Why question-secret?")])
+    assert isinstance(reply, Reply)
+    assert reply.text == "Why ***?"
+
+
 def test_the_cause_of_another_program_is_cut(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last line of a command, the error of another library, the last lines of a server."""
     monkeypatch.setattr(limits, "MAX_CAUSE_CHARACTERS", 6)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from ragstone.core.environment import variables_in
 from ragstone.core.registry import create
 from ragstone.errors import MissingDependency, ModelFileError
 from ragstone.experiment.config import parse_experiment
@@ -54,6 +55,11 @@ def _completed(block: str, folder: Path) -> dict[str, Any]:
     return {**added, **shown, "data": "sample", "store": str(folder / "store")}
 
 
+def _set_variables(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in variables_in(block):
+        monkeypatch.setenv(name, "a value")
+
+
 def _put_files(page: str, folder: Path) -> None:
     """Write the code of a page into the folder of its experiments."""
     text = (DOCS / f"{page}.md").read_text()
@@ -73,6 +79,7 @@ def test_experiments_pass_the_check(
     """Names, parameters, depths and metrics; the files that a page speaks of are put there."""
     monkeypatch.chdir(tmp_path)
     _put_files(name.rpartition("-")[0], tmp_path)
+    _set_variables(EXPERIMENTS[name], monkeypatch)
     document = _completed(EXPERIMENTS[name], tmp_path)
     experiment = Experiment(parse_experiment(document, where=name), tmp_path)
     experiment.check()

@@ -14,13 +14,14 @@ sample number. A call with a reply in the log is never made again; a failed call
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import math
 import random
 import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ from ragstone.calls.leases import Leases
 from ragstone.calls.log import CallLog
 from ragstone.calls.prices import Budget, Prices
 from ragstone.calls.rate_control import ConcurrencyLimiter
+from ragstone.calls.runs import new_run
 from ragstone.calls.scheduler import Batch, Engine, RetryPolicy
 from ragstone.calls.types import (
     CallClient,
@@ -69,6 +71,15 @@ class Usage(Totals):
     """Cost of the replies with a known price, in the currency of the price table."""
 
 
+@dataclass
+class CountedCalls:
+    """The calls of a block; complete when the block has ended."""
+
+    usage: Usage = field(default_factory=Usage)
+    kept_from: str | None = None
+    """When the oldest kept reply was made, in UTC; None if no reply was kept."""
+
+
 class Calls(contextlib.AbstractContextManager["Calls"]):
     """Makes model calls for generators, judges, rewriters and labellers.
 
@@ -104,6 +115,8 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self.keep_failed = keep_failed
         self._rejected_since = 0.0 if keep_failed else time.time()
         self._leases = Leases(log.path)
+        self.run = new_run()
+        """The run that replies of own systems belong to; an experiment has runs of its own."""
         self.prices = prices or (budget.prices if budget else Prices())
         self.budget = budget
         self._engine = Engine(self.retry_policy)
@@ -111,6 +124,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._open_clients: list[CallClient] = []
         self._served: tuple[Endpoint, ServerPool] | None = None
         self._usage = Usage()
+        self._oldest: float | None = None
         self._lock = threading.Lock()
         self._offline_guard = contextlib.ExitStack()
         if offline:
@@ -145,6 +159,17 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         with self._lock:
             return self._usage
 
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[CountedCalls]:
+        """Count the calls that are made in a block."""
+        counted, before = CountedCalls(), self.usage
+        self._oldest = None
+        try:
+            yield counted
+        finally:
+            counted.usage = self.usage - before
+            counted.kept_from = None if self._oldest is None else _utc(self._oldest)
+
     def cost(self, endpoint: Endpoint, outcome: Outcome) -> float | None:
         """Return the cost of a reply; None if it is unknown."""
         return self.prices.cost(endpoint, outcome) if isinstance(outcome, Reply) else None
@@ -158,7 +183,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             return
         self._check_allowed(endpoint, 0)
         if endpoint.base_urls:
-            endpoint.api_key()
+            endpoint.api_key(), endpoint.secrets()
             check_reachable(endpoint)
 
     def estimate(
@@ -271,21 +296,23 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             self._usage += added
 
     def _count_found(self, outcomes: Sequence[Outcome]) -> None:
-        failed = sum(not isinstance(outcome, Reply) for outcome in outcomes)
+        dates = [outcome.made_at for outcome in outcomes if isinstance(outcome, Reply)]
         with self._lock:
-            self._usage += Usage(kept=len(outcomes), failed=failed)
+            self._usage += Usage(kept=len(outcomes), failed=len(outcomes) - len(dates))
+            known = [date for date in (self._oldest, *dates) if date is not None]
+            self._oldest = min(known, default=None)
 
     def _check_allowed(self, endpoint: Endpoint, missing: int) -> None:
         if self.replay_only:
             raise CallError(
                 f"{missing} replies of {endpoint.name} are not in the call log {self.log.path}, "
-                "and --cached-only (replay_only) makes no calls; run once without it"
+                "and --replay (replay_only) makes no calls; run once without it"
             )
         if self.budget is not None:
             self.budget.prices.require(endpoint)
         if not self.offline:
             return
-        for url in endpoint.base_urls:
+        for url in endpoint.addresses():
             if not is_loopback(urlsplit(url).hostname or ""):
                 raise CallError(
                     f"offline: {endpoint.model} at {shown_url(url)} is on another machine, and "
@@ -296,7 +323,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         """Return the endpoint's client, starting its local servers if necessary."""
         client = self._clients.get(endpoint)
         if endpoint.serve is None:
-            return client or self._connect(endpoint, endpoint.base_urls)
+            return client or self._connect(endpoint, endpoint.addresses())
         if self._served is not None and self._served[0] != endpoint:
             # One local model at a time: two may not fit into memory.
             self._served[1].close()
@@ -324,6 +351,10 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._open_clients.append(client)
         self._clients[endpoint] = client
         return client
+
+
+def _utc(timestamp: float) -> str:
+    return dt.datetime.fromtimestamp(timestamp, dt.UTC).isoformat(timespec="seconds")
 
 
 def _noted(outcome: Outcome) -> Outcome:

@@ -6,15 +6,14 @@ import asyncio
 import datetime as dt
 import re
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ragstone.calls.rate_control import ConcurrencyLimiter, requested_pause
 from ragstone.calls.types import (
-    NO_ANSWER,
     AttemptError,
     Endpoint,
     Reply,
@@ -22,8 +21,9 @@ from ragstone.calls.types import (
     ServerAddresses,
     shown_url,
 )
-from ragstone.calls.wire_formats import format_for
+from ragstone.calls.wire_formats import NO_ANSWER, format_for
 from ragstone.core import limits
+from ragstone.core.environment import variables_in, with_variables
 from ragstone.core.offline import is_loopback
 from ragstone.core.parsing import LimitError, parse_json
 from ragstone.errors import CallError
@@ -74,10 +74,13 @@ class ChatClient:
         from yarl import URL
 
         self._format = format_for(self.endpoint)
+        written = self.endpoint.base_urls or self.servers.urls
         self._pool = [
-            _Server(URL(self._format.url(url), encoded=True), shown_url(url))
-            for url in self.servers.urls
+            _Server(URL(self._format.url(url), encoded=True), shown_url(name))
+            for url, name in zip(self.servers.urls, written, strict=True)
         ]
+        self._secrets = [self.servers.api_key, *_long(self.endpoint.secrets())]
+        self._model = with_variables(self.endpoint.model, "the model")
         self._headers = {
             "Content-Type": "application/json",
             **self._format.headers(self.servers.api_key),
@@ -92,8 +95,12 @@ class ChatClient:
         """Return the reply to one request, or raise `AttemptError`."""
         import aiohttp
 
+        sampling = request.sampling
+        if variables_in(sampling.extra):
+            extra = with_variables(sampling.extra, f"a field for {self.endpoint.name}")
+            request = replace(request, sampling=replace(sampling, extra=extra))
         try:
-            body = self._format.body(self.endpoint.model, request)
+            body = self._format.body(self._model, request)
         except TypeError as error:
             raise AttemptError(f"the prompt cannot be encoded as JSON: {error}") from error
         server = self._least_busy()
@@ -102,7 +109,7 @@ class ChatClient:
             async with self._open_session().post(
                 server.url, data=body, headers=self._headers, allow_redirects=False
             ) as response:
-                raw = await _read(response)
+                raw = await _read(response, server.address)
                 server.failures = 0
                 return self._parse(server, response, raw)
         except asyncio.CancelledError:
@@ -139,9 +146,9 @@ class ChatClient:
         return min(self._pool, key=lambda server: (server.avoid_until > now, server.active))
 
     def _parse(self, server: _Server, response: aiohttp.ClientResponse, raw: bytes) -> Reply:
-        if self.servers.api_key:
-            # A server may echo the API key; neither the log nor an error may contain it.
-            raw = raw.replace(self.servers.api_key.encode(), b"***")
+        for value in filter(None, self._secrets):
+            # A server may echo a secret; neither the log nor an error may contain it.
+            raw = raw.replace(value.encode(), b"***")
         if response.status != 200:  # noqa: PLR2004 - the only status of a reply
             raise self._refusal(server, response, raw)
         try:
@@ -233,7 +240,7 @@ def check_reachable(endpoint: Endpoint) -> None:
     Checks nothing behind a proxy, because only the proxy can be reached directly.
     """
     errors = []
-    for url in endpoint.base_urls:
+    for url, written in zip(endpoint.addresses(), endpoint.base_urls, strict=True):
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         if not is_loopback(host) and getproxies().get(parts.scheme):
@@ -241,13 +248,18 @@ def check_reachable(endpoint: Endpoint) -> None:
         try:
             socket.create_connection((host, port), timeout=limits.CHECK_TIMEOUT_SECONDS).close()
         except OSError as error:
-            errors.append(f"cannot connect to {shown_url(url)} ({error.strerror or error})")
+            errors.append(f"cannot connect to {shown_url(written)} ({error.strerror or error})")
         else:
             return
     raise CallError(f"{'; '.join(errors)}; is the server of {endpoint.model!r} running there?")
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
+def _long(values: Sequence[str]) -> list[str]:
+    """Return the values that are long enough to be secrets; a short one is part of many texts."""
+    return [value for value in values if len(value) >= limits.MIN_SECRET_CHARACTERS]
+
+
+async def _read(response: aiohttp.ClientResponse, address: str) -> bytes:
     """Return the body; raise `AttemptError` once it exceeds the maximum response size."""
     length = response.content_length
     maximum = limits.MAX_RESPONSE_BYTES
@@ -259,8 +271,8 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
         if received > maximum:
             response.close()
             raise AttemptError(
-                f"the response of {shown_url(str(response.url))} exceeds the maximum response "
-                f"size of {maximum:,} bytes; lower max_tokens, or check base_url",
+                f"the response of {address} exceeds the maximum response size of {maximum:,} "
+                "bytes; lower max_tokens, or check base_url",
                 status=response.status,
                 retryable=True,
             )

@@ -70,7 +70,7 @@ def check_log(path: Path, *, repair: bool = False) -> LogCheck:
             raise StoreError(
                 f"cannot repair {path}: {len(owners)} other processes use it; stop them first"
             )
-        set_aside = _replace(path, _sound_rows(copy, path, []))
+        set_aside = _replace(path, copy, _sound_rows(copy, path, []))
     return LogCheck(checked, tuple(findings), repaired=True, set_aside=set_aside)
 
 
@@ -156,7 +156,7 @@ def _readable_rows(connection: sqlite3.Connection, file: Path) -> Iterator[tuple
     yield from reversed(behind)
 
 
-def _replace(path: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
+def _replace(path: Path, copy: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
     """Write a new log in place of a damaged one, and return the damaged file's new name."""
     places = ",".join("?" * len(COLUMNS))
     insert = f"INSERT OR IGNORE INTO calls ({', '.join(COLUMNS)}) VALUES ({places})"  # noqa: S608 - our own names
@@ -168,6 +168,7 @@ def _replace(path: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
             connection.execute("BEGIN")
             connection.executemany(insert, rows)
             connection.execute("COMMIT")
+            _copy_runs(copy, connection)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in _SUFFIXES:
             file = path.with_name(path.name + suffix)
@@ -176,3 +177,14 @@ def _replace(path: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
         with atomic_file(path) as target, new.open("rb") as source:
             shutil.copyfileobj(source, target)
     return aside
+
+
+def _copy_runs(copy: Path, target: sqlite3.Connection) -> None:
+    """Copy the table of runs if it can be read; without it, own systems are asked again."""
+    with closing(sqlite3.connect(copy)) as source, contextlib.suppress(sqlite3.DatabaseError):
+        source.execute("PRAGMA writable_schema=ON")
+        created = source.execute("SELECT sql FROM sqlite_master WHERE name = 'runs'").fetchone()
+        found = source.execute("SELECT * FROM runs")
+        places = ",".join("?" * len(found.description))
+        target.execute(created[0])
+        target.executemany(f"INSERT INTO runs VALUES ({places})", found.fetchall())  # noqa: S608 - only question marks

@@ -19,7 +19,8 @@ from typing import Any, Final, cast
 import orjson
 
 from ragstone.calls.file_locks import journal_mode
-from ragstone.calls.types import NO_ANSWER, Failure, Outcome, Reply, Request, TokenLogprob
+from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
+from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
 from ragstone.errors import StoreError
 from ragstone.types import FailureKind

@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ragstone.calls.identity import model_identity
 from ragstone.core import limits
-from ragstone.core.environment import secret
+from ragstone.core.environment import secret, variables_in, with_variables
 from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
 from ragstone.types import AnswerStatus, ChatMessage, FailureKind, brief
@@ -34,14 +35,6 @@ _LONE_SURROGATE: Final = re.compile(
 )
 """Surrogates in JSON. The group contains those that are not half of a pair."""
 _CUT: Final = frozenset({"length", "max_tokens"})
-NO_ANSWER: Final[Mapping[str, FailureKind]] = {
-    "content_filter": "filtered",
-    "refusal": "filtered",
-    "tool_calls": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-}
-"""Finish reason of a response without an answer -> its kind of failure."""
 
 
 class Totals:
@@ -289,10 +282,10 @@ class AttemptError(Exception):
 class Endpoint:
     """A model behind a protocol, on one server or on several equal servers.
 
-    A call's key contains `identity` instead of the address. The default identity is protocol,
-    model and host without the port, so a server may move to another port. Set `identity` (to a
-    checksum of the weights, for example) to keep replies valid on another host, or to separate
-    two models of the same name on one host.
+    A call's key contains `identity`: by default protocol, model and whole addresses. Set it (to a
+    checksum of the weights, for example) to keep replies valid at another address, or to separate
+    two models of the same name at one address. A text may refer to environment variables as
+    `{env:NAME}`: their values are sent, and neither stored nor shown.
     """
 
     model: str
@@ -312,16 +305,19 @@ class Endpoint:
     """Makes the client of an endpoint that is not a model server, such as a function."""
     concurrency: int | None = None
     """Maximum concurrent calls, or None for the default of `Calls`."""
+    variables: tuple[str, ...] = ()
+    """Environment variables whose values are sent besides those of the addresses."""
 
     def __post_init__(self) -> None:
         """Check the URLs, and set the default identity if none is given."""
         for url in self.base_urls:
-            _check_url(url)
+            if not variables_in(url):
+                _check_url(url)
         if not self.base_urls and self.serve is None and self.client is None:
             raise ConfigError(f"the endpoint of model {self.model!r} has no base_url")
         if not self.identity:
-            hosts = sorted({urlsplit(url).hostname or "" for url in self.base_urls})
-            identity = f"{self.protocol}:{self.model}@{','.join(hosts)}"
+            written = self.protocol, self.model, self.base_urls
+            identity = model_identity(*written, (), "", where=self.model)
             object.__setattr__(self, "identity", identity)
 
     def __repr__(self) -> str:
@@ -337,6 +333,22 @@ class Endpoint:
     def api_key(self) -> str:
         """Return the API key from the environment; raise `ConfigError` if it is not set."""
         return secret(self.api_key_env, f"the API key of {self.name}")
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the base URLs with the values of environment variables.
+
+        Raises:
+            ConfigError: a variable is not set, or a URL is malformed.
+        """
+        found = tuple(with_variables(url, f"the address of {self.name}") for url in self.base_urls)
+        for url in found:
+            _check_url(url)
+        return found
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return the values that are sent and must not be stored; raise `ConfigError` as above."""
+        names = dict.fromkeys([*variables_in(self.base_urls), *self.variables])
+        return tuple(secret(name, f"a value that is sent to {self.name}") for name in names)
 
 
 def parse_reply(raw: bytes) -> Any:

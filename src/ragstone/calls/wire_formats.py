@@ -19,6 +19,16 @@ from ragstone.calls.types import (
 )
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.types import FailureKind
+
+NO_ANSWER: Final[Mapping[str, FailureKind]] = {
+    "content_filter": "filtered",
+    "refusal": "filtered",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+}
+"""Finish reason of a response without an answer -> its kind of failure."""
 
 
 @dataclass(frozen=True)

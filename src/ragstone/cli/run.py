@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
@@ -15,9 +16,29 @@ from ragstone.cli.options import (
 )
 from ragstone.results.wording import TITLES
 
+ALL: Final = "*"
+"""The value of --fresh without a name."""
+
+
+class _RunCommand(AliasCommand):
+    """The command, whose option --fresh may be given without a name."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; a file or KEY=VALUE after --fresh is not the name of a system."""
+        following = [*args[1:], "-"]
+        given = [
+            f"{argument}={ALL}" if argument == "--fresh" and _is_no_name(after) else argument
+            for argument, after in zip(args, following, strict=True)
+        ]
+        return super().parse_args(ctx, given)
+
+
+def _is_no_name(argument: str) -> bool:
+    return argument.startswith("-") or "=" in argument or Path(argument).is_file()
+
 
 @click.command(
-    "run", cls=AliasCommand, former={"--probe": "--sample-calls", "--replay": "--cached-only"}
+    "run", cls=_RunCommand, former={"--probe": "--sample-calls", "--cached-only": "--replay"}
 )
 @experiment_arguments
 @click.option("--plan", is_flag=True, help="Print the steps and the cost; run nothing.")
@@ -42,7 +63,22 @@ from ragstone.results.wording import TITLES
     help="Stop before the model calls cost more than this amount; needs `prices` in the file.",
 )
 @click.option("--offline", is_flag=True, help="Refuse all connections to other machines.")
-@click.option("--cached-only", is_flag=True, help="Make no model calls: use kept replies only.")
+@click.option(
+    "--fresh",
+    multiple=True,
+    metavar="[SYSTEM]",
+    help="Ask this system again, or without a name all systems; may be repeated.",
+)
+@click.option(
+    "--reuse",
+    is_flag=True,
+    help="Keep the answers of the last finished run, instead of asking own systems again.",
+)
+@click.option(
+    "--replay",
+    is_flag=True,
+    help="Make no model calls: use kept replies only, and fail if one is missing.",
+)
 @click.option(
     "--retry-failed/--keep-failed",
     default=True,
@@ -61,7 +97,9 @@ def command(
     only: tuple[str, ...],
     budget: float | None,
     offline: bool,
-    cached_only: bool,
+    fresh: tuple[str, ...],
+    reuse: bool,
+    replay: bool,
     retry_failed: bool,
 ) -> None:
     """Run or resume the experiment of a YAML file.
@@ -75,6 +113,7 @@ def command(
       ragstone run examples/demo.yaml --limit 20 --seed 1
       ragstone run examples/demo.yaml --plan
       ragstone run examples/demo.yaml --only retrieve
+      ragstone run my.yaml --reuse
       ragstone run my.yaml data=../my-data systems.0.retriever.k1=0.9
     """
     from ragstone.cli.progress_bars import open_bar
@@ -88,13 +127,16 @@ def command(
         raise click.UsageError("--sample-calls needs --plan")
     if only and plan:
         raise click.UsageError("--plan lists all steps; leave out --only")
+    if fresh and (reuse or replay):
+        raise click.UsageError("--fresh asks again; leave out --reuse and --replay")
+    asked: Any = {"reuse": reuse, "fresh": None if ALL in fresh else fresh}
     calls = loaded.open_calls(
-        offline=offline, replay_only=cached_only, retry_failed=retry_failed, budget=budget
+        offline=offline, replay_only=replay, retry_failed=retry_failed, budget=budget
     )
     with calls, shown_by(open_bar):
         if plan:
-            planned = loaded.plan(calls, sample_calls=sample_calls or 0)
+            planned = loaded.plan(calls, sample_calls=sample_calls or 0, **asked)
             print_result(planned.document, planned.text)
         else:
-            results = loaded.run(calls, only=only)
+            results = loaded.run(calls, only=only, **asked)
             print_result(results.to_dict, lambda: results)

@@ -8,8 +8,12 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata, util
+from typing import Any, Final
 
 from ragstone.errors import ConfigError, MissingDependency
+
+VARIABLE: Final = re.compile(r"\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
+"""A place in a text for the value of an environment variable."""
 
 
 def describe_environment() -> dict[str, str]:
@@ -66,3 +70,32 @@ def secret(variable: str, name: str) -> str:
             f"run: export {variable}=..."
         )
     return found
+
+
+def variables_in(value: Any) -> tuple[str, ...]:
+    """Return the environment variables that plain data refer to as `{env:NAME}`.
+
+    >>> variables_in({"X-Tenant": "{env:TENANT}", "list": ["{env:A}{env:TENANT}"]})
+    ('TENANT', 'A')
+    """
+    if isinstance(value, str):
+        return tuple(dict.fromkeys(VARIABLE.findall(value)))
+    members = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping | list | tuple):
+        return tuple(dict.fromkeys(name for member in members for name in variables_in(member)))
+    return ()
+
+
+def with_variables(value: Any, name: str) -> Any:
+    """Return plain data with the value of the variable in place of each `{env:NAME}`.
+
+    Raises:
+        ConfigError: a variable is not set; the message begins with `name`.
+    """
+    if isinstance(value, str):
+        return VARIABLE.sub(lambda found: secret(found[1], name), value)
+    if isinstance(value, Mapping):
+        return {key: with_variables(member, name) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_variables(member, name) for member in value]
+    return value

@@ -94,6 +94,9 @@ MAX_SERVER_ERROR_CHARACTERS: Final = 500
 """A server's own error text; some return a whole HTML page."""
 MAX_EXCERPT_CHARACTERS: Final = 120
 """The start of a response that is not a reply; enough to recognise a login page."""
+MIN_SECRET_CHARACTERS: Final = 8
+"""Values of environment variables that are removed from a response if it repeats them; a shorter
+value, such as the name of a tenant, is part of many words."""
 MAX_LISTED_FILES: Final = 20
 """Files in a message about a folder or a repository without the expected file."""
 MAX_CAUSE_CHARACTERS: Final = 300

@@ -15,7 +15,8 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import entry_points
@@ -56,14 +57,22 @@ def create(kind: str, written: object, *, where: str, folder: Path | None = None
     spec = parse_spec(written, where=where)
     if spec.cutoff is not None:
         raise ConfigError(f"{where}: {spec.name!r} takes no cutoff @{spec.cutoff}", value=written)
-    token = _beside.set(folder)
     try:
-        found = find(kind, spec.name, where=where, folder=folder)
-        return build(found, spec.parameters, where=f"{where} {spec.name!r}")
+        with beside(folder):
+            found = find(kind, spec.name, where=where, folder=folder)
+            return build(found, spec.parameters, where=f"{where} {spec.name!r}")
     except ConfigError as error:
         if shown := _position(error, spec):
             raise error.with_message(f"{error}{shown}") from error
         raise
+
+
+@contextmanager
+def beside(folder: Path | None) -> Iterator[None]:
+    """Let components that are created in the block find their files in a folder."""
+    token = _beside.set(folder)
+    try:
+        yield
     finally:
         _beside.reset(token)
 

@@ -7,11 +7,12 @@ import contextlib
 import hashlib
 import importlib.util
 import inspect
+import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Final
@@ -124,13 +125,45 @@ def source_digest(kind: type) -> str:
 def file_digest(module: ModuleType, value: object) -> str:
     """Return the SHA-256 of the file that defines a value of a module.
 
-    The files that your own file imports from its folder count too.
+    The files that your own file imports from its folder count too, and those of its package.
     """
     texts = _TEXTS.get(module.__name__)
     if texts is None:
         path = Path((inspect.getmodule(value) or module).__file__ or "")
-        texts = {path: path.read_bytes()}
+        texts = {file: file.read_bytes() for file in _local_files(path, module.__name__)}
     return hashlib.sha256(b"\0".join(texts.values())).hexdigest()
+
+
+def program_digest(words: Sequence[str]) -> str:
+    """Return the SHA-256 of a command's files: the program, and every argument that is a file.
+
+    A module after `-m` counts if it is in the current folder, and so do the Python files beside a
+    script that it imports.
+    """
+    modules = [name for option, name in pairwise(words) if option == "-m"]
+    paths = [Path(shutil.which(words[0]) or ""), *map(Path, words[1:])]
+    for name in modules:
+        place = Path(*name.split("."))
+        paths += [place.with_suffix(".py"), *sorted(place.rglob("*.py"))]
+    files: dict[Path, None] = {}
+    for path in (path for path in paths if path.is_file()):
+        scripts = _imported(_tree(path, {}).body, path, {}) if path.suffix == ".py" else ()
+        files |= dict.fromkeys([path, *scripts])
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _local_files(path: Path, module_name: str) -> list[Path]:
+    """Return a module's file and, unless it is installed, the others of its package or folder."""
+    if {"site-packages", "dist-packages"} & set(path.parts):
+        return [path]
+    depth = module_name.count(".") + (path.name == "__init__.py")
+    if depth:
+        return sorted(path.parents[depth - 1].rglob("*.py"))
+    return [path, *_imported(_tree(path, {}).body, path, {})]
 
 
 def _tree(path: Path, texts: Mapping[Path, bytes]) -> ast.Module:

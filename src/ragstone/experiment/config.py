@@ -39,7 +39,7 @@ FORMER_KEYS: Final[Mapping[str, str]] = {
 """Keys of the file up to version 0.1 -> their names today; the former ones are still read."""
 FORMER_SYSTEM_KEYS: Final[Mapping[str, str]] = {"query": "query_former"}
 """The same for the keys of a system."""
-LIST_PARAMETERS: Final = frozenset({"stop", "weights"})
+LIST_PARAMETERS: Final = frozenset({"identity", "stop", "weights"})
 """Parameters whose value is a list: a list is one value, a list of lists is a sweep."""
 
 
@@ -96,6 +96,10 @@ class SystemSpec(BaseModel):
     reranker: Part | None = None
     processor: Part | None = None
     generator: Part | None = None
+    release: str | None = None
+    """The version of the system; its replies are kept from run to run."""
+    identity: str | list[str] | None = None
+    """The parts of the system that distinguish it from others; by default all."""
 
     @property
     def default_name(self) -> str:
@@ -280,7 +284,9 @@ def _mapping(entry: object, where: str) -> Mapping[str, Any]:
 
 
 def _variants(entry: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    options = {key: _options(value) for key, value in entry.items()}
+    options = {
+        key: [value] if key in LIST_PARAMETERS else _options(value) for key, value in entry.items()
+    }
     swept = [key for key, values in options.items() if len(values) > 1]
     for variant in _products(options):
         if swept and variant.get("name"):

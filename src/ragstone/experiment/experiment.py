@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.calls.client import Calls
+from ragstone.calls.identity import digest_folder
 from ragstone.calls.prices import Budget, Prices
+from ragstone.calls.runs import finish
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
-from ragstone.core.registry import create
+from ragstone.core.registry import beside, create
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.load import load_dataset
@@ -33,6 +35,7 @@ from ragstone.experiment.checks import (
     check_written_depth,
 )
 from ragstone.experiment.config import ExperimentFile, Sample, SystemSpec, load_file
+from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.shared_queries import select_queries
@@ -45,7 +48,7 @@ from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
-    from ragstone.protocols import ContextSetting, Judge
+    from ragstone.protocols import ContextSetting, Generator, Judge
     from ragstone.results.record import Record
 
 _LOG: Final = logging.getLogger(__name__)
@@ -148,14 +151,18 @@ class Experiment:
             left_out=selected.left_out,
         )
 
-    def steps(self) -> StepList:
-        """Return every step of the experiment, each before those that depend on it."""
+    def steps(self, systems: Sequence[System] | None = None) -> StepList:
+        """Return every step of the experiment, each before those that depend on it.
+
+        `systems` are those of a run, whose generators have the replies of that run.
+        """
         steps = StepList(self.shared, *self.metrics)
-        for system in self.systems:
+        systems = self.systems if systems is None else systems
+        for system in systems:
             if system.retriever:
                 steps.add_ranking(system)
         for setting in self.settings:
-            for system in self.systems:
+            for system in systems:
                 if system.generator and ("retrieved" not in setting.uses or system.retriever):
                     steps.add_trial(system, setting)
         return steps
@@ -166,6 +173,8 @@ class Experiment:
         *,
         only: Sequence[str] = (),
         retry_failed: bool = True,
+        reuse: bool = False,
+        fresh: Sequence[str] | None = (),
     ) -> Results:
         """Check everything, run the steps whose results are not stored, and return the results.
 
@@ -176,6 +185,8 @@ class Experiment:
             retry_failed: whether failed calls and unreadable replies of earlier runs are requested
                 again; if not, steps with failed items count as finished. Without effect if `calls`
                 is given, which has its own `keep_failed`.
+            reuse: whether own systems keep the answers of their last finished run.
+            fresh: names of systems that are asked again; None stands for all.
 
         Raises:
             ConfigError: a name, a parameter or a combination is wrong; nothing was spent.
@@ -185,18 +196,35 @@ class Experiment:
         self.check()
         own = contextlib.nullcontext(calls) if calls else self.open_calls(retry_failed=retry_failed)
         with own as opened:
-            services, steps = self._services(opened), self.steps()
+            services, log = self._services(opened), opened.log.path
+            wish = Freshness(reuse or opened.replay_only, fresh)
+            runs = begin(self.systems, log, self.file.name, wish)
+            with beside(self.folder):
+                systems = of_runs(self.systems, runs)
+            steps = self.steps(systems)
             chosen = needed(list(steps), only) if only else list(steps)
-            Planner(self.store, services).plan(chosen).check_ready(services)
-            return Results(self.store, self._run(steps, frozenset(chosen), services))
+            planned = Planner(self.store, services).plan(chosen)
+            planned.check_ready(services)
+            for line in asking_lines(planned, steps.trials, runs):
+                _LOG.warning("%s", line)
+            record = self._run(systems, steps, frozenset(chosen), services)
+            if record.finished and not only:
+                finish(log, self.file.name, {found.run for found in runs.values()})
+            return Results(self.store, record)
 
-    def _run(self, steps: StepList, chosen: Collection[Step], services: Services) -> Record:
+    def _run(
+        self,
+        systems: Sequence[System],
+        steps: StepList,
+        chosen: Collection[Step],
+        services: Services,
+    ) -> Record:
         """Compute the chosen steps, and return their record with the others that are stored."""
         if self.shared.left_out:
             _LOG.warning("%s", left_out_text(self.shared.left_out))
         before = services.calls.usage
         recorder = Recorder(
-            self.store, self.file, self.dataset, self.systems, steps, command=self.command
+            self.store, self.file, self.dataset, systems, steps, command=self.command
         )
         done: dict[Step, StoredTable] = {}
         for step in track(steps, "Steps", len(steps)):
@@ -206,7 +234,7 @@ class Experiment:
             keep_failed = services.calls.keep_failed
             table = self.store.find(step.name, step.component, inputs, keep_failed=keep_failed)
             if table is None and step in chosen:
-                recorder.begin_computing()
+                recorder.begin_computing(step)
                 table = run_step(step, inputs, self.store, services)
             if table is not None:
                 done[step] = table
@@ -233,17 +261,31 @@ class Experiment:
             budget=None if budget is None else Budget(budget, prices),
         )
 
-    def plan(self, calls: Calls | None = None, *, sample_calls: int = 0) -> Plan:
+    def plan(
+        self,
+        calls: Calls | None = None,
+        *,
+        sample_calls: int = 0,
+        reuse: bool = False,
+        fresh: Sequence[str] | None = (),
+    ) -> Plan:
         """Check everything and return the steps and the cost of a run, running none of it.
 
         Args:
             calls: makes the model calls; by default the one of `open_calls`.
             sample_calls: number of missing calls of each generator to make and keep; the cost of
                 the others is estimated from their replies.
+            reuse: as in `run`.
+            fresh: as in `run`.
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services, steps = self._services(opened), self.steps()
+            services, log = self._services(opened), opened.log.path
+            wish = Freshness(reuse or opened.replay_only, fresh)
+            # A sample of calls belongs to the run that follows.
+            runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
+            with beside(self.folder):
+                steps = self.steps(of_runs(self.systems, runs))
             planned = Planner(self.store, services, look_ahead=True).plan(
                 list(steps),
                 queries=self.shared.answered.table.num_rows,
@@ -252,10 +294,12 @@ class Experiment:
                 sample_calls=sample_calls,
             )
             planned.check_ready(services, own_only=True)
-            return planned
+            asking = asking_lines(planned, steps.trials, runs)
+            return dataclasses.replace(planned, asking=tuple(asking))
 
     def _services(self, calls: Calls) -> Services:
         error_log.set(self.store.root / "errors.log")
+        digest_folder.set(self.store.root)
         return Services(calls=calls, store=self.store, corpus=self.dataset.corpus)
 
     def _beside(self, path: str) -> Path:
@@ -263,6 +307,7 @@ class Experiment:
         return Path(path) if Path(path).exists() else self.folder / path
 
     def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
+        digest_folder.set(self.store.root)
         return [create(kind, one, where=where, folder=self.folder) for one in written]
 
     def _system(self, entry: SystemSpec) -> System:
@@ -273,6 +318,7 @@ class Experiment:
             "processor": "processors",
             "generator": "generators",
         }
+        digest_folder.set(self.store.root)
         name = entry.name or entry.default_name
         if entry.retriever is None and entry.generator is None:
             raise ConfigError(f"system {name!r} has neither a retriever nor a generator")
@@ -281,7 +327,22 @@ class Experiment:
             for step, kind in kinds.items()
             if (written := getattr(entry, step)) is not None
         }
+        # A system may have these keys instead of its generator.
+        keys = ("release", "identity")
+        declared = {k: value for k in keys if (value := getattr(entry, k)) is not None}
+        if declared:
+            made["generator"] = self._declared(name, made.get("generator"), declared)
         return System(name=name, **made)
+
+    def _declared(
+        self, name: str, generator: Generator | None, options: Mapping[str, Any]
+    ) -> Generator:
+        if generator is None:
+            raise ConfigError(f"system {name!r} has {' and '.join(options)}, but no generator")
+        try:
+            return generator.declared(**options)
+        except ConfigError as error:
+            raise error.with_message(f"system {name!r}: {error}") from error
 
 
 def load_experiment(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.component import Component
 from ragstone.core.describe import spec_of
-from ragstone.core.fingerprint import fingerprint
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
@@ -159,7 +158,7 @@ class Planner:
                 others += one.component.cost(one.queries or 0, 0)
             else:
                 records = input_records({name: given.table for name, given in inputs.items()})
-                key = fingerprint(one.component)
+                key = repr(one.component)
                 shown = tasks_of(records["queries"], records["contexts"])
                 tasks.setdefault(key, (one.component, []))[1].extend(shown)
         estimates: list[Estimate] = []
@@ -198,6 +197,8 @@ class Plan:
     """Answer calls without an estimate: most have prompts that depend on steps not yet run."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> number of queries."""
+    asking: tuple[str, ...] = ()
+    """A line per system with new calls for answers, and the way to keep those of before."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
 
@@ -253,6 +254,7 @@ class Plan:
             "calls_unknown": self.calls_unknown,
             **{f"{name}_calls": self.calls_of(name) for name in _ASKING},
             "estimate": estimate,
+            "asking": list(self.asking),
             "index_bytes": self.index_bytes,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
@@ -272,6 +274,7 @@ class Plan:
         shares = [f"{n:,} by {who}" for name, who in _ASKING.items() if (n := self.calls_of(name))]
         by_whom = f" ({', '.join(shares)})" if shares else ""
         lines.append(f"model calls: at most {self.calls:,}{by_whom}; kept replies are not repeated")
+        lines += [f"  {line}" for line in self.asking]
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)

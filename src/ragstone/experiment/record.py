@@ -23,6 +23,7 @@ from ragstone.results.record import (
     ATTEMPTS,
     KIND,
     Attempt,
+    CallsEntry,
     DataFacts,
     MetricEntry,
     RankingEntry,
@@ -55,7 +56,8 @@ class Recorder:
         *,
         command: str = "",
     ) -> None:
-        self._command, self._is_computing = command, False
+        self._command = command
+        self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
         shared = steps.shared
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
@@ -91,11 +93,11 @@ class Recorder:
         )
         self._finished = _last_finished(store, file.name)
 
-    def begin_computing(self) -> None:
-        """Write the attempt before the first step that is not stored."""
-        if not self._is_computing:
-            self._is_computing = True
+    def begin_computing(self, step: Step) -> None:
+        """Note a step that is not stored; before the first one, write the attempt."""
+        if not self._computed:
             self._save_attempt()
+        self._computed.add(step)
 
     def update(self, done: Mapping[Step, StoredTable]) -> None:
         """Write the record or the attempt if another ranking or trial is complete."""
@@ -111,7 +113,7 @@ class Recorder:
             )
             if self._finished is None:
                 self._record.save(self._store)
-            elif self._is_computing:
+            elif self._computed:
                 self._save_attempt()
 
     def finish(self, done: Mapping[Step, StoredTable], facts: Mapping[str, Any]) -> Record:
@@ -126,17 +128,40 @@ class Recorder:
             tables=replace(self._record.tables, texts=texts),
             steps=_folders(done),
             finished=_now() if complete else None,
+            calls=tuple(self._calls(done)),
             last_run=dict(facts),
         )
         if self._finished and not complete:
             self._save_attempt()
             return self._record
-        if self._finished and not self._is_computing and self._is_as(self._finished):
-            self._record = self._finished
+        if self._finished and not self._computed and self._is_as(self._finished):
+            # The calls are those of this run, which made none.
+            self._record = replace(self._finished, calls=self._record.calls)
         else:
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)
         return self._record
+
+    def _calls(self, done: Mapping[Step, StoredTable]) -> Iterator[CallsEntry]:
+        """Yield the calls for the answers of each trial, as far as a system is called."""
+        computed = set(self._computed)
+        for trial in self._steps.trials:
+            manifest = done[trial.predictions].manifest if trial.predictions in done else {}
+            if "calls" not in manifest:
+                continue
+            asked, kept, failed = 0, manifest["rows"] - manifest["failed"], manifest["failed"]
+            kept_from = manifest.get("kept_from")
+            if trial.predictions in computed:
+                # Trials with one step share its calls.
+                computed.discard(trial.predictions)
+                asked, kept, failed = (
+                    manifest["calls"][key] for key in ("asked", "kept", "failed")
+                )
+            elif kept_from is None:
+                kept_from = manifest["started"]
+            release = trial.system.release or None
+            name, setting = trial.system.name, trial.setting.setting
+            yield CallsEntry(name, setting, asked, kept, failed, kept_from, release)
 
     def _save_attempt(self) -> None:
         if self._finished is None or self._finished.finished is None:
@@ -156,7 +181,7 @@ class Recorder:
         """Return whether a record differs only in when and where it was made."""
         made = {
             name: getattr(other, name)
-            for name in ("started", "finished", "last_run", "environment", "ragstone")
+            for name in ("started", "finished", "calls", "last_run", "environment", "ragstone")
         }
         return _as_written(replace(self._record, **made)) == _as_written(other)
 

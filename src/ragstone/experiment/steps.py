@@ -127,12 +127,13 @@ def run_step(
     facts: dict[str, Any] = {}
 
     def work(_: object, **tables: Table) -> Table:
-        before = services.calls.usage
-        result = compute(step, tables, services)
-        used = services.calls.usage - before
+        with services.calls.counted() as counted:
+            result = compute(step, tables, services)
+        used = counted.usage
         facts["failed"] = result.failed
         facts.update({"reasons": result.reasons} if result.reasons else {})
         facts.update({"calls": dataclasses.asdict(used)} if used.asked or used.kept else {})
+        facts.update({"kept_from": counted.kept_from} if counted.kept_from else {})
         return result.table
 
     return store.get_or_compute(step.name, step.component, inputs, work, facts=lambda: facts)

@@ -46,6 +46,11 @@ class System:
         return self.retriever is None and self.generator is not None and self.generator.may_retrieve
 
     @property
+    def release(self) -> str:
+        """The declared version of the system that answers, or ""."""
+        return self.generator.declared_release if self.generator else ""
+
+    @property
     def components(self) -> dict[str, Any]:
         """The components by the keys of the experiment file."""
         parts = {

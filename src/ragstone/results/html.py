@@ -83,6 +83,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             statuses=leaderboards.shown_statuses(usage),
             warnings=leaderboards.warnings(results),
             retries=RETRIES,
+            asked=leaderboards.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
             gains=leaderboards.gain_sentences(results),

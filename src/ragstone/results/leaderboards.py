@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.results.reader import Cell, StoredResults, TrialResults
-from ragstone.results.record import Attempt, MetricEntry
-from ragstone.results.wording import plain_reason, signed
+from ragstone.results.record import Attempt, CallsEntry, MetricEntry
+from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
 from ragstone.types import ANSWER_STATUSES
@@ -303,6 +303,14 @@ def _usage(trial: TrialResults) -> UsageRow:
     )
 
 
+def calls_lines(results: StoredResults) -> list[str]:
+    """Return a line per system that is called: the replies asked for, kept and failed."""
+    calls: dict[str, list[CallsEntry]] = {}
+    for entry in results.record.calls:
+        calls.setdefault(entry.system, []).append(entry)
+    return [calls_text(entries) for entries in calls.values()]
+
+
 def results_document(results: StoredResults) -> dict[str, Any]:
     """Return the tables as plain data, numbers unrounded (`--json`; docs/report.md)."""
     return {
@@ -321,6 +329,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         ],
         "usage": [asdict(row) for row in usage_rows(results)],
         "warnings": warnings(results),
+        "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
     }

@@ -87,6 +87,23 @@ class TrialEntry:
 
 
 @dataclass(frozen=True)
+class CallsEntry:
+    """The calls for the answers of one system under one setting."""
+
+    system: str
+    setting: str
+    asked: int
+    """Finished calls of the run, with a reply or a failure."""
+    kept: int
+    """Replies that an earlier call or run had made."""
+    failed: int
+    kept_from: str | None = None
+    """When the oldest kept reply was made; None without one."""
+    release: str | None = None
+    """The declared version of the system."""
+
+
+@dataclass(frozen=True)
 class Record:
     """An experiment and the folders of its results."""
 
@@ -106,6 +123,8 @@ class Record:
     trials: tuple[TrialEntry, ...] = ()
     steps: tuple[str, ...] = ()
     """Folders of all steps, in order."""
+    calls: tuple[CallsEntry, ...] = ()
+    """The calls for answers in the run that the record is of."""
     last_run: Mapping[str, Any] = field(default_factory=dict)
     """Calls, tokens and cost of the run that ended last."""
 

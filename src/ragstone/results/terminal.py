@@ -43,11 +43,17 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _adaptability(results),
         _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
         _usage(results),
+        _calls(results),
         _warnings(results),
         _notes(results),
         _failures(results),
     )
     yield from (table for table in tables if table is not None)
+
+
+def _calls(results: StoredResults) -> str | None:
+    lines = [f"  {line}" for line in leaderboards.calls_lines(results)]
+    return "\n".join(["Answers asked for and kept", *lines]) if lines else None
 
 
 def _notes(results: StoredResults) -> str | None:

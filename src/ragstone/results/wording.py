@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 
 if TYPE_CHECKING:
-    from ragstone.results.record import Attempt
+    from ragstone.results.record import Attempt, CallsEntry
     from ragstone.statistics.summary import Summary
 
 ABSENT: Final = "-"
@@ -93,6 +93,36 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
         f"{reason}"
         for reason, count in left_out.items()
     )
+
+
+def moment(time: str) -> str:
+    """Return a moment to the minute, in UTC.
+
+    >>> moment("2026-03-02T10:00:31.123+00:00")
+    '2026-03-02 10:00'
+    """
+    return time[:16].replace("T", " ")
+
+
+def calls_text(entries: Sequence[CallsEntry]) -> str:
+    """Return the calls for the answers of one system, under all settings.
+
+    >>> from ragstone.results.record import CallsEntry
+    >>> calls_text([CallsEntry("v1", "none", 8, 0, 1), CallsEntry("v1", "gold", 8, 0, 0)])
+    'v1: 16 asked, 0 kept, 1 failed'
+    >>> calls_text([CallsEntry("v2", "none", 0, 9, 0, "2026-11-21T05:51:00+00:00", "1.4")])
+    'v2: 9 kept from 2026-11-21 05:51, release 1.4'
+    """
+    asked, kept, failed = (
+        sum(getattr(entry, name) for entry in entries) for name in ("asked", "kept", "failed")
+    )
+    dates = [entry.kept_from for entry in entries if entry.kept_from]
+    since = f" from {moment(min(dates))}" if dates else ""
+    counts = [f"{asked:,} asked"] if asked or failed or not kept else []
+    counts += [f"{kept:,} kept{since}"]
+    counts += [f"{failed:,} failed"] if asked or failed else []
+    release = f", release {entries[0].release}" if entries[0].release else ""
+    return f"{entries[0].system}: {', '.join(counts)}{release}"
 
 
 def attempt_text(attempt: Attempt) -> str:

@@ -182,13 +182,12 @@ def test_without_calls_the_error_has_the_way_out() -> None:
         vectors(EndpointEmbedder("m"), "query", "gold")
 
 
-def test_the_key_has_the_model_and_not_its_address_or_batches() -> None:
-    """Port and batch size do not change the key; model and prefix do."""
+def test_the_key_has_the_model_and_its_address_and_not_its_batches() -> None:
+    """The batch size does not change the key; address, model and prefix do."""
     here = EndpointEmbedder("m", "http://localhost:1/v1")
 
-    assert fingerprint(here) == fingerprint(
-        replace(here, base_url="http://localhost:2/v1", batch=9)
-    )
+    assert fingerprint(here) == fingerprint(replace(here, batch=9))
+    assert fingerprint(here) != fingerprint(replace(here, base_url="http://localhost:2/v1"))
     assert fingerprint(here) != fingerprint(replace(here, model="n"))
     assert fingerprint(here) != fingerprint(replace(here, query_prefix="query: "))
 

@@ -333,7 +333,7 @@ def test_a_services_key_comes_from_the_environment(
     answers_of(Http(url, api_key_env="MY_KEY", headers=own, release="2"), tasks(1), calls)
     assert heard[0]["Authorization"] == "Bearer sk-12345"
     assert heard[1]["X-Api-Key"] == "k sk-12345"
-    with pytest.raises(ConfigError, match="would be written into manifests"):
+    with pytest.raises(ConfigError, match="would be written into files"):
         Http(url, headers={"Authorization": "Bearer sk-12345"})
 
 

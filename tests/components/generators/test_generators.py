@@ -75,11 +75,15 @@ def test_a_failed_call_is_a_prediction_with_a_reason(calls: Calls) -> None:
     assert all(prediction.answer for prediction in answered)
 
 
-def test_a_chat_model_is_the_same_at_another_port() -> None:
-    """The key does not contain the port; another host is another model."""
-    one, moved = Chat("m", "http://localhost:1/v1"), Chat("m", "http://localhost:2/v1")
-    assert cache_key_parts(one) == cache_key_parts(moved)
-    assert cache_key_parts(one) != cache_key_parts(Chat("m", "https://models.example/v1"))
+def test_a_chat_model_at_another_address_is_another_model() -> None:
+    """The key contains the whole address, unless `identity` leaves a part of it out."""
+    urls = [f"http://localhost:{port}/v1" for port in (1, 2)]
+    one, moved = (cache_key_parts(Chat("m", url)) for url in urls)
+    assert one != moved
+    one, moved = (cache_key_parts(Chat("m", url, identity=["-port"])) for url in urls)
+    assert one == moved
+    one, moved = (cache_key_parts(Chat("m", url, identity="mine")) for url in urls)
+    assert one == moved
 
 
 def test_a_chat_model_is_made_from_an_experiment_file() -> None:

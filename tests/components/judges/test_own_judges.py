@@ -142,7 +142,7 @@ def test_a_score_of_another_metric_or_query_is_an_error(score: Score) -> None:
     class Mine(Judge):
         """A judge that derives from the protocol."""
 
-    with pytest.raises(ComponentError, match="scores of that query and of its metrics: Mine"):
+    with pytest.raises(ComponentError, match="scores of that query and of Mine"):
         Mine().scores_of("q", Outcome([score]))
 
 

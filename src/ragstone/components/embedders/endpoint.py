@@ -13,6 +13,7 @@ import numpy.typing as npt
 import orjson
 
 from ragstone.calls.http import ChatClient
+from ragstone.calls.identity import model_identity
 from ragstone.calls.types import (
     AttemptError,
     Endpoint,
@@ -24,6 +25,7 @@ from ragstone.calls.types import (
 )
 from ragstone.calls.wire_formats import OpenAIFormat, join_url, reported_tokens
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
+from ragstone.core.environment import variables_in
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import CallError
 from ragstone.protocols import Embedder, Role, Services
@@ -42,7 +44,8 @@ class EndpointEmbedder(Embedder):
         model: the model's name on the server.
         base_url: address up to `/v1`; several, separated by spaces, are a pool of equal servers.
         api_key_env: the environment variable that contains the key.
-        identity: the model's name in cache keys; by default model and host (without port).
+        identity: the parts that distinguish this model from others: by default model and whole
+            addresses; a text is a name in their place (docs/identity.md).
         dimensions: requested length of the vectors, if the server can shorten them.
         query_prefix: text before each query, such as the instruction of E5-Mistral.
         passage_prefix: text before each passage.
@@ -58,7 +61,7 @@ class EndpointEmbedder(Embedder):
     model: str
     base_url: str = field(default="http://localhost:8000/v1", metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
-    identity: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    identity: str | list[str] = field(default="", metadata=NOT_IN_CACHE_KEY)
     dimensions: int | None = None
     query_prefix: str = ""
     passage_prefix: str = ""
@@ -79,22 +82,28 @@ class EndpointEmbedder(Embedder):
 
     @property
     def content_revision(self) -> str:
-        """The model's identity: the same model at another address has the same vectors."""
+        """The identity of the model."""
         return self.endpoint.identity
 
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model and its addresses."""
+        urls, protocol = tuple(self.base_url.split()), "openai-embeddings"
+        variables = variables_in([self.model, self.base_url, self.query_extra, self.passage_extra])
+        identity = model_identity(
+            protocol, self.model, urls, variables, self.identity, where="endpoint"
+        )
         return Endpoint(
             self.model,
-            tuple(self.base_url.split()),
+            urls,
             api_key_env=self.api_key_env,
-            protocol="openai-embeddings",
-            identity=self.identity,
+            protocol=protocol,
+            identity=identity,
             wire=EmbeddingsFormat(),
             client=lambda endpoint, pace: _EmbeddingsClient(
-                endpoint, ServerAddresses(endpoint.base_urls, endpoint.api_key()), pace
+                endpoint, ServerAddresses(endpoint.addresses(), endpoint.api_key()), pace
             ),
+            variables=variables,
             concurrency=self.concurrency,
         )
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ragstone.calls.identity import model_identity
 from ragstone.calls.types import Endpoint
 from ragstone.calls.wire_formats import format_for
 from ragstone.components.generators.llm_base import SamplingGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.environment import variables_in
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,8 @@ class Chat(SamplingGenerator):
         base_url: address up to `/v1`; several, separated by spaces, are a pool of equal servers.
         api_key_env: environment variable that contains the key.
         protocol: `openai` or `anthropic`.
-        identity: name of the model in cache keys; by default protocol, model and host, without
-            the port, so that a server may move to another port.
+        identity: the parts that distinguish this model from others: by default protocol, model
+            and whole addresses; a text is a name in their place (docs/identity.md).
         extra: further fields of a request, by the server's names.
         concurrency: maximum number of parallel calls; None adapts it to the server.
     """
@@ -34,7 +36,7 @@ class Chat(SamplingGenerator):
     base_url: str = field(default="http://localhost:8000/v1", metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     protocol: str = "openai"
-    identity: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    identity: str | list[str] = field(default="", metadata=NOT_IN_CACHE_KEY)
     extra: Mapping[str, Any] = field(default_factory=dict)
     concurrency: int | None = field(default=None, metadata=NOT_IN_CACHE_KEY)
 
@@ -46,11 +48,17 @@ class Chat(SamplingGenerator):
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model and its addresses."""
+        urls = tuple(self.base_url.split())
+        variables = variables_in([self.model, self.base_url, self.extra])
+        identity = model_identity(
+            self.protocol, self.model, urls, variables, self.identity, where="chat"
+        )
         return Endpoint(
             self.model,
-            tuple(self.base_url.split()),
+            urls,
             api_key_env=self.api_key_env,
             protocol=self.protocol,
-            identity=self.identity,
+            identity=self.versioned(identity),
+            variables=variables,
             concurrency=self.concurrency,
         )

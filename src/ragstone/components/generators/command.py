@@ -14,11 +14,13 @@ from typing import IO, Any, Final
 
 import orjson
 
+from ragstone.calls.identity import identify
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
 from ragstone.components.generators.external_base import ExternalSystem, read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.user_code import program_digest
 from ragstone.data.readers.rows import show
 from ragstone.errors import ConfigError
 
@@ -38,11 +40,14 @@ class Command(ExternalSystem):
     the task fails and the command is started again. The last line of its standard error is part of
     the reason if it ends.
 
+    The digest of the program's files is part of its identity: the program itself, every argument
+    that is a file or a module (`-m`), and the Python files beside it that it imports. Unchanged
+    files count as the same release, changed ones as a new one.
+
     Args:
         command: program and arguments, split as a shell does; no shell is started.
         takes_context: whether it answers from `passages`, so that all settings can be measured.
         workers: number of processes that run side by side.
-        release: version of your system; after a change, all calls are repeated.
         ids: whether each reply contains the `request_id` of its task; without ids, a line that the
             program prints by mistake while it answers may be taken for the answer.
     """
@@ -50,7 +55,6 @@ class Command(ExternalSystem):
     command: str
     takes_context: bool = False
     workers: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
-    release: str = ""
     ids: bool = field(default=True, metadata=NOT_IN_CACHE_KEY)
     context_hint = "set takes_context: true if it answers from them"
 
@@ -69,10 +73,11 @@ class Command(ExternalSystem):
     @cached_property
     def endpoint(self) -> Endpoint:
         """The command as an endpoint."""
+        parts = {"command": self.command, "files": program_digest(shlex.split(self.command))}
         return Endpoint(
             self.command,
             protocol=_WITH_IDS if self.ids else "lines",  # separates the processes of both forms
-            identity=f"command:{self.command} {self.release}".strip(),
+            identity=self.versioned(identify(parts, self.identity, where="command")),
             client=_CommandClient,
             concurrency=self.workers,
         )

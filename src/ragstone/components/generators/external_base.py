@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import orjson
 
 from ragstone.calls.types import AttemptError, Reply, Request, Sampling, token_count
 from ragstone.components.generators.llm_base import EndpointGenerator
-from ragstone.core.component import Outcome
+from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.data.readers.rows import FieldError, show
 from ragstone.errors import ConfigError
 from ragstone.protocols import Services
@@ -24,8 +25,16 @@ NO_SAMPLING: Final = Sampling(temperature=None, max_tokens=None)
 """Your own system chooses its sampling parameters itself."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExternalSystem(EndpointGenerator):
-    """Your own system, which receives each task in one call."""
+    """Your own system, which receives each task in one call.
+
+    Args:
+        identity: the parts of the definition that distinguish this system from others, by default
+            all (docs/identity.md); a text is a name in their place.
+    """
+
+    identity: str | list[str] = field(default="", metadata=NOT_IN_CACHE_KEY)
 
     may_retrieve = True
     context_hint: ClassVar[str]
@@ -35,6 +44,11 @@ class ExternalSystem(EndpointGenerator):
     def takes_context(self) -> bool:
         """Whether the system answers from the passages of the context."""
         raise NotImplementedError
+
+    @property
+    def content_revision(self) -> str:
+        """The identity of the system."""
+        return self.endpoint.identity
 
     def request(self, task: Task) -> Request:
         """Return the call that sends a task as JSON."""
@@ -53,6 +67,8 @@ class ExternalSystem(EndpointGenerator):
         """Return one prediction per task, in order; raise as `check_setting` does."""
         for shown in (task.context for task in tasks if task.context.passages):
             self.check_setting(shown.setting)
+        if self.asks_again and not self.run:
+            return self.of_run(services.calls.run).generate(tasks, services)
         return super().generate(tasks, services)
 
 

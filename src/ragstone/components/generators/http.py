@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import orjson
 
+from ragstone.calls.identity import address_parts, identify, keyed_digest
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
 from ragstone.components.generators.external_base import (
     NO_SAMPLING,
@@ -18,6 +20,7 @@ from ragstone.components.generators.external_base import (
 )
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
+from ragstone.core.environment import VARIABLE, secret, variables_in
 from ragstone.core.prompts import Template, show_history, show_passages
 from ragstone.errors import ConfigError
 from ragstone.types import Message, Task
@@ -26,6 +29,9 @@ _TEXTS: Final = frozenset({"query", "query_id", "context", "history"})
 _LISTS: Final = frozenset({"{messages}", "{passages}", "{history}"})
 """A value that is exactly one of these becomes a list."""
 _SECRET_HEADERS: Final = {"authorization", "x-api-key", "api-key", "cookie"}
+_CREDENTIALS: Final = {f"header:{name}" for name in _SECRET_HEADERS}
+_SENT: Final = re.compile(r"\{env:(?:(:)|([A-Za-z_][A-Za-z0-9_]*)\})")
+"""In the body of a call: `{env::` is the text `{env:` of a query, `{env:NAME}` is a variable."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,10 @@ class Http(ExternalSystem):
     with `*` for every item of a list (`choices.0.message.content`, `sources.*.id`). The parts of a
     streamed reply (server-sent events or JSON lines) are joined.
 
+    `{env:NAME}` in the address, a header or the body is replaced by the value of an environment
+    variable, which is neither stored nor shown. What runs behind the address is not known, so each
+    run asks all queries again, unless `release` declares the version of your system.
+
     Args:
         url: address of the service; several, separated by spaces, are a pool.
         body: body of a request.
@@ -45,7 +55,6 @@ class Http(ExternalSystem):
         passage_ids: path of the ids of the passages that it retrieved; empty if not reported.
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
-        release: version of your system; after a change, all calls are repeated.
         concurrency: maximum number of parallel calls.
     """
 
@@ -55,7 +64,6 @@ class Http(ExternalSystem):
     passage_ids: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
-    release: str = ""
     concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
     context_hint = "put {context} or {passages} into its body"
 
@@ -64,17 +72,17 @@ class Http(ExternalSystem):
         if not _variables(self.body) & {"query", "messages"}:
             raise ConfigError("http, body: the query is not sent; use {query} or {messages}")
         for name, value in self.headers.items():
-            if name.lower() in _SECRET_HEADERS and "{api_key}" not in value:
+            if name.lower() in _SECRET_HEADERS and not re.search("{(api_key|env:.*)}", value):
                 raise ConfigError(
-                    f"http, headers: {name!r} would be written into manifests; put the key in an "
-                    "environment variable, name it with api_key_env and write {api_key} here"
+                    f"http, headers: {name!r} would be written into files; put the value in an "
+                    "environment variable NAME and write {env:NAME} here"
                 )
         _ = self.endpoint
 
     @property
-    def content_revision(self) -> str:
-        """The address of the service, without the port, and the paths in its reply."""
-        return self.endpoint.identity
+    def asks_again(self) -> bool:
+        """Whether no release is declared: another version may run behind the address."""
+        return not self.release
 
     @property
     def takes_context(self) -> bool:
@@ -85,17 +93,32 @@ class Http(ExternalSystem):
     def endpoint(self) -> Endpoint:
         """The service as an endpoint."""
         urls = tuple(self.url.split())
-        places = sorted({f"{urlsplit(u).hostname}{urlsplit(u).path}" for u in urls})
-        read = orjson.dumps([self.answer, self.passage_ids, self.release]).decode()
         return Endpoint(
             self.url.split("?", 1)[0],
             urls,
             api_key_env=self.api_key_env,
             protocol="http",
-            identity=f"http:{','.join(places)} {read}",
+            identity=self.versioned(self._identity(urls)),
+            variables=variables_in([self.body, self.headers]),
             wire=_MappedFormat(self.answer, self.passage_ids, self.headers),
             concurrency=self.concurrency,
         )
+
+    def _identity(self, urls: Sequence[str]) -> str:
+        """Return the parts that distinguish this service from another one."""
+        names = {f"header:{name.lower()}": value for name, value in self.headers.items()}
+        parts = {
+            **address_parts(urls),
+            "method": "POST",
+            "body": self.body,
+            "answer": self.answer,
+            "passage_ids": self.passage_ids,
+            **{n: keyed_digest(v) for n, v in names.items() if n not in _CREDENTIALS},
+        }
+        variables = variables_in([self.url, self.body, self.headers])
+        credentials = {f"env:{name}": name for name in variables}
+        credentials |= {"api_key_env": self.api_key_env} if self.api_key_env else {}
+        return identify(parts, self.identity, where="http", credentials=credentials)
 
     def request(self, task: Task) -> Request:
         """Return the call whose message is the body for a task."""
@@ -106,20 +129,20 @@ class Http(ExternalSystem):
             "{passages}": given["passages"],
             "{history}": given["history"],
         }
-        values = {
+        texts = {
             "query": task.query.text,
             "query_id": task.query.query_id,
             "context": show_passages(task.context.passages),
             "history": show_history(task.query.history),
         }
-        body = orjson.dumps(_filled(self.body, values, lists)).decode()
+        body = orjson.dumps(_filled(self.body, texts, _escaped(lists))).decode()
         return Request((("body", body),), NO_SAMPLING)
 
 
 def _filled(value: Any, texts: Mapping[str, str], lists: Mapping[str, Any]) -> Any:
     """Return a body with its templates filled in."""
     if isinstance(value, str):
-        return lists[value] if value in _LISTS else Template(value, "http, body").render(texts)
+        return lists[value] if value in _LISTS else _rendered(value, texts)
     if isinstance(value, Mapping):
         return {name: _filled(item, texts, lists) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -127,12 +150,30 @@ def _filled(value: Any, texts: Mapping[str, str], lists: Mapping[str, Any]) -> A
     return value
 
 
+def _rendered(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with its variables filled in; those of the environment stay as they are."""
+    # `split` returns the names of the variables at the odd places.
+    pieces = VARIABLE.split(text)
+    plain = [Template(piece, "http, body").render(_escaped(values)) for piece in pieces[::2]]
+    named = [f"{{env:{name}}}" for name in pieces[1::2]]
+    return "".join(itertools.chain(*itertools.zip_longest(plain, named, fillvalue="")))
+
+
+def _escaped(value: Any) -> Any:
+    """Return data in which no text can be taken for a variable of the environment."""
+    if isinstance(value, str):
+        return value.replace("{env:", "{env::")
+    if isinstance(value, Mapping):
+        return {name: _escaped(item) for name, item in value.items()}
+    return [_escaped(item) for item in value] if isinstance(value, list) else value
+
+
 def _variables(value: Any) -> frozenset[str]:
     """Return the variables of a body; raise `ConfigError` for an unknown one."""
     if isinstance(value, str):
         if value in _LISTS:
             return frozenset({value.strip("{}")})
-        found = Template(value, "http, body").variables
+        found = Template(VARIABLE.sub("", value), "http, body").variables
         if found - _TEXTS:
             raise ConfigError(
                 f"http, body: unknown variable {{{min(found - _TEXTS)}}} in {value!r}; known: "
@@ -160,7 +201,10 @@ class _MappedFormat:
     def headers(self, api_key: str) -> Mapping[str, str]:
         values = {"api_key": api_key}
         made = {
-            name: Template(value, f"http, headers, {name}").render(values)
+            name: "".join(
+                piece if place % 2 else Template(piece, f"http, headers, {name}").render(values)
+                for place, piece in enumerate(_with_environment(value, name))
+            )
             for name, value in self.extra_headers.items()
         }
         if api_key and not any("{api_key}" in value for value in self.extra_headers.values()):
@@ -168,7 +212,11 @@ class _MappedFormat:
         return made
 
     def body(self, model: str, request: Request) -> bytes:
-        return request.messages[0][1].encode()
+        def sent(found: re.Match[str]) -> str:
+            value = "{env:" if found[1] else secret(found[2], "http, body")
+            return orjson.dumps(value).decode()[1:-1]
+
+        return _SENT.sub(sent, request.messages[0][1]).encode()
 
     def decode(self, raw: bytes) -> Any:
         """Return the JSON objects of a reply: one, or the parts of a stream."""
@@ -199,6 +247,13 @@ class _MappedFormat:
             flat = listed[0] if len(listed) == 1 and isinstance(listed[0], list) else listed
             ids = tuple(str(item) for item in flat)
         return Reply("".join(texts), passage_ids=ids)
+
+
+def _with_environment(text: str, header: str) -> list[str]:
+    """Return the plain pieces of a header, and at the odd places the values of variables."""
+    pieces = VARIABLE.split(text)
+    pieces[1::2] = [secret(name, f"http, headers, {header}") for name in pieces[1::2]]
+    return pieces
 
 
 def _at_path(value: Any, path: str) -> list[Any]:

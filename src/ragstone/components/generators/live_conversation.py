@@ -29,9 +29,11 @@ class Live(Generator):
 
     Args:
         generator: the generator that answers: `local`, or `{name: chat, ...}`.
+        run: the run that the replies belong to; set by an experiment.
     """
 
     generator: str | dict[str, Any] = field(default="local", metadata=NOT_IN_CACHE_KEY)
+    run: str = field(default="", metadata=NOT_IN_CACHE_KEY)
 
     def __post_init__(self) -> None:
         """Create the generator that answers, so that its errors are raised now."""
@@ -40,7 +42,21 @@ class Live(Generator):
     @cached_property
     def _inner(self) -> Generator:
         made: Generator = create("generators", self.generator, where="live, generator")
-        return made
+        return made.of_run(self.run)
+
+    @property
+    def declared_release(self) -> str:
+        """The declared version of the generator that answers, or ""."""
+        return self._inner.declared_release
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether each run asks the generator that answers again."""
+        return self._inner.asks_again
+
+    def of_run(self, run: str) -> Live:
+        """Return the generator with replies of its own for a run."""
+        return replace(self, run=run)
 
     @property
     def content_revision(self) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from ragstone.calls.estimates import Estimate
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
@@ -18,12 +18,23 @@ from ragstone.core.prompts import (
     WITH_CONTEXT_USER,
     RagPrompts,
 )
+from ragstone.errors import ConfigError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Query, Task
 
 
+@dataclass(frozen=True, kw_only=True)
 class EndpointGenerator(Generator):
-    """A generator whose answers are replies of one endpoint, a model or a system of your own."""
+    """A generator whose answers are replies of one endpoint, a model or a system of your own.
+
+    Args:
+        release: version of the system, declared by you. Replies of one release are kept from run
+            to run; another release has replies of its own.
+        run: the run that the replies belong to; set by an experiment.
+    """
+
+    release: str = ""
+    run: str = ""
 
     needs_model = True
 
@@ -31,6 +42,37 @@ class EndpointGenerator(Generator):
     def endpoint(self) -> Endpoint:
         """The model or system that answers, and its address."""
         raise NotImplementedError
+
+    @property
+    def declared_release(self) -> str:
+        """The version that the user declared, or ""."""
+        return self.release
+
+    def declared(self, **options: Any) -> Self:
+        """Return the generator with options of its system, `release` and `identity`.
+
+        Raises `ConfigError` if it has no such option, or has another value for it.
+        """
+        known = {field.name for field in fields(self)}
+        for name, value in options.items():
+            own = getattr(self, name) if name in known else None
+            if own is None:
+                return super().declared(**{name: value})
+            if own not in ("", value):
+                raise ConfigError(
+                    f"its generator has {name} {own!r} and the system {value!r}; keep one of them",
+                    key=name,
+                    value=value,
+                )
+        return replace(self, **options)
+
+    def of_run(self, run: str) -> Self:
+        """Return the generator with replies of its own for a run; "" is for all runs."""
+        return replace(self, run=run)
+
+    def versioned(self, identity: str) -> str:
+        """Return an identity followed by the release and the run."""
+        return " ".join(filter(None, [identity, self.release, self.run]))
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return one call per query."""

@@ -42,7 +42,8 @@ class Local(LlmGenerator):
     @cached_property
     def endpoint(self) -> Endpoint:
         """The model, identified by the digest of its file."""
-        return Endpoint(self.model, identity=f"gguf:{self.content_revision}", serve=self._serve)
+        identity = self.versioned(f"gguf:{self.content_revision}")
+        return Endpoint(self.model, identity=identity, serve=self._serve)
 
     def check(self, services: Services) -> None:
         """Raise if the model file or the package that runs it is missing."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, cast
 
+from ragstone.calls.identity import identify
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
 from ragstone.components.generators.external_base import ExternalSystem, as_task, read_answer
@@ -43,28 +44,23 @@ class Function(ExternalSystem):
     (messages with role and text), `passages` (with passage_id and text), `context` (the passages as
     one text) and `task`. It returns the answer as text, or a mapping with `answer` and
     `passage_ids`. In the setting `none` it retrieves passages itself; the other settings need one
-    of the parameters `passages`, `context` and `task`.
+    of the parameters `passages`, `context` and `task`. The digest of its file, and of the local
+    modules that the file imports, is part of its identity; if a change is elsewhere, for example in
+    an index, name a new `release`.
 
     Args:
         function: name of the function; a file is searched for beside the experiment file first.
         concurrency: maximum number of parallel calls; above 1, the function must be thread-safe or
             async.
-        release: version of your system; name a new one if a change is in none of these files.
     """
 
     function: str
     concurrency: int = field(default=1, metadata=NOT_IN_CACHE_KEY)
-    release: str = ""
     context_hint = "give it a parameter 'passages' or 'context' and let it answer from that"
 
     def __post_init__(self) -> None:
         """Import the function and check its parameters."""
         _ = self._parameters
-
-    @property
-    def content_revision(self) -> str:
-        """SHA-256 of the function's file and of the files beside it that it imports."""
-        return file_digest(*self._found)
 
     @property
     def takes_context(self) -> bool:
@@ -73,10 +69,11 @@ class Function(ExternalSystem):
 
     @cached_property
     def endpoint(self) -> Endpoint:
-        """The function as an endpoint."""
+        """The function, identified by its name and by the digest of its files."""
+        parts = {"function": self.function, "files": file_digest(*self._found)}
         return Endpoint(
             self.function,
-            identity=f"callable:{self.function} {self.content_revision} {self.release}".strip(),
+            identity=self.versioned(identify(parts, self.identity, where="callable")),
             client=lambda endpoint, pace: _FunctionClient(endpoint, pace, self._call),
             concurrency=self.concurrency,
         )

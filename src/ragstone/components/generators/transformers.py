@@ -48,7 +48,7 @@ class Hf(SamplingGenerator):
         together = "alone" if self.batch_size == 1 else "batched"
         return Endpoint(
             self.model,
-            identity=f"hf:{digest}:{self.dtype}:{self.device}:{together}",
+            identity=self.versioned(f"hf:{digest}:{self.dtype}:{self.device}:{together}"),
             protocol="transformers",
             client=lambda endpoint, pace: in_process(endpoint, pace, self._load, self.batch_size),
             concurrency=2 * self.batch_size,

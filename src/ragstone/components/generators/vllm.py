@@ -61,9 +61,10 @@ class Vllm(SamplingGenerator):
     def endpoint(self) -> Endpoint:
         """The model, identified by the digest of its files and the engine's options."""
         digest = weights_digest(self.model, self.hub_revision, VLLM)
+        options = fingerprint(self.options)[:16]
         return Endpoint(
             self.model,
-            identity=f"vllm:{digest}:{self.dtype}:{fingerprint(self.options)[:16]}",
+            identity=self.versioned(f"vllm:{digest}:{self.dtype}:{options}"),
             client=lambda endpoint, pace: in_process(endpoint, pace, self._load, self.at_once),
             concurrency=2 * self.at_once,
         )

@@ -1,0 +1,126 @@
+"""The runs of experiments, in the file of the call log: which replies of a system count.
+
+What runs behind an address cannot be known, so the replies of an own system belong to one run. A
+run that starts while another one of the same experiment is under way, or after one that was
+interrupted, continues it: nothing is asked twice. A run that starts after one that finished asks
+again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from ragstone.calls.log_file import connect, sqlite_errors
+
+_CREATE: Final = """
+CREATE TABLE IF NOT EXISTS runs (
+  experiment TEXT NOT NULL, system TEXT NOT NULL, run TEXT NOT NULL, started REAL NOT NULL,
+  state TEXT NOT NULL, PRIMARY KEY (experiment, system, run)
+)"""
+_LAST: Final = """
+SELECT run FROM runs WHERE experiment = ? AND system = ? AND state = ?
+ORDER BY started DESC LIMIT 1"""
+_UNDER_WAY: Final = """
+SELECT run FROM runs WHERE experiment = ? AND state = 'under way' ORDER BY started DESC LIMIT 1"""
+
+Wish = Literal["again", "reuse", "keep"]
+"""What to do with a system: ask it again in each run, take the replies of its last finished run, or
+keep the replies that belong to every run unless it was asked again since."""
+
+
+@dataclass(frozen=True)
+class SystemRun:
+    """The run whose replies of a system count; "" for replies that belong to every run."""
+
+    run: str = ""
+    again: bool = False
+    """Whether the system is asked again, apart from calls that the same run made already."""
+    before: str = ""
+    """The last finished run, whose replies could be reused; "" if there is none."""
+
+
+def new_run() -> str:
+    """Return a name for a run that starts now."""
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+    return f"run {now} {secrets.token_hex(4)}"
+
+
+def started(run: str) -> str:
+    """Return when a run started.
+
+    >>> started("run 2026-03-02T10:00:00.000+00:00 0123abcd")
+    '2026-03-02T10:00:00.000+00:00'
+    """
+    return run.split(" ")[1]
+
+
+def begin(
+    log: Path, experiment: str, wishes: Mapping[str, Wish], *, planned: bool = False
+) -> dict[str, SystemRun]:
+    """Return the run of each system, and note the runs that are under way.
+
+    Args:
+        log: the file of the call log.
+        experiment: the name of the experiment.
+        wishes: the name of each system -> what to do with it.
+        planned: whether to return only what a run would do.
+    """
+    if not log.exists() and (planned or "again" not in wishes.values()):
+        return {system: _fresh(wish, new_run()) for system, wish in wishes.items()}
+    with _changing(log) as connection:
+        (current,) = connection.execute(_UNDER_WAY, (experiment,)).fetchone() or (new_run(),)
+        found = {}
+        for system, wish in wishes.items():
+            under_way = _last(connection, experiment, system, "under way")
+            finished = _last(connection, experiment, system, "finished")
+            kept = finished or under_way if wish == "reuse" else under_way or finished
+            if wish == "again" or (wish == "reuse" and not kept):
+                found[system] = SystemRun(current, again=True, before=finished)
+                if not planned:
+                    row = (experiment, system, current, time.time())
+                    connection.execute(
+                        "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, 'under way')", row
+                    )
+            else:
+                found[system] = SystemRun(kept)
+    return found
+
+
+def finish(log: Path, experiment: str, runs: Collection[str]) -> None:
+    """Note that the runs are finished, and that others of the experiment were given up."""
+    if not log.exists():
+        return
+    with _changing(log) as connection:
+        places = ",".join("?" * len(runs))
+        connection.execute(
+            f"UPDATE runs SET state = CASE WHEN run IN ({places}) THEN 'finished' "  # noqa: S608 - only question marks
+            "ELSE 'given up' END WHERE experiment = ? AND state = 'under way'",
+            [*runs, experiment],
+        )
+
+
+def _fresh(wish: Wish, run: str) -> SystemRun:
+    return SystemRun() if wish == "keep" else SystemRun(run, again=True)
+
+
+def _last(connection: sqlite3.Connection, experiment: str, system: str, state: str) -> str:
+    row = connection.execute(_LAST, (experiment, system, state)).fetchone()
+    return row[0] if row else ""
+
+
+@contextmanager
+def _changing(log: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a connection in a transaction that no other process interrupts."""
+    with sqlite_errors(log), closing(connect(log)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_CREATE)
+        yield connection
+        connection.execute("COMMIT")
