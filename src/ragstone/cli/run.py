@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,10 +26,9 @@ class _RunCommand(AliasCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; a file or KEY=VALUE after --fresh is not the name of a system."""
-        following = [*args[1:], "-"]
         given = [
             f"{argument}={ALL}" if argument == "--fresh" and _is_no_name(after) else argument
-            for argument, after in zip(args, following, strict=True)
+            for argument, after in pairwise([*args, "-"])
         ]
         return super().parse_args(ctx, given)
 

@@ -33,6 +33,10 @@ NOT_IN_CACHE_KEY: Final[Mapping[str, bool]] = {"not_in_key": True}
 """Metadata of a dataclass field that cannot change the component's output."""
 
 
+SET_BY_A_RUN: Final[Mapping[str, bool]] = {"set_by_a_run": True}
+"""Metadata of a dataclass field that is not written by people."""
+
+
 def in_cache_key(field: dataclasses.Field[Any]) -> bool:
     """Return whether a field of a component is part of its cache key."""
     return not NOT_IN_CACHE_KEY.items() <= field.metadata.items()

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ragstone.core.builtins import FORMER_KINDS, name_of
-from ragstone.core.component import in_cache_key
+from ragstone.core.component import SET_BY_A_RUN, in_cache_key
 from ragstone.core.environment import extras, installed
 from ragstone.core.registry import find, known
 from ragstone.core.spec import Spec
@@ -24,11 +24,17 @@ def spec_of(component: Any) -> Spec:
     'bm25(top_k=5)'
     """
     name = name_of(type(component)).rpartition("/")[2] or class_name(type(component), ".py")
-    fields = ((f, getattr(component, f.name)) for f in dataclasses.fields(component) if f.init)
+    fields = ((f, getattr(component, f.name)) for f in _written(component))
     given = {f.name: _plain(value) for f, value in fields if value != _default(f)}
     if name.endswith("@k"):
         return Spec(name.removesuffix("@k"), given, given.pop("k", None))
     return Spec(name, given)
+
+
+def _written(component: Any) -> list[dataclasses.Field[Any]]:
+    """Return the fields that people may write."""
+    found = dataclasses.fields(component)
+    return [f for f in found if f.init and not SET_BY_A_RUN.items() <= f.metadata.items()]
 
 
 def _plain(value: Any) -> Any:
@@ -54,7 +60,7 @@ def _describe(kind: str, name: str) -> dict[str, Any]:
     needed = filter(None, found.requires_extra.split(","))
     packages = [package for extra in needed for package in extras().get(extra, ())]
     # Fields of a shared base come last, so that the first one is the one without a name.
-    fields = sorted((f for f in dataclasses.fields(found) if f.init), key=lambda f: bool(f.kw_only))
+    fields = sorted(_written(found), key=lambda f: bool(f.kw_only))
     return {
         **entry,
         "summary": (inspect.getdoc(found) or "").partition("\n")[0],

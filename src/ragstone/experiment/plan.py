@@ -17,7 +17,7 @@ from ragstone.core.resources import size
 from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
 from ragstone.core.user_code import is_ours
-from ragstone.errors import ModelFileError
+from ragstone.errors import ModelFileError, RagstoneError
 from ragstone.experiment.steps import (
     MetricSet,
     Step,
@@ -240,7 +240,7 @@ class Plan:
                 checked.append(step.component)
                 for part in _parts(step.component):
                     if not (own_only and is_ours(type(part))):
-                        part.check(services)
+                        _check(part, services, step.source.owner)
 
     def document(self) -> dict[str, Any]:
         """Return the plan as plain data; its shape is in docs/experiment-file.md."""
@@ -278,6 +278,13 @@ class Plan:
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)
+
+
+def _check(part: Component, services: Services, owner: str) -> None:
+    try:
+        part.check(services)
+    except RagstoneError as error:
+        raise error.with_message(f"{owner}: {error}" if owner else str(error)) from error
 
 
 def _passages(step: Step, known: Mapping[Step, StoredTable]) -> int:

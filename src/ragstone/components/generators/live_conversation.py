@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from ragstone.calls.estimates import Estimate
-from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome, run_component
+from ragstone.core.component import NOT_IN_CACHE_KEY, SET_BY_A_RUN, Outcome, run_component
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.registry import create
 from ragstone.errors import ConfigError
@@ -29,11 +29,11 @@ class Live(Generator):
 
     Args:
         generator: the generator that answers: `local`, or `{name: chat, ...}`.
-        run: the run that the replies belong to; set by an experiment.
+        run: the run that the replies belong to, set by an experiment.
     """
 
     generator: str | dict[str, Any] = field(default="local", metadata=NOT_IN_CACHE_KEY)
-    run: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    run: str = field(default="", metadata={**NOT_IN_CACHE_KEY, **SET_BY_A_RUN})
 
     def __post_init__(self) -> None:
         """Create the generator that answers, so that its errors are raised now."""

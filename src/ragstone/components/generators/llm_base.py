@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from ragstone.calls.estimates import Estimate
 from ragstone.calls.types import Endpoint, Failure, Reply, Request, Sampling
 from ragstone.components.generators.context_window import fit
-from ragstone.core.component import Outcome
+from ragstone.core.component import SET_BY_A_RUN, Outcome
 from ragstone.core.prompts import (
     CLOSED_BOOK_SYSTEM,
     CLOSED_BOOK_USER,
@@ -30,11 +30,11 @@ class EndpointGenerator(Generator):
     Args:
         release: version of the system, declared by you. Replies of one release are kept from run
             to run; another release has replies of its own.
-        run: the run that the replies belong to; set by an experiment.
+        run: the run that the replies belong to, set by an experiment.
     """
 
     release: str = ""
-    run: str = ""
+    run: str = field(default="", metadata=SET_BY_A_RUN)
 
     needs_model = True
 
