@@ -12,7 +12,7 @@ moments, each time with the same command again. Then:
 - the same final scores: the score tables of both stores are equal, value by value.
 
 With `--processes`, several processes share one store from its first moment on, at a fake server
-with faults (an experiment of 4,800 calls is written for it). A random one is killed, and started
+with faults (an experiment of 4,460 calls is written for it). A random one is killed, and started
 again, at random moments. Counted at the server: no reply is lost or changed, and at most 1 % of the
 calls are asked twice, those in flight when their process was killed.
 
@@ -100,7 +100,7 @@ def kill_at(experiment: Path, overrides: list[str], store: Path, seconds: float)
 
 
 def write_experiment(path: Path, url: str, concurrency: int) -> Path:
-    """Write an experiment of 60 queries, 4 settings and 20 systems at one server."""
+    """Write an experiment of 4 settings and 20 systems at one server: 4,460 calls."""
     generator = {"name": "chat", "model": "fake", "base_url": url, "concurrency": concurrency}
     systems = {}
     for n in range(SYSTEMS):
