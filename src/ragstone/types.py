@@ -16,6 +16,18 @@ Label: TypeAlias = str | int | float | bool | tuple[str, ...]
 Role: TypeAlias = Literal["user", "agent"]
 Origin: TypeAlias = Literal["gold", "noise", "retrieved"]
 Status: TypeAlias = Literal["scored", "not_applicable", "failed"]
+FailureKind: TypeAlias = Literal["failed", "filtered", "tool_calls", "unreadable"]
+AnswerStatus: TypeAlias = Literal["answered", "empty", "cut"] | FailureKind
+ANSWER_STATUSES: Final = (
+    "answered",
+    "empty",
+    "cut",
+    "filtered",
+    "tool_calls",
+    "unreadable",
+    "failed",
+)
+"""Every status of an answer; the last four have no answer."""
 
 _SHORT: Final = Repr()
 _SHORT.maxlevel = _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 3
@@ -297,8 +309,22 @@ class Prediction:
     """Passages that the system itself retrieved; None if it does not report them."""
     dropped: str = ""
     """History and passages left out because the prompt would not fit."""
+    status: AnswerStatus = "answered"
+    """Class of the reply. A status that does not fit the answer is corrected: a missing answer is
+    `failed`, or the given kind of failure; a blank one is `empty`, or `cut` at its maximum length.
+    """
 
     __repr__ = one_line
+
+    def __post_init__(self) -> None:
+        """Correct the status."""
+        fitting: tuple[str, ...] = ANSWER_STATUSES[3:]
+        if self.answer is not None:
+            # An answer of another type is refused later, with the name of its component.
+            blank = isinstance(self.answer, str) and not self.answer.strip()
+            fitting = ("empty" if blank else "answered", "cut")
+        if self.status not in fitting:
+            object.__setattr__(self, "status", "failed" if self.answer is None else fitting[0])
 
 
 @dataclass(frozen=True, slots=True)

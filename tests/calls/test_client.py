@@ -167,16 +167,23 @@ def test_a_fault_of_every_call_stops_the_run(calls: Calls, fault: str, cause: st
 
 
 def test_repeated_failures_stop_the_run(calls: Calls) -> None:
-    """After 25 failures in a row the run stops, and earlier replies are kept."""
+    """After 25 calls in a row at a failing server the run stops, and earlier replies are kept."""
     good, bad = questions(10), [chat(f"bad {n}") for n in range(200)]
     with FakeModelServer() as server:
         one = replace(endpoint(server), identity="the model")
         list(calls.ask(one, good))
-    with FakeModelServer(faults={"400": 1.0}) as server:
+    with FakeModelServer(faults={"500": 1.0}) as server:
         moved = replace(endpoint(server), identity="the model")
         with pytest.raises(CallError, match="calls in a row failed"):
             list(calls.ask(moved, good + bad))
     assert calls.estimate(moved, good).kept == 10
+
+
+def test_failures_of_single_items_do_not_stop_the_run(calls: Calls) -> None:
+    """A server that refuses each prompt works: every call ends with its own reason."""
+    with FakeModelServer(faults={"400": 1.0}) as server:
+        outcomes = list(calls.ask(endpoint(server), questions(60)))
+    assert [isinstance(outcome, Failure) for outcome in outcomes] == [True] * 60
 
 
 def test_a_failed_call_is_made_again_on_the_next_run(calls: Calls) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.calls import log_queries
 from ragstone.calls.client import Calls
-from ragstone.calls.log import CallLog, Entry, connect
+from ragstone.calls.log import CallLog
+from ragstone.calls.log_file import Entry, connect
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.calls.types import Endpoint, Failure, Outcome, Reply, TokenLogprob, chat
 from ragstone.errors import StoreError
@@ -233,3 +236,124 @@ def test_a_disk_that_fills_up_stops_the_run_and_keeps_the_rest(tmp_path: Path) -
             kept = calls.estimate(endpoint, requests).kept
             assert 0 < kept < 600
             assert len(list(calls.ask(endpoint, requests))) == 600
+
+
+def change_text(path: Path) -> None:
+    """Change a stored reply as damage does: without its checksum."""
+    connection = connect(path)
+    connection.execute("UPDATE calls SET text = 'another' WHERE key = 'k'")
+    connection.close()
+
+
+def test_a_reply_knows_when_it_was_made(tmp_path: Path) -> None:
+    """The time of the reply, or that of its commit."""
+    before = time.time()
+    assert Reply("a").made_at is None
+    keep(tmp_path / "log", [Reply("a", key="a"), Reply("b", key="b", made_at=7.5)])
+    with CallLog(tmp_path / "log") as log:
+        found = log.replies(["a", "b"])
+    assert before <= (found["a"].made_at or 0.0) <= time.time()
+    assert found["b"].made_at == 7.5
+
+
+def test_a_damaged_reply_counts_as_missing_and_is_replaced(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A warning names the call once; the next reply takes its place."""
+    path = tmp_path / "log"
+    keep(path, [Reply("first", key="k"), Reply("sound", key="s")])
+    change_text(path)
+    with CallLog(path) as log:
+        assert list(log.replies(["k", "s"])) == ["s"]
+        assert list(log.replies(["k", "s"])) == ["s"]
+        assert caplog.text.count("the kept reply k is damaged") == 1
+        listener = Listener()
+        log.put(Entry("k", "model", "model", chat("k"), Reply("second", key="k")), listener)
+    with CallLog(path) as log:
+        assert log.replies(["k"])["k"].text == "second"
+    assert [outcome.key for outcome in listener.outcomes] == ["k"]
+
+
+def test_a_reply_that_is_not_utf_8_is_damaged(tmp_path: Path) -> None:
+    """The others are read."""
+    path = tmp_path / "log"
+    keep(path, [Reply("first", key="k"), Reply("sound", key="s")])
+    connection = connect(path)
+    connection.execute("UPDATE calls SET text = CAST(x'ff41' AS TEXT) WHERE key = 'k'")
+    connection.close()
+    with CallLog(path) as log:
+        assert list(log.replies(["k", "s"])) == ["s"]
+
+
+def test_a_rejected_reply_counts_until_the_run_that_starts_later(tmp_path: Path) -> None:
+    """The later run's reply takes its place; its failure does not."""
+    path = tmp_path / "log"
+    keep(path, [Reply("odd", key="k")])
+    start = time.time()
+    with CallLog(path) as log:
+        log.reject(["k"], "no verdict")
+        assert log.replies(["k"]) == {}
+        assert list(log.outcomes(["k"], rejected_since=start)) == ["k"]
+        assert log.outcomes(["k"], rejected_since=time.time() + 1.0) == {}
+    assert keep(path, [Failure("no", key="k")]) == [Failure("no", key="k")]
+    with CallLog(path) as log:
+        assert log.outcomes(["k"], rejected_since=0.0)["k"] == Reply("odd", key="k")
+    keep(path, [Reply("better", key="k")])
+    with CallLog(path) as log:
+        assert log.replies(["k"])["k"].text == "better"
+
+
+def make_old(path: Path) -> None:
+    """Change a log into one of version 1."""
+    connection = connect(path)
+    for name in ("kind", "checksum", "rejected", "rejected_for"):
+        connection.execute(f"ALTER TABLE calls DROP COLUMN {name}")
+    connection.execute("PRAGMA user_version=1")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+def test_a_log_of_version_1_is_upgraded_in_place(tmp_path: Path) -> None:
+    """Its replies are accepted, except responses that were never answers."""
+    path = tmp_path / "log"
+    keep(path, [Reply("yes", key="k"), Reply("", finish_reason="tool_calls", key="t")])
+    make_old(path)
+    with CallLog(path) as log:
+        assert list(log.replies(["k", "t"])) == ["k"]
+    connection = connect(path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    connection.close()
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("open_elsewhere", [False, True])
+def test_a_log_in_a_read_only_folder_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: bool, open_elsewhere: bool
+) -> None:
+    """Of this version or an earlier one, with and without a write-ahead log; nothing is written."""
+    path = tmp_path / "log"
+    keep(path, [Reply("yes", key="k")])
+    if old:
+        make_old(path)
+    other = sqlite3.connect(path)
+    if open_elsewhere:
+        other.execute("UPDATE calls SET messages = messages || ' '")
+        other.commit()
+    else:
+        other.close()
+    files = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with CallLog(path) as log:
+        assert log.replies(["k"])["k"].text == "yes"
+        log.reject(["k"], "no verdict")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == files
+    assert [one.replies for one in log_queries.summary(path)] == [1]
+    other.close()
+
+
+def test_a_failure_keeps_its_kind(tmp_path: Path) -> None:
+    """The kind is a column of the log."""
+    failure = Failure("the reply was filtered", key="k", kind="filtered")
+    keep(tmp_path / "log", [failure])
+    with CallLog(tmp_path / "log") as log:
+        assert log.outcomes(["k"], failed_since=0.0) == {"k": failure}

@@ -211,3 +211,15 @@ def test_the_names_of_new_folders_are_synced(
         file.write(b"x")
 
     assert {str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a" / "b")} <= synced
+
+
+def test_a_folder_that_another_process_removes_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may vanish between the check and the listing."""
+
+    def vanished(*_: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "glob", vanished)
+    remove_abandoned(tmp_path, 0.0)

@@ -19,7 +19,7 @@ import pytest
 
 from ragstone.calls import CallLog, Calls, Endpoint, Reply, RetryPolicy, chat
 from ragstone.calls.http import _Server
-from ragstone.calls.log import Entry
+from ragstone.calls.log_file import Entry
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import Request
 from ragstone.components.generators.command import Command
@@ -73,7 +73,7 @@ def test_a_call_has_a_maximum_number_of_attempts(calls: Calls) -> None:
 def test_failures_in_a_row_stop_a_run(calls: Calls) -> None:
     """The error names the maximum."""
     message = f"^{limits.MAX_CONSECUTIVE_FAILURES} calls in a row failed"
-    with FakeModelServer(faults={"400": 1.0}) as server, pytest.raises(CallError, match=message):
+    with FakeModelServer(faults={"500": 1.0}) as server, pytest.raises(CallError, match=message):
         outcomes(calls, server, *(chat(f"{n}") for n in range(200)))
 
 

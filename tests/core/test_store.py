@@ -6,6 +6,7 @@ import errno
 import json
 import multiprocessing
 import os
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -107,12 +108,25 @@ def test_results_with_failed_rows_are_computed_again(tmp_path: Path) -> None:
     store = Store(tmp_path)
     inputs = {"given": searches("a")}
 
-    store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 1})
+    failed = store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 1})
     assert store.find("upper", Upper(), inputs) is None
+    kept = store.find("upper", Upper(), inputs, keep_failed=True)
+    assert kept is not None
+    assert kept.digest == failed.digest
     again = store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 0})
 
     assert again.manifest["failed"] == 0
     assert store.find("upper", Upper(), inputs) is not None
+
+
+def test_a_result_with_failed_rows_survives_its_replacement(tmp_path: Path) -> None:
+    """Another process may replace its folder at any moment: the table is in memory."""
+    store, inputs = Store(tmp_path), {"given": searches("a")}
+    failed = store.get_or_compute("upper", Upper(), inputs, upper, facts=lambda: {"failed": 1})
+    assert failed.folder is not None
+    shutil.rmtree(failed.folder)
+    assert failed.table.num_rows == 1
+    assert store.find("upper", Upper(), inputs, keep_failed=True) is None
 
 
 def test_the_manifest_explains_the_result(tmp_path: Path) -> None:

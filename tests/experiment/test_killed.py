@@ -125,6 +125,27 @@ def test_two_processes_may_use_one_store(tmp_path: Path, experiment: Path) -> No
     assert scores(shared) == scores(alone)
 
 
+def test_four_processes_start_a_store_together_and_make_each_call_once(
+    tmp_path: Path, experiment: Path, server: FakeModelServer
+) -> None:
+    """In a store that does not exist yet; nobody reports an error."""
+    store = tmp_path / "together"
+    command = [sys.executable, "-c", "from ragstone.cli import main; main()", "run"]
+    four = [
+        subprocess.Popen(
+            [*command, str(experiment), f"store={store}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    said = [process.communicate(timeout=240)[1] for process in four]
+
+    assert [process.returncode for process in four] == [0] * 4, said
+    assert server.asked.total() == len(replies(store))
+
+
 def test_ctrl_c_prints_that_the_same_command_resumes(tmp_path: Path, experiment: Path) -> None:
     """Exit code 130, one line, no traceback; what was answered is kept."""
     store = tmp_path / "stopped"

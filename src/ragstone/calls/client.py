@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import math
 import random
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ from urllib.parse import urlsplit
 
 from ragstone.calls.estimates import Estimate, estimate
 from ragstone.calls.http import ChatClient, check_reachable
+from ragstone.calls.leases import Leases
 from ragstone.calls.log import CallLog
 from ragstone.calls.prices import Budget, Prices
 from ragstone.calls.rate_control import ConcurrencyLimiter
@@ -58,7 +61,7 @@ class Usage(Totals):
     asked: int = 0
     """Finished calls, with a reply or a failure."""
     kept: int = 0
-    """Replies found in the log."""
+    """Outcomes found in the log, those of other processes included."""
     failed: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -86,9 +89,12 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         max_concurrency: maximum concurrent calls per endpoint; the actual number adapts.
         offline: block every connection to another machine until `close`.
         replay_only: make no calls; a reply that is not in the log is a `CallError`.
+        keep_failed: repeat no call that failed, and none whose reply could not be read.
         prices: price table for the cost of replies; default: the prices of `budget`.
         budget: maximum cost of the calls made here.
     """
+
+    keep_failed: bool = False
 
     def __init__(
         self,
@@ -98,6 +104,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         max_concurrency: int = limits.MAX_CONCURRENT_CALLS,
         offline: bool = False,
         replay_only: bool = False,
+        keep_failed: bool = False,
         prices: Prices | None = None,
         budget: Budget | None = None,
     ) -> None:
@@ -105,6 +112,9 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self.retry_policy = retry_policy or RetryPolicy()
         self.max_concurrency = max_concurrency
         self.offline, self.replay_only = offline, replay_only
+        self.keep_failed = keep_failed
+        self._rejected_since = 0.0 if keep_failed else time.time()
+        self._leases = Leases(log.path)
         self.run = new_run()
         """The run that replies of own systems belong to; an experiment has runs of its own."""
         self.prices = prices or (budget.prices if budget else Prices())
@@ -140,6 +150,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._open_clients.clear()
         self._clients.clear()
         self.log.close()
+        self._leases.close()
         self._offline_guard.close()
 
     @property
@@ -185,12 +196,12 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         """
         if sample:
             by_key = {request.key(endpoint.identity): request for request in requests}
-            stored = self.log.replies(list(by_key))
+            stored = self._stored(list(by_key))
             missing = [request for key, request in by_key.items() if key not in stored]
             chosen = random.Random(seed).sample(missing, min(sample, len(missing)))  # noqa: S311
             list(self.ask(endpoint, chosen, title="sample for the plan"))
         concurrency = self.concurrency_limit(endpoint)
-        return estimate(endpoint, requests, self.log, self.prices, concurrency)
+        return estimate(endpoint, requests, self.log, self.prices, concurrency, find=self._stored)
 
     def concurrency_limit(self, endpoint: Endpoint) -> int:
         """Return the maximum number of concurrent calls to an endpoint."""
@@ -210,18 +221,27 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         """
         ordered = list(requests)
         keys = [request.key(endpoint.identity) for request in ordered]
-        stored = self.log.replies(list(dict.fromkeys(keys)))
+        stored = self._stored(list(dict.fromkeys(keys)))
         missing = {k: r for k, r in zip(keys, ordered, strict=True) if k not in stored}
-        with self._lock:
-            self._usage += Usage(kept=len(stored))
-            known = [self._oldest, *(reply.made_at for reply in stored.values())]
-            self._oldest = min((date for date in known if date is not None), default=None)
+        self._count_found(list(stored.values()))
         if not missing:
             yield from (_noted(stored[key]) for key in keys)
             return
         with self._open_batch(endpoint, missing, title) as batch:
             for key in keys:
                 yield _noted(stored.get(key) or batch.wait(key, self._engine))
+
+    def reject(self, keys: Sequence[str], reason: str) -> None:
+        """Mark replies that cannot be used: the next run makes their calls again, not this one."""
+        if keys and not self.replay_only:
+            self.log.reject(keys, reason)
+
+    def _stored(self, keys: Sequence[str]) -> dict[str, Outcome]:
+        return self.log.outcomes(
+            keys,
+            rejected_since=self._rejected_since,
+            failed_since=0.0 if self.keep_failed else math.inf,
+        )
 
     @contextlib.contextmanager
     def _open_batch(
@@ -239,7 +259,20 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             def reserve(key: str, request: Request) -> RagstoneError | None:
                 return self.budget.reserve(endpoint, key, request) if self.budget else None
 
-            batch = Batch(client, self.log, deque(missing.items()), count, reserve)
+            def count_found(outcomes: Sequence[Outcome]) -> None:
+                self._count_found(outcomes)
+                bar.advance(len(outcomes))
+
+            batch = Batch(
+                client,
+                self.log,
+                self._leases,
+                deque(missing.items()),
+                count,
+                count_found,
+                reserve,
+                self._rejected_since,
+            )
             self._engine.start(batch)
             try:
                 yield batch
@@ -261,6 +294,13 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         )
         with self._lock:
             self._usage += added
+
+    def _count_found(self, outcomes: Sequence[Outcome]) -> None:
+        dates = [outcome.made_at for outcome in outcomes if isinstance(outcome, Reply)]
+        with self._lock:
+            self._usage += Usage(kept=len(outcomes), failed=len(outcomes) - len(dates))
+            known = [date for date in (self._oldest, *dates) if date is not None]
+            self._oldest = min(known, default=None)
 
     def _check_allowed(self, endpoint: Endpoint, missing: int) -> None:
         if self.replay_only:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragstone.calls.prices import PromptSize, TokenEstimator
-from ragstone.calls.types import Endpoint, Reply, Request, Totals
+from ragstone.calls.types import Endpoint, Outcome, Reply, Request, Totals
 
 if TYPE_CHECKING:
     from ragstone.calls.log import CallLog
@@ -33,18 +33,26 @@ class Estimate(Totals):
 
 
 def estimate(
-    endpoint: Endpoint, requests: Sequence[Request], log: CallLog, prices: Prices, concurrency: int
+    endpoint: Endpoint,
+    requests: Sequence[Request],
+    log: CallLog,
+    prices: Prices,
+    concurrency: int,
+    *,
+    find: Callable[[Sequence[str]], Mapping[str, Outcome]],
 ) -> Estimate:
     """Return the expected tokens, cost and time of the requests.
 
-    Tokens and latency come from the replies in the log; `concurrency` calls run in parallel.
+    Tokens and latency come from the replies in the log; `concurrency` calls run in parallel. `find`
+    returns the outcomes of calls that are not made again.
     """
     by_key = {request.key(endpoint.identity): request for request in requests}
-    stored = log.replies(list(by_key))
+    stored = find(list(by_key))
     missing = [request for key, request in by_key.items() if key not in stored]
     estimator = TokenEstimator()
-    for key, reply in stored.items():
-        estimator.learn(len(by_key[key].rendered), reply)
+    for key, outcome in stored.items():
+        if isinstance(outcome, Reply):
+            estimator.learn(len(by_key[key].rendered), outcome)
     if not stored:
         # Replies of the same model in other experiments are the next best sample.
         for prompt_bytes, usage in log.sample(endpoint.identity):

@@ -13,8 +13,15 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ragstone.calls.rate_control import ConcurrencyLimiter, requested_pause
-from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, ServerAddresses, shown_url
-from ragstone.calls.wire_formats import format_for
+from ragstone.calls.types import (
+    AttemptError,
+    Endpoint,
+    Reply,
+    Request,
+    ServerAddresses,
+    shown_url,
+)
+from ragstone.calls.wire_formats import NO_ANSWER, format_for
 from ragstone.core import limits
 from ragstone.core.environment import variables_in, with_variables
 from ragstone.core.offline import is_loopback
@@ -147,7 +154,9 @@ class ChatClient:
         try:
             payload = self._format.decode(raw)
         except LimitError as error:
-            raise AttemptError(f"the reply of {server.address}: {error}", status=200) from error
+            raise AttemptError(
+                f"the reply of {server.address}: {error}", status=200, kind="unreadable"
+            ) from error
         except ValueError as error:
             kind = response.headers.get("Content-Type", "no content type")
             raise AttemptError(
@@ -155,6 +164,7 @@ class ChatClient:
                 f"({_excerpt(raw)}); is this the base_url of a model server?",
                 status=200,
                 retryable=True,
+                kind="unreadable",
             ) from error
         if isinstance(payload, dict) and payload.get("error"):
             message, _ = _error_text(raw)
@@ -166,10 +176,13 @@ class ChatClient:
                 f"{server.address} returned unexpected JSON: {error} ({_excerpt(raw)})",
                 status=200,
                 retryable=True,
+                kind="unreadable",
             ) from error
         if any(name in response.headers for name in _LIMIT_HEADERS):
             pause = requested_pause(response.headers, dt.datetime.now(dt.UTC))
             self.pace.pause(pause or 0.0, asyncio.get_running_loop().time())
+        if reply.finish_reason in NO_ANSWER:
+            raise _without_answer(server.address, reply)
         return reply
 
     def _refusal(
@@ -185,6 +198,8 @@ class ChatClient:
             retryable=status in _TRANSIENT and not no_credit,
             overload=status in _OVERLOADED and not no_credit,
             fatal=status in {401, 404, 405} or no_credit,
+            outage=status in _OVERLOADED or status >= 500,  # noqa: PLR2004 - errors of the server
+            kind="filtered" if code == "content_filter" else "failed",
             pause=requested_pause(response.headers, dt.datetime.now(dt.UTC))
             if status in _TRANSIENT
             else None,
@@ -202,9 +217,21 @@ class ChatClient:
             return AttemptError(
                 f"cannot connect to {server.address} ({cause}); is the server running there?",
                 retryable=True,
+                outage=True,
             )
         cause = str(error) or type(error).__name__
-        return AttemptError(f"{server.address} closed the connection: {cause}", retryable=True)
+        return AttemptError(
+            f"{server.address} closed the connection: {cause}", retryable=True, outage=True
+        )
+
+
+def _without_answer(address: str, reply: Reply) -> AttemptError:
+    """Return the error of a response that a filter stopped, or that calls a tool."""
+    kind = NO_ANSWER[reply.finish_reason]
+    what = "filtered its reply" if kind == "filtered" else "called a tool in place of an answer"
+    return AttemptError(
+        f"{address} {what} (finish reason {reply.finish_reason!r})", status=200, kind=kind
+    )
 
 
 def check_reachable(endpoint: Endpoint) -> None:

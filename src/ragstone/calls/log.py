@@ -6,64 +6,49 @@ a few hundred per second. No counted reply is lost by `kill -9`, or by power los
 honours syncs.
 
 Several processes may share a log. The first reply to a call is stored, and every process returns
-the stored reply. The file must be on a local disk: SQLite's write-ahead log does not work over a
-network file system.
+the stored reply. A row has a checksum: a damaged reply counts as missing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
+import logging
+import math
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
-import orjson
-
-from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
+from ragstone.calls.log_file import (
+    COLUMNS,
+    READ_COLUMNS,
+    Entry,
+    connect,
+    connect_to_read,
+    fetch,
+    read_outcome,
+    sqlite_errors,
+    to_row,
+)
+from ragstone.calls.types import Outcome, Reply
 from ragstone.core import limits
 from ragstone.errors import StoreError
 
-SCHEMA_VERSION: Final = 1
-"""Version of the table's columns, stored in the file."""
-
-_CREATE: Final = """
-CREATE TABLE IF NOT EXISTS calls (
-  key TEXT PRIMARY KEY, identity TEXT NOT NULL, model TEXT NOT NULL, prompt_hash TEXT NOT NULL,
-  messages TEXT NOT NULL, sampling TEXT NOT NULL, sample INTEGER NOT NULL,
-  replied INTEGER NOT NULL, text TEXT NOT NULL, reason TEXT NOT NULL, status INTEGER,
-  finish_reason TEXT NOT NULL, tokens_in INTEGER, tokens_out INTEGER, seconds REAL,
-  attempts INTEGER NOT NULL, details TEXT NOT NULL, made_at REAL NOT NULL
-)"""
-_COLUMNS: Final = re.findall(r"(\w+) (?:TEXT|INTEGER|REAL)", _CREATE)
-_REPLY_COLUMNS: Final = (
-    "key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details, made_at"
-)
+_LOG: Final = logging.getLogger(__name__)
 _SAMPLE: Final = """
 SELECT length(CAST(messages AS BLOB)), tokens_in, tokens_out, seconds FROM calls
 WHERE rowid > (SELECT max(rowid) FROM calls) - ? AND identity = ? AND replied
 ORDER BY rowid DESC LIMIT ?"""
+_REJECT: Final = """
+UPDATE calls SET rejected = ?, rejected_for = ? WHERE key = ? AND replied AND rejected IS NULL"""
 _INSERT_SIZES: Final = (64, 8, 1)
 """Rows per INSERT. One long statement releases the GIL; many short ones contend for it."""
 _GROUP_SECONDS: Final = 0.004
 """Seconds in which arriving replies join one transaction, and so share one sync."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One finished call, to be stored."""
-
-    key: str
-    identity: str
-    model: str
-    request: Request
-    outcome: Outcome
 
 
 class CommitListener(Protocol):
@@ -88,6 +73,8 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         self._reader: sqlite3.Connection | None = None
         self._queue: SimpleQueue[tuple[Entry, CommitListener] | None] = SimpleQueue()
         self._writer: threading.Thread | None = None
+        self._damaged: dict[str, str] = {}
+        """Key of a damaged reply -> its checksum. The next reply to the call replaces it."""
 
     def __exit__(self, *_: object) -> None:
         """Close the log."""
@@ -122,14 +109,56 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
                     self._writer.start()
 
     def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
-        """Return key -> reply for the keys with a stored reply; failures are left out."""
+        """Return key -> reply for the keys with a stored reply that was not rejected."""
+        found = self.outcomes(keys)
+        return {key: outcome for key, outcome in found.items() if isinstance(outcome, Reply)}
+
+    def outcomes(
+        self,
+        keys: Sequence[str],
+        *,
+        rejected_since: float = math.inf,
+        failed_since: float = math.inf,
+    ) -> dict[str, Outcome]:
+        """Return key -> outcome for the keys whose call need not be made.
+
+        These are the replies, and the failures since `failed_since`. A reply that was rejected
+        before `rejected_since`, or whose checksum is wrong, is left out.
+        """
         if not self.path.exists():
             return {}
-        found: dict[str, Reply] = {}
+        found: dict[str, Outcome] = {}
         with self._reading() as connection:
             for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
-                found |= _find(connection, keys[start : start + limits.MAX_KEYS_PER_QUERY])
+                some = keys[start : start + limits.MAX_KEYS_PER_QUERY]
+                for row in _select(connection, some, rejected_since, failed_since):
+                    outcome = read_outcome(row)
+                    if outcome is None:
+                        self._note_damage(row[0], row[-1])
+                    else:
+                        found[row[0]] = outcome
         return found
+
+    def _note_damage(self, key: str, checksum: str) -> None:
+        if key not in self._damaged:
+            _LOG.warning(
+                "%s: the kept reply %s is damaged: its checksum is wrong. It counts as missing",
+                self.path,
+                key[:12],
+            )
+            self._damaged[key] = checksum
+
+    def reject(self, keys: Sequence[str], reason: str) -> None:
+        """Mark replies as unusable: runs that start later make their calls again.
+
+        No-op if the log is in a folder that is not writable.
+        """
+        rows = [(time.time(), reason, key) for key in keys]
+        with self._reading() as connection:
+            if connection.execute("PRAGMA query_only").fetchone() == (0,):
+                connection.execute("BEGIN IMMEDIATE")
+                connection.executemany(_REJECT, rows)
+                connection.execute("COMMIT")
 
     def sample(self, identity: str) -> list[tuple[int, tuple[Any, ...]]]:
         """Return a model's latest replies: prompt bytes, (tokens in, tokens out, seconds)."""
@@ -144,7 +173,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
     def _reading(self) -> Iterator[sqlite3.Connection]:
         with self._lock, sqlite_errors(self.path):
             if self._reader is None:
-                self._reader = connect(self.path)
+                self._reader = connect_to_read(self.path)
             yield self._reader
 
     def _write(self) -> None:
@@ -162,7 +191,7 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
             try:
                 with sqlite_errors(self.path):
                     connection = connection or connect(self.path)
-                    outcomes = _commit(connection, [entry for entry, _ in items])
+                    outcomes = _commit(connection, [e for e, _ in items], self._damaged)
                 _notify(items, outcomes)
             except Exception as error:  # noqa: BLE001 - if this thread ended, every caller would hang
                 failure = error if isinstance(error, StoreError) else _unexpected(self.path, error)
@@ -188,100 +217,37 @@ def _notify(items: Sequence[tuple[Entry, CommitListener]], outcomes: Sequence[Ou
         listener.committed(group)
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a log, creating its table if needed; raise `StoreError` for a newer version."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(
-        path, timeout=limits.LOG_LOCK_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    with contextlib.ExitStack() as closing:
-        closing.callback(connection.close)
-        _prepare(connection, path)
-        closing.pop_all()
-    return connection
-
-
-def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open an existing log, which may be in a folder that is not writable."""
-    # Without a write-ahead log nobody writes, and SQLite needs no file beside the log.
-    mode = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None)
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    _enable_wal(connection)
-    connection.execute("PRAGMA synchronous=FULL")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} was written by a newer Ragstone (version {version} of the call log, this one "
-            f"reads up to {SCHEMA_VERSION}); upgrade with: pip install -U ragstone"
-        )
-    if version < SCHEMA_VERSION:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_CREATE)
-        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-        connection.execute("COMMIT")
-
-
-def _enable_wal(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log, waiting for another process that does the same."""
-    deadline = time.monotonic() + limits.LOG_LOCK_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
-        else:
-            return
-
-
-def _find(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Reply]:
+def _select(
+    connection: sqlite3.Connection, keys: Sequence[str], rejected_since: float, failed_since: float
+) -> list[Any]:
     places = ",".join("?" * len(keys))
-    query = f"SELECT {_REPLY_COLUMNS} FROM calls WHERE replied AND key IN ({places})"  # noqa: S608 - only question marks
-    return {row[0]: _reply(row) for row in connection.execute(query, keys)}
-
-
-def _reply(row: Sequence[Any]) -> Reply:
-    key, text, finish_reason, tokens_in, tokens_out, seconds, attempts, details, made_at = row
-    more: Mapping[str, Any] = orjson.loads(details) if details else {}
-    passage_ids = more.get("passage_ids")
-    return Reply(
-        text=text,
-        finish_reason=finish_reason,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        seconds=seconds,
-        logprobs=tuple(
-            TokenLogprob(token, value, tuple((t, v) for t, v in top))
-            for token, value, top in more.get("logprobs", ())
-        ),
-        reasoning=more.get("reasoning", ""),
-        passage_ids=None if passage_ids is None else tuple(passage_ids),
-        served_by=more.get("served_by", ""),
-        attempts=attempts,
-        key=key,
-        rendered=more.get("rendered", ""),
-        made_at=made_at,
+    query = (
+        f"SELECT {READ_COLUMNS} FROM calls WHERE key IN ({places}) AND "  # noqa: S608 - only our own names
+        "CASE WHEN replied THEN rejected IS NULL OR rejected >= ? ELSE made_at >= ? END"
     )
+    return fetch(connection, query, (*keys, rejected_since, failed_since))
 
 
-def _commit(connection: sqlite3.Connection, entries: Sequence[Entry]) -> list[Outcome]:
+def _commit(
+    connection: sqlite3.Connection, entries: Sequence[Entry], damaged: dict[str, str]
+) -> list[Outcome]:
     """Commit some calls, and return the outcome that the log contains for each of them."""
     if not entries:
         return []
     now = time.time()
-    rows = [_row(entry, now) for entry in entries]
+    rows = [to_row(entry, now) for entry in entries]
     connection.execute("BEGIN IMMEDIATE")
     try:
+        for key in damaged and damaged.keys() & {entry.key for entry in entries}:
+            replaced = "UPDATE calls SET replied = 0 WHERE key = ? AND checksum = ?"
+            connection.execute(replaced, (key, damaged.pop(key)))
         changed = _insert(connection, rows)
         outcomes: list[Outcome] = [entry.outcome for entry in entries]
         if changed < len(rows):
             # Another process stored a reply first: that reply counts.
-            stored = _find(connection, [entry.key for entry in entries])
-            outcomes = [stored.get(e.key, e.outcome) for e in entries]
+            found = _select(connection, [e.key for e in entries], math.inf, math.inf)
+            stored = {row[0]: read_outcome(row) for row in found}
+            outcomes = [stored.get(e.key) or e.outcome for e in entries]
         connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(sqlite3.Error):
@@ -303,60 +269,10 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> 
 
 @cache
 def _insert_statement(size: int) -> str:
-    row = f"({','.join('?' * len(_COLUMNS))})"
-    updates = ", ".join(f"{name}=excluded.{name}" for name in _COLUMNS[1:])
+    row = f"({','.join('?' * len(COLUMNS))})"
+    updates = ", ".join(f"{name}=excluded.{name}" for name in COLUMNS[1:])
     return (
-        f"INSERT INTO calls ({', '.join(_COLUMNS)}) VALUES {','.join([row] * size)} "  # noqa: S608 - only our own names
-        f"ON CONFLICT(key) DO UPDATE SET {updates} WHERE NOT calls.replied"
+        f"INSERT INTO calls ({', '.join(COLUMNS)}) VALUES {','.join([row] * size)} "  # noqa: S608 - only our own names
+        f"ON CONFLICT(key) DO UPDATE SET {updates} "
+        "WHERE NOT calls.replied OR (calls.rejected IS NOT NULL AND excluded.replied)"
     )
-
-
-def _row(entry: Entry, now: float) -> tuple[Any, ...]:
-    request, outcome = entry.request, entry.outcome
-    prompt = request.prompt_hash, request.rendered.decode(), request.sampling.canonical.decode()
-    if isinstance(outcome, Failure):
-        reason = outcome.reason.encode("utf-8", "replace").decode()
-        result: tuple[Any, ...] = (0, "", reason, outcome.status)
-        reply = Reply("")
-    else:
-        result, reply = (1, outcome.text, "", None), outcome
-    usage = reply.finish_reason, reply.tokens_in, reply.tokens_out
-    call = entry.key, entry.identity, entry.model, *prompt, request.sample
-    return (*call, *result, *usage, outcome.seconds, outcome.attempts, _details(reply), now)
-
-
-def _details(reply: Reply) -> str:
-    """Return the optional fields of a reply as JSON; empty text if none is set."""
-    fields = {
-        "logprobs": [(t.token, t.logprob, t.top) for t in reply.logprobs],
-        "reasoning": reply.reasoning,
-        "passage_ids": reply.passage_ids,
-        "served_by": reply.served_by,
-        "rendered": reply.rendered,
-        "rendered_hash": reply.rendered_hash,
-    }
-    # An empty tuple of passages is a fact: the system retrieved none.
-    more = {name: value for name, value in fields.items() if value not in ("", [], None)}
-    return orjson.dumps(more).decode() if more else ""
-
-
-@contextlib.contextmanager
-def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into a `StoreError` with the remedy."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if "not a database" in str(error) or "malformed" in str(error):
-            remedy = "move the file away to start a new log, or restore it from a copy"
-        else:
-            remedy = (
-                "free disk space or set another folder with store=PATH, and run the command again"
-            )
-        raise StoreError(
-            f"cannot use the call log {path}: {error}. Every reply stored before is safe; {remedy}"
-        ) from error
-    except OSError as error:
-        raise StoreError(
-            f"cannot create the call log {path}: {error.strerror or error}; "
-            "set a writable folder with store=PATH"
-        ) from error

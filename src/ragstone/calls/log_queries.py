@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.log import connect, sqlite_errors
+from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors
 from ragstone.core import limits
 from ragstone.errors import ConfigError
 
@@ -66,12 +66,15 @@ class ModelCalls:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise ConfigError(
             f"no call log {path}; name a store or the file of a log: ragstone calls list STORE"
         )
-    with sqlite_errors(path), closing(connect(path)) as connection:
+    with (
+        sqlite_errors(path),
+        closing(connect(path) if write else connect_to_read(path)) as connection,
+    ):
         connection.row_factory = sqlite3.Row
         yield connection
 
@@ -114,7 +117,7 @@ def count(path: Path, selection: Filter) -> int:
 def prune(path: Path, selection: Filter) -> int:
     """Remove the selected calls, free their disk space, and return their number."""
     condition, values = selection.condition
-    with _opened(path) as connection:
+    with _opened(path, write=True) as connection:
         query = f"DELETE FROM calls WHERE {condition}"  # noqa: S608 - our own text
         removed = connection.execute(query, values).rowcount
         connection.execute("VACUUM")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ragstone.calls.log import connect, connect_to_read, sqlite_errors
+from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS runs (

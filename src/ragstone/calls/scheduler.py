@@ -7,16 +7,17 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, cast
 
-from ragstone.calls.log import Entry
+from ragstone.calls.log_file import Entry
 from ragstone.calls.types import AttemptError, Failure, Outcome
 from ragstone.core import limits
 from ragstone.errors import CallError, RagstoneError
 
 if TYPE_CHECKING:
+    from ragstone.calls.leases import Leases
     from ragstone.calls.log import CallLog
     from ragstone.calls.types import CallClient, Request
 
@@ -40,7 +41,7 @@ class RetryPolicy:
     longest_wait: float = limits.MAX_RETRY_SECONDS
     """Maximum seconds between two attempts."""
     give_up_after: int = limits.MAX_CONSECUTIVE_FAILURES
-    """Number of consecutive failed calls that stops the run."""
+    """Number of consecutive calls that fail because the server is down, which stops the run."""
 
     def wait(self, failures: int, jitter: float) -> float:
         """Return the seconds to wait after a number of failures; `jitter` is from 0 to 1."""
@@ -50,26 +51,79 @@ class RetryPolicy:
 
 @dataclass
 class Batch:
-    """The missing calls of one `ask`, and their outcomes once the log has committed them."""
+    """The missing calls of one `ask`, and their outcomes once the log has committed them.
+
+    A call is `pending` until it is claimed. It is then `claimed` by this process, or `waiting` for
+    the process that makes it; one that the log contains by then is not made.
+    """
 
     client: CallClient
     log: CallLog
+    leases: Leases
     pending: deque[tuple[str, Request]]
     on_committed: Callable[[Sequence[Outcome]], None]
+    on_found: Callable[[Sequence[Outcome]], None]
+    """Receives the outcomes of other processes."""
     reserve: Callable[[str, Request], RagstoneError | None]
     """Runs before each call. An error stops the batch after the calls in flight."""
+    rejected_since: float
+    """Replies that were rejected earlier are requested again."""
+    started: float = field(default_factory=time.time)
+    """Failures of other processes since then are outcomes; earlier ones are repeated."""
+    claimed: deque[tuple[str, Request]] = field(default_factory=deque)
+    waiting: dict[str, Request] = field(default_factory=dict)
+    leased: set[str] = field(default_factory=set)
+    """Claimed calls without an outcome."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     error: RagstoneError | None = None
     abort_error: CallError | None = None
     submitted: int = 0
     delivered: int = 0
     workers: set[asyncio.Task[None]] = field(default_factory=set)
-    consecutive_failures: int = 0
+    watcher: asyncio.Task[None] | None = None
+    """Looks for the outcomes of other processes."""
+    consecutive_outages: int = 0
     abandoned: bool = False
     ready: threading.Condition = field(default_factory=threading.Condition)
 
+    def claim(self, count: int) -> bool:
+        """Claim the next calls if none is claimed; return whether there is one to make."""
+        while self.pending and not self.claimed:
+            size = min(count, len(self.pending))
+            self.obtain(dict(self.pending.popleft() for _ in range(size)))
+        return bool(self.claimed)
+
+    def obtain(self, calls: Mapping[str, Request]) -> None:
+        """Claim calls. Deliver the outcomes in the log; the others wait for their process."""
+        keys = list(calls)
+        leased = self.leases.claim(keys)
+        # In this order: an outcome is in the log before its lease is given back.
+        found = self.log.outcomes(
+            keys, rejected_since=self.rejected_since, failed_since=self.started
+        )
+        self.leases.release(leased & found.keys())
+        self.leased |= leased - found.keys()
+        for key, request in calls.items():
+            if key in leased or key in found:
+                self.waiting.pop(key, None)
+            else:
+                self.waiting[key] = request
+            if key in leased and key not in found:
+                self.claimed.append((key, request))
+        if found:
+            self.on_found(list(found.values()))
+            with self.ready:
+                self.outcomes.update(found)
+                self.ready.notify_all()
+
+    def release(self) -> None:
+        """Give back the leases of calls without an outcome."""
+        self.leases.release(self.leased)
+        self.leased.clear()
+
     def committed(self, outcomes: Sequence[Outcome]) -> None:
         """Record outcomes that the log has committed (called on the log's thread)."""
+        self.leases.release([outcome.key for outcome in outcomes])
         self.on_committed(outcomes)
         with self.ready:
             self.delivered += len(outcomes)
@@ -83,10 +137,15 @@ class Batch:
     def stop(self, error: RagstoneError, *, abandon: bool = False) -> None:
         """Make no further call. Calls in flight finish unless `abandon` is true."""
         with self.ready:
-            self.pending.clear()
+            self.clear()
             self.error = self.error or error
             self.abandoned = self.abandoned or abandon
             self.ready.notify_all()
+
+    def clear(self) -> None:
+        """Forget the calls that are not in flight."""
+        for calls in (self.pending, self.claimed, self.waiting):
+            calls.clear()
 
     def remove_worker(self, worker: asyncio.Task[None]) -> None:
         """Remove a worker, once (called on the loop's thread)."""
@@ -121,7 +180,7 @@ class Engine:
 
     def abandon(self, batch: Batch) -> None:
         """Make no further call of a batch, and cancel those in flight."""
-        batch.pending.clear()
+        batch.clear()
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(_cancel, batch)
 
@@ -164,8 +223,9 @@ class Engine:
     def _add_workers(self, batch: Batch) -> None:
         """Start workers up to the concurrency limit, and at least one while calls are pending."""
         pace = batch.client.pace
-        missing = min(pace.limit - pace.active, len(batch.pending))
-        if not batch.workers and batch.pending:
+        left = len(batch.claimed) + len(batch.pending)
+        missing = min(pace.limit - pace.active, left)
+        if not batch.workers and left:
             missing = max(missing, 1)
         for _ in range(missing):
             pace.active += 1
@@ -178,8 +238,12 @@ class Engine:
         """Make calls until none is pending or the limit is below the number of workers."""
         pace = batch.client.pace
         try:
-            while batch.pending and (pace.active <= pace.limit or len(batch.workers) == 1):
-                key, request = batch.pending[0]
+            while pace.active <= pace.limit or len(batch.workers) == 1:
+                ready = batch.claim(pace.limit)
+                self._watch(batch)
+                if not ready:
+                    return
+                key, request = batch.claimed[0]
                 refusal = batch.reserve(key, request)
                 if refusal is not None:
                     # Calls in flight may cost less than reserved: the last worker waits for them.
@@ -190,10 +254,11 @@ class Engine:
                         continue
                     batch.stop(refusal)
                     return
-                batch.pending.popleft()
+                batch.claimed.popleft()
                 batch.submitted += 1
                 outcome = await self._call(batch, key, request)
                 endpoint = batch.client.endpoint
+                batch.leased.discard(key)
                 batch.log.put(
                     Entry(key, endpoint.identity, endpoint.model, request, outcome), batch
                 )
@@ -209,6 +274,23 @@ class Engine:
             batch.fail(CallError(f"a call ended in an unexpected {kind}: {error}"))
         finally:
             batch.remove_worker(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    def _watch(self, batch: Batch) -> None:
+        """Look for the outcomes of other processes while a call waits for one."""
+        if batch.waiting and (batch.watcher is None or batch.watcher.done()):
+            batch.watcher = asyncio.get_running_loop().create_task(self._await_others(batch))
+
+    async def _await_others(self, batch: Batch) -> None:
+        try:
+            while batch.waiting:
+                await asyncio.sleep(limits.LEASE_POLL_SECONDS)
+                batch.obtain(dict(batch.waiting))
+                self._add_workers(batch)
+        except RagstoneError as error:
+            batch.fail(error)
+        except Exception as error:  # noqa: BLE001 - the waiting thread must receive every error
+            kind = type(error).__name__
+            batch.fail(CallError(f"waiting for another process ended in a {kind}: {error}"))
 
     async def _call(self, batch: Batch, key: str, request: Request) -> Outcome:
         """Return the reply of the first successful attempt, or the failure of the last one."""
@@ -231,13 +313,16 @@ class Engine:
                     f"no reply from {batch.client.endpoint.name} within {clock() - began:.0f} s",
                     retryable=True,
                     overload=True,
+                    outage=True,
                 )
                 failures += 1
             else:
                 latency = clock() - began
                 pace.succeeded(latency)
-                batch.consecutive_failures = 0
-                return replace(reply, seconds=latency, attempts=attempts, key=key)
+                batch.consecutive_outages = 0
+                return replace(
+                    reply, seconds=latency, attempts=attempts, key=key, made_at=time.time()
+                )
             if error.overload or error.pause:
                 pace.overloaded(began, clock(), error.pause)
             if error.retryable and not error.overload:
@@ -249,17 +334,20 @@ class Engine:
                 seconds, reason = clock() - started, error.reason
                 if attempts > 1:
                     reason = f"{reason} ({attempts} attempts in {seconds:.0f} s)"
-                return Failure(reason, error.status, seconds, attempts, key)
+                return Failure(reason, error.status, seconds, attempts, key, error.kind)
             await asyncio.sleep(wait)
 
     def _count_failure(self, batch: Batch, error: AttemptError) -> None:
-        """Count a failed call, and abort the batch if other calls would fail the same way."""
-        batch.consecutive_failures += 1
+        """Abort the batch if other calls would fail the same way: after several outages in a row.
+
+        The failure of one item, such as a prompt that is too long, shows that the server works.
+        """
+        batch.consecutive_outages = batch.consecutive_outages + 1 if error.outage else 0
         if error.fatal:
             batch.abort_error = CallError(error.reason)
-        elif batch.consecutive_failures >= self.retry_policy.give_up_after:
+        elif batch.consecutive_outages >= self.retry_policy.give_up_after:
             batch.abort_error = CallError(
-                f"{batch.consecutive_failures} calls in a row failed; the last reason: "
+                f"{batch.consecutive_outages} calls in a row failed; the last reason: "
                 f"{error.reason}. The run was stopped, and every reply so far is kept: run the "
                 "same command again to resume"
             )
@@ -275,5 +363,6 @@ async def _close(clients: Sequence[CallClient]) -> None:
 
 
 def _cancel(batch: Batch) -> None:
-    for worker in list(batch.workers):
-        worker.cancel()
+    for task in (*batch.workers, *filter(None, [batch.watcher])):
+        task.cancel()
+    batch.release()

@@ -18,7 +18,7 @@ from ragstone.core import limits
 from ragstone.core.environment import secret, variables_in, with_variables
 from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
-from ragstone.types import ChatMessage, brief
+from ragstone.types import AnswerStatus, ChatMessage, FailureKind, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,7 @@ _LONE_SURROGATE: Final = re.compile(
     re.DOTALL,
 )
 """Surrogates in JSON. The group contains those that are not half of a pair."""
+_CUT: Final = frozenset({"length", "max_tokens"})
 
 
 class Totals:
@@ -153,7 +154,14 @@ class Reply:
     rendered: str = ""
     """The prompt after the chat template, if the model runs in this process."""
     made_at: float | None = field(default=None, compare=False)
-    """When the reply was stored, in seconds since 1970; None for a new one."""
+    """Time of the reply in seconds since the epoch; None if the reply is not from a call log."""
+
+    @property
+    def status(self) -> AnswerStatus:
+        """The class of the reply: `cut` at the maximum length, `empty` or `answered`."""
+        if self.finish_reason in _CUT:
+            return "cut"
+        return "answered" if self.text.strip() else "empty"
 
     @property
     def rendered_hash(self) -> str:
@@ -171,6 +179,7 @@ class Failure:
     seconds: float | None = None
     attempts: int = 1
     key: str = ""
+    kind: FailureKind = "failed"
 
 
 Outcome: TypeAlias = Reply | Failure
@@ -250,6 +259,8 @@ class AttemptError(Exception):
         overload: bool = False,
         fatal: bool = False,
         pause: float | None = None,
+        outage: bool = False,
+        kind: FailureKind = "failed",
     ) -> None:
         super().__init__(reason)
         self.reason, self.status = reason, status
@@ -261,6 +272,10 @@ class AttemptError(Exception):
         """Whether every other call to this endpoint would fail the same way."""
         self.pause = pause
         """Seconds to wait before the next call, as requested by the server."""
+        self.outage = outage
+        """Whether the server is down or overloaded; several in a row stop the run."""
+        self.kind: FailureKind = kind
+        """Class of the failure."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,16 @@ from ragstone.calls.types import (
 )
 from ragstone.core import limits
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.types import FailureKind
+
+NO_ANSWER: Final[Mapping[str, FailureKind]] = {
+    "content_filter": "filtered",
+    "refusal": "filtered",
+    "tool_calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+}
+"""Finish reason of a response without an answer -> its kind of failure."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +70,14 @@ class OpenAIFormat(WireFormat):
         if not isinstance(text, str):
             raise ValueError(f"the content is of type {type(text).__name__}")  # noqa: TRY004 - see _get
         usage = payload.get("usage")
+        finish_reason = str(choices[0].get("finish_reason") or "")
+        if message.get("tool_calls"):
+            finish_reason = "tool_calls"
+        elif message.get("refusal") and not text:
+            finish_reason = "refusal"
         return Reply(
             text=text,
-            finish_reason=str(choices[0].get("finish_reason") or ""),
+            finish_reason=finish_reason,
             tokens_in=reported_tokens(usage, "prompt_tokens"),
             tokens_out=reported_tokens(usage, "completion_tokens"),
             logprobs=_logprobs(choices[0].get("logprobs")),

@@ -84,6 +84,12 @@ def _is_no_name(argument: str) -> bool:
     is_flag=True,
     help="Make no model calls: use kept replies only, and fail if one is missing.",
 )
+@click.option(
+    "--retry-failed/--keep-failed",
+    default=True,
+    help="Request failed calls and unreadable replies of earlier runs again (default), or keep "
+    "them: steps with failed items then count as finished.",
+)
 @json_option
 def command(
     *,
@@ -100,6 +106,7 @@ def command(
     reuse: bool,
     replay: bool,
     trust_code: bool,
+    retry_failed: bool,
 ) -> None:
     """Run or resume the experiment of a YAML file.
 
@@ -130,7 +137,9 @@ def command(
         raise click.UsageError("--fresh asks again; leave out --reuse and --replay")
     asked: Any = {"reuse": reuse, "fresh": None if ALL in fresh else fresh}
     asked["trust_code"] = trust_code
-    calls = loaded.open_calls(offline=offline, replay_only=replay, budget=budget)
+    calls = loaded.open_calls(
+        offline=offline, replay_only=replay, retry_failed=retry_failed, budget=budget
+    )
     with calls, shown_by(open_bar):
         if plan:
             planned = loaded.plan(calls, sample_calls=sample_calls or 0, **asked)

@@ -11,7 +11,7 @@ import os
 import secrets
 import shutil
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,9 +34,15 @@ def atomic_folder(
     with _temporary_folder(folder.parent) as temporary:
         yield temporary
         _sync_all(temporary)
+        # Renamed, not removed in place: other processes see the old folder or the new one, whole.
+        aside = temporary.with_name(f"{temporary.name}-old")
         if folder.exists() and is_obsolete(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-        temporary.rename(folder)
+            with suppress(FileNotFoundError):
+                folder.rename(aside)
+        try:
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
         _sync(folder.parent)
 
 

@@ -60,6 +60,7 @@ PREDICTIONS: Final = _schema(
     cost=_F64,
     passage_ids=_STRS,
     dropped=_STR,
+    status=_STR,
 )
 _SCORE = {"query_id": _STR, "metric": _STR, "value": _F64, "status": _STR, "reason": _STR}
 SCORES: Final = _schema(**_SCORE)

@@ -183,15 +183,21 @@ class Store:
         return StoredTable(digest, folder=folder)
 
     def find(
-        self, step: str, component: object, inputs: Mapping[str, StoredTable]
+        self,
+        step: str,
+        component: object,
+        inputs: Mapping[str, StoredTable],
+        *,
+        keep_failed: bool = False,
     ) -> StoredTable | None:
         """Return the stored result of a step.
 
-        None if there is none, if a row of it failed, or if it is damaged: a notice names the file.
+        None if there is none, if a row of it failed (unless `keep_failed` is true), or if it is
+        damaged: a notice names the file.
         """
         folder = self.folder(step, component, inputs)
         manifest = self._sound(folder)
-        if manifest is not None and not manifest["failed"]:
+        if manifest is not None and (keep_failed or not manifest["failed"]):
             return StoredTable(manifest["digest"], folder=folder)
         return self._of_other_code(step, component, inputs) if self.trust_code else None
 

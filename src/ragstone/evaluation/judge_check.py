@@ -107,7 +107,7 @@ def check_judge(judge: Judge, data: HumanSet, services: Services, *, seed: int =
 
 
 def _lost(verdict: Verdict) -> bool:
-    return verdict.retry and verdict.value is None
+    return verdict.retry and verdict.value is None and not verdict.unreadable
 
 
 def _columns(models: Sequence[str], asked: Sequence[tuple[Labelled, Verdict]]) -> Columns:

@@ -172,6 +172,7 @@ class Experiment:
         calls: Calls | None = None,
         *,
         only: Sequence[str] = (),
+        retry_failed: bool = True,
         reuse: bool = False,
         fresh: Sequence[str] | None = (),
         trust_code: bool = False,
@@ -182,6 +183,9 @@ class Experiment:
             calls: makes the model calls; by default the one of `open_calls`.
             only: names of steps; the others run only if these depend on them. Results of others
                 that are in the store stay in the record.
+            retry_failed: whether failed calls and unreadable replies of earlier runs are requested
+                again; if not, steps with failed items count as finished. Without effect if `calls`
+                is given, which has its own `keep_failed`.
             reuse: whether own systems keep the answers of their last finished run.
             fresh: names of systems that are asked again; None stands for all.
             trust_code: whether to reuse steps that other code made; every output marks the results
@@ -193,7 +197,8 @@ class Experiment:
             ModelFileError, MissingDependency, CallError: a component cannot work here.
         """
         self.check()
-        with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
+        own = contextlib.nullcontext(calls) if calls else self.open_calls(retry_failed=retry_failed)
+        with own as opened:
             services, log = self._services(opened), opened.log.path
             wish = Freshness(reuse or opened.replay_only, fresh)
             runs = begin(self.systems, log, self.file.name, wish)
@@ -231,7 +236,8 @@ class Experiment:
             inputs = known_inputs(step, done)
             if inputs is None:
                 continue
-            table = store.find(step.name, step.component, inputs)
+            keep_failed = services.calls.keep_failed
+            table = store.find(step.name, step.component, inputs, keep_failed=keep_failed)
             if table is None and step in chosen:
                 recorder.begin_computing(step)
                 table = run_step(step, inputs, store, services)
@@ -241,7 +247,12 @@ class Experiment:
         return recorder.finish(done, dataclasses.asdict(services.calls.usage - before))
 
     def open_calls(
-        self, *, offline: bool = False, replay_only: bool = False, budget: float | None = None
+        self,
+        *,
+        offline: bool = False,
+        replay_only: bool = False,
+        retry_failed: bool = True,
+        budget: float | None = None,
     ) -> Calls:
         """Return the `ragstone.calls.Calls` that this experiment uses."""
         prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
@@ -249,6 +260,7 @@ class Experiment:
             self.store.root / "calls.sqlite",
             offline=offline,
             replay_only=replay_only,
+            keep_failed=not retry_failed,
             prices=prices,
             budget=None if budget is None else Budget(budget, prices),
         )

@@ -134,7 +134,8 @@ class Planner:
         passages = _passages(step, known)
         if inputs is None:
             return PlannedStep(step, "to do", count, passages)
-        stored = self.store.find(step.name, step.component, inputs)
+        keep_failed = self.services.calls.keep_failed
+        stored = self.store.find(step.name, step.component, inputs, keep_failed=keep_failed)
         if stored is not None:
             known[step] = stored
             return PlannedStep(step, "kept", count, passages)

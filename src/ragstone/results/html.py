@@ -28,6 +28,8 @@ from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
+    RETRIES,
+    STATUS_TITLES,
     attempt_text,
     count,
     interval_text,
@@ -67,7 +69,7 @@ def write_report(
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
     scans = scan_tables(results)
-    drawn = _charts(results, scans)
+    drawn, usage = _charts(results, scans), leaderboards.usage_rows(results)
     style = _asset("report.css")
     scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(_asset, SCRIPTS)]
     return (
@@ -79,7 +81,10 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             boards=leaderboards.leaderboard(results),
             retrieval=leaderboards.retrieval_board(results),
             shares=results.adaptability,
-            usage=leaderboards.usage_rows(results),
+            usage=usage,
+            statuses=leaderboards.shown_statuses(usage),
+            warnings=leaderboards.warnings(results),
+            retries=RETRIES,
             asked=leaderboards.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
@@ -166,6 +171,7 @@ def _environment() -> Environment:
         "left_out": left_out_text,
         "attempt": attempt_text,
         "trusted": trusted_text,
+        "status": lambda status: STATUS_TITLES.get(status, status).capitalize(),
         "pretty": lambda value: json.dumps(value, indent=1, ensure_ascii=False, default=asdict),
     }
     # `tojson` escapes <, >, & and ', so no text can end its script element.

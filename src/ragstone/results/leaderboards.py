@@ -5,16 +5,18 @@ These are pure functions of `StoredResults`, which the terminal, the report and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
-from ragstone.results.wording import calls_text, signed
+from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.summary import Summary, summarise
+from ragstone.types import ANSWER_STATUSES
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "acceptability": ("Context acceptability", "acceptability"),
@@ -35,6 +37,8 @@ class BoardRow:
 
     system: str
     cells: Mapping[str, Summary]
+    statuses: Mapping[str, int] = field(default_factory=dict)
+    """Status of an answer -> number of queries; empty for retrieval."""
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a metric, or None if there is none."""
@@ -104,6 +108,8 @@ class UsageRow:
     failed: int
     cut: int
     """Predictions whose prompt omits history or passages because they did not fit."""
+    statuses: Mapping[str, int]
+    """Status of an answer (`ragstone.types.ANSWER_STATUSES`) -> number of predictions."""
     timed: int
     seconds_p50: float | None
     seconds_p95: float | None
@@ -130,7 +136,10 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
         if cell.setting == setting:
             by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
     metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
-    rows = tuple(BoardRow(system, found) for system, found in by_system.items())
+    answers = {t.system: answer_statuses(t) for t in results.trials if t.setting == setting}
+    rows = tuple(
+        BoardRow(system, found, answers.get(system, {})) for system, found in by_system.items()
+    )
     best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
     return Board(setting, metrics, rows, best)
 
@@ -234,6 +243,37 @@ def bar_parts(found: Adaptability) -> dict[str, Share]:
     return {key: share for key, share in parts.items() if key != "unknown" or unknown}
 
 
+def answer_statuses(trial: TrialResults) -> dict[str, int]:
+    """Return status -> number of answers of a trial, for every status."""
+    found = Counter(prediction.status for prediction in trial.predictions.values())
+    return {status: found[status] for status in ANSWER_STATUSES}
+
+
+def shown_statuses(rows: Iterable[BoardRow | UsageRow]) -> list[str]:
+    """Return the statuses that a table has columns for, besides `answered` and `failed`."""
+    listed = list(rows)
+    others = (status for status in ANSWER_STATUSES if status not in {"answered", "failed"})
+    return [s for s in others if any(row.statuses.get(s) for row in listed)]
+
+
+def warnings(results: StoredResults) -> list[str]:
+    """Return one sentence per system with missing answers: how many, and the commonest reason."""
+    return list(_warnings(results))
+
+
+def _warnings(results: StoredResults) -> Iterator[str]:
+    for system in results.systems:
+        given = [p for t in results.trials if t.system == system for p in t.predictions.values()]
+        reasons = Counter(plain_reason(p.reason) for p in given if p.answer is None)
+        missing = reasons.total()
+        if missing:
+            reason, count = reasons.most_common(1)[0]
+            share = "" if count == missing else f" ({count:,} of them)"
+            yield (
+                f"{missing:,} of {len(given):,} calls of `{system}` have no answer: {reason}{share}"
+            )
+
+
 def usage_rows(results: StoredResults) -> list[UsageRow]:
     """Return time and tokens of every trial."""
     return [_usage(trial) for trial in results.trials]
@@ -254,6 +294,7 @@ def _usage(trial: TrialResults) -> UsageRow:
         answered=sum(p.answer is not None for p in predictions),
         failed=sum(p.answer is None for p in predictions),
         cut=sum(bool(p.dropped) for p in predictions),
+        statuses=answer_statuses(trial),
         timed=len(seconds),
         seconds_p50=median,
         seconds_p95=high,
@@ -283,6 +324,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": results.record.correctness_metric,
         **number_tables(results),
+        "warnings": warnings(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "trusted_code": [asdict(step) for step in results.trusted_code],

@@ -46,6 +46,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
         _usage(results),
         _calls(results),
+        _warnings(results),
         _notes(results),
         _failures(results),
     )
@@ -62,6 +63,11 @@ def _notes(results: StoredResults) -> str | None:
         f"  {n.count:,} {n.what} ({n.component}, {wording.TITLES[n.step]})" for n in results.notes
     ]
     return "\n".join(["Changes that steps made to their input", *lines]) if lines else None
+
+
+def _warnings(results: StoredResults) -> str | None:
+    lines = [f"WARNING: {text}" for text in leaderboards.warnings(results)]
+    return "\n".join([*lines, f"{wording.RETRIES}."]) if lines else None
 
 
 def _failures(results: StoredResults) -> str | None:
@@ -81,12 +87,14 @@ def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
     if not metrics:
         return None
     settings = ["setting"] if boards[0].setting else []
-    lines = [
-        [row.system, *filter(None, [board.setting]), *_row_cells(row, metrics, board)]
-        for board in boards
-        for row in board.rows
-    ]
-    headers = ["system", *settings, *_COUNTS, *metrics]
+    shown = leaderboards.shown_statuses(row for board in boards for row in board.rows)
+    lines = []
+    for board in boards:
+        for row in board.rows:
+            statuses = [row.statuses.get(status, 0) for status in shown]
+            head = [row.system, *filter(None, [board.setting]), *statuses]
+            lines.append([*head, *_row_cells(row, metrics, board)])
+    headers = ["system", *settings, *_titles(shown), *_COUNTS, *metrics]
     return TextTable(headers, lines, f"{title} ({NOTE}; {note})")
 
 
@@ -115,15 +123,21 @@ def _usage(results: StoredResults) -> TextTable | None:
     rows = leaderboards.usage_rows(results)
     if not any(row.timed or row.counted for row in rows):
         return None
-    headers = ["system", "setting", "answered", "failed", "cut"]
+    shown = ["answered", *leaderboards.shown_statuses(rows), "failed"]
+    headers = ["system", "setting", *_titles(shown), "prompts cut"]
     headers += ["p50 s", "p95 s", "tokens in", "tokens out"]
     lines = []
     for row in rows:
-        cells = [row.system, row.setting, row.answered, row.failed, row.cut]
+        statuses = [row.statuses[status] for status in shown]
+        cells = [row.system, row.setting, *statuses, row.cut]
         cells += [wording.seconds(row.seconds_p50), wording.seconds(row.seconds_p95)]
         lines.append([*cells, wording.count(row.tokens_in), wording.count(row.tokens_out)])
-    note = "of the original calls; cut: prompts from which passages or history were left out"
+    note = "of the original calls; prompts cut: passages or history were left out"
     return TextTable(headers, lines, f"Time and tokens ({note})")
+
+
+def _titles(statuses: Sequence[str]) -> list[str]:
+    return [wording.STATUS_TITLES.get(status, status) for status in statuses]
 
 
 def label_text(table: LabelTable) -> str:

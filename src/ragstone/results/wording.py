@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
+
+from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.results.reader import TrustedStep
@@ -11,6 +14,12 @@ if TYPE_CHECKING:
     from ragstone.statistics.summary import Summary
 
 ABSENT: Final = "-"
+RETRIES: Final = (
+    "The next `ragstone run` requests what failed again (--retry-failed, the default), or keeps it "
+    "with --keep-failed"
+)
+STATUS_TITLES: Final[Mapping[str, str]] = {"tool_calls": "tool calls"}
+"""Status of an answer -> the header of its column, if it is not the status itself."""
 TITLES: Final[Mapping[str, str]] = {
     "form": "form queries",
     "retrieve": "retrieve",
@@ -146,6 +155,20 @@ def trusted_text(steps: Sequence[TrustedStep]) -> str:
         for one in steps
     )
     return f"OTHER CODE: {'; '.join(shown)}"
+
+
+def plain_reason(reason: str) -> str:
+    """Return the reason of a failure without its address, message and number of attempts.
+
+    >>> plain_reason("localhost:8000/v1 refused with 500: no memory (6 attempts in 31 s)")
+    'HTTP 500'
+    >>> plain_reason("timeout (2 attempts in 9 s)")
+    'timeout'
+    """
+    refused = re.search(r" refused with (\d{3})\b", reason)
+    if refused:
+        return f"HTTP {refused[1]}"
+    return shorten(re.sub(r" \(\d+ attempts in \d+ s\)$", "", reason), limits.REASON_CHARACTERS)
 
 
 def shorten(text: str, width: int) -> str:

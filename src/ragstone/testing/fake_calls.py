@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ class ScriptedCalls(Calls):
 
     answer: Callable[[Request], str | Outcome]
     asked: list[Request] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
+    """Reasons why replies were rejected, one per reply."""
 
     def ask(
         self, endpoint: Endpoint, requests: Iterable[Request], *, title: str = ""
@@ -32,6 +34,10 @@ class ScriptedCalls(Calls):
             self.asked.append(request)
             outcome = self.answer(request)
             yield Reply(outcome, "stop", 100, 5, 0.01) if isinstance(outcome, str) else outcome
+
+    def reject(self, keys: Sequence[str], reason: str) -> None:
+        """Record the reason for each rejected reply."""
+        self.rejected += [reason] * len(keys)
 
     @property
     def usage(self) -> Usage:

@@ -92,16 +92,21 @@ def test_a_failed_call_is_a_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "retry"),
-    [(Reply("the call failed: Perhaps", "stop"), False), (Failure("no reply within 120 s"), True)],
+    ("reply", "rejected"),
+    [
+        (Reply("the call failed: Perhaps", "stop", key="k"), 2),
+        (Failure("no reply within 120 s"), 0),
+    ],
 )
-def test_only_a_failed_call_is_made_again(reply: Outcome, retry: bool) -> None:
-    """The model's words in a reason do not cause a repetition."""
+def test_an_item_without_a_verdict_is_requested_again(reply: Outcome, rejected: int) -> None:
+    """By the next run: a failed call, and an unreadable reply with its repetition."""
     task, prediction = Task(QUERY, Context("q1", "none")), Prediction("q1", "In Paris.")
+    calls = says(reply)
 
-    (outcome,) = judge("equivalence").judge([task], [prediction], says(reply).services())
+    (outcome,) = judge("equivalence").judge([task], [prediction], calls.services())
 
-    assert outcome.retry is retry
+    assert outcome.retry
+    assert calls.rejected == ["no verdict of equivalence"] * rejected
     assert "the call failed" in outcome.value[0].reason
     assert outcome.value[0].status == "failed"
 

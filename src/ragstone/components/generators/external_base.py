@@ -113,15 +113,22 @@ def read_answer(value: object, name: str) -> Reply:
         value = dataclasses.asdict(value)
     if not isinstance(value, Mapping):
         kind = type(value).__name__
-        raise AttemptError(f"{name} returned {kind}; expected a text, or a mapping with 'answer'")
+        raise AttemptError(
+            f"{name} returned {kind}; expected a text, or a mapping with 'answer'",
+            kind="unreadable",
+        )
     answer = value.get("answer")
     if not isinstance(answer, str):
         keys = ", ".join(sorted(map(str, value))) or "nothing"
-        raise AttemptError(f"{name} returned no text under 'answer'; it returned: {keys}")
+        raise AttemptError(
+            f"{name} returned no text under 'answer'; it returned: {keys}", kind="unreadable"
+        )
     try:
         ids = read_passage_ids(value)
     except FieldError as error:
-        raise AttemptError(f"{name} returned passages of an unexpected shape: {error}") from error
+        raise AttemptError(
+            f"{name} returned passages of an unexpected shape: {error}", kind="unreadable"
+        ) from error
     tokens_in, tokens_out = (token_count(value.get(name)) for name in ("tokens_in", "tokens_out"))
     return Reply(answer, tokens_in=tokens_in, tokens_out=tokens_out, passage_ids=ids)
 

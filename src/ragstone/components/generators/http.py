@@ -237,7 +237,8 @@ class _MappedFormat:
                 "utf-8", "replace"
             )
             raise AttemptError(
-                f"the reply has no text at {self.answer!r}: {shown}; correct 'answer'"
+                f"the reply has no text at {self.answer!r}: {shown}; correct 'answer'",
+                kind="unreadable",
             )
         ids = None
         if self.passage_ids:

@@ -188,10 +188,11 @@ def _prediction(
         query.query_id, None, call_key=ended.key, seconds=ended.seconds, dropped=dropped
     )
     if isinstance(ended, Failure):
-        return replace(failed, reason=ended.reason)
+        return replace(failed, reason=ended.reason, status=ended.kind)
     return replace(
         failed,
         answer=ended.text.strip(),
+        status=ended.status,
         tokens_in=ended.tokens_in,
         tokens_out=ended.tokens_out,
         cost=cost,

@@ -2,7 +2,8 @@
 
 A request has a JSON schema if the server accepts one. A truncated reply is requested once more
 with a larger limit, and an unreadable one once more with the reason. A reply that is then still
-unreadable has no verdict. If the model rarely gives a verdict, the run stops after the first batch.
+unreadable has no verdict; the next run requests it again. If the model rarely gives a verdict, the
+run stops after the first batch.
 """
 
 from __future__ import annotations
@@ -51,8 +52,15 @@ class JudgeReply(Generic[T]):
     read_at_once: bool = False
     cost: Cost = field(default_factory=Cost)
     text: str = ""
+    keys: tuple[str, ...] = ()
+    """Keys of the replies in the call log."""
     status: Literal["replied", "failed", "schema refused"] = "replied"
     """Whether there was a reply; a failed call shows nothing about the model's format."""
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether there was a reply, and no verdict in it."""
+        return self.value is None and self.status == "replied"
 
 
 class CallingJudge(VerdictJudge):
@@ -75,7 +83,7 @@ class CallingJudge(VerdictJudge):
 
         Raises:
             CallError: the share of readable replies in the first batch is below
-                `least_parse_rate`; the replies are kept.
+                `least_parse_rate`; the next run requests the unreadable ones again.
         """
         backend = model.with_sampling(**self.sampling_changes)
         structured = self.structured
@@ -100,8 +108,8 @@ class CallingJudge(VerdictJudge):
             f"{backend.endpoint.model!r} have a verdict, fewer than least_parse_rate "
             f"{self.least_parse_rate:g}. One is "
             f"{example.text[: limits.MAX_EXCERPT_CHARACTERS]!r} ({example.reason}). "
-            "The replies are kept; use another model, let the server enforce the schema with "
-            "structured: true, or lower least_parse_rate"
+            "Use another model, let the server enforce the schema with structured: true, or lower "
+            "least_parse_rate. The next run requests unreadable replies again"
         )
 
     def _ask(
@@ -130,6 +138,10 @@ class CallingJudge(VerdictJudge):
                     asked_again[cause].add(place)
                     again.append((place, _once_more(request, replies[place], cause)))
             waiting, title = again, f"verdicts of {self.name}, asked again"
+        unreadable = [reply for reply in replies if reply.is_unreadable]
+        keys = [key for reply in unreadable for key in reply.keys]
+        if keys:
+            services.calls.reject(keys, f"no verdict of {self.name}")
         return replies
 
 
@@ -143,7 +155,7 @@ def _read(reply: JudgeReply[T], outcome: Outcome, request: Request) -> str:
     first = not reply.cost.calls
     tokens = outcome.tokens_in or 0, outcome.tokens_out or 0
     reply.cost += Cost(1, *tokens, outcome.seconds or 0.0)
-    reply.text = outcome.text
+    reply.text, reply.keys = outcome.text, (*reply.keys, outcome.key)
     if outcome.finish_reason in _TRUNCATED and not reply.call.schema.truncation_ok:
         reply.reason = f"the reply was cut after {request.sampling.max_tokens} tokens"
         return "truncated"

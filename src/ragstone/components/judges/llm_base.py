@@ -299,7 +299,8 @@ def with_replies(verdict: Verdict, replies: Sequence[JudgeReply[Any]]) -> Verdic
         values=(verdict.value,),
         cost=sum((reply.cost for reply in replies), Cost()),
         read_at_once=all(reply.read_at_once for reply in replies),
-        retry=any(reply.status == "failed" for reply in replies),
+        unreadable=any(reply.is_unreadable for reply in replies),
+        retry=any(reply.status == "failed" or reply.is_unreadable for reply in replies),
     )
 
 

@@ -84,7 +84,9 @@ class Verdict:
     asked: bool = True
     """Whether the judge was needed; False if the item was settled without a call."""
     retry: bool = False
-    """Whether a call failed, so that the next run repeats it."""
+    """Whether a call failed or its reply was unreadable, so that the next run repeats it."""
+    unreadable: bool = False
+    """Whether a reply has no verdict in it, which shows how well the model follows the format."""
 
     @classmethod
     def settled(cls, item: Item, reason: str, value: float | None = None) -> Verdict:
