@@ -23,7 +23,6 @@ are attributes, so that a program can act on them:
 
 from __future__ import annotations
 
-import copy
 import difflib
 import shlex
 from collections.abc import Iterable
@@ -61,7 +60,9 @@ class RagstoneError(Exception):
 
     def with_message(self, message: str) -> Self:
         """Return a copy of the error with another message and the same facts."""
-        error = copy.copy(self)
+        # Not `copy`, which calls the constructor of the class with the message alone.
+        error = type(self).__new__(type(self))
+        error.__dict__.update(self.__dict__)
         error.args = (message,)
         return error
 

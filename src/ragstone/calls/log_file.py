@@ -75,7 +75,9 @@ def connect(path: Path) -> sqlite3.Connection:
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open an existing log, which may be in a folder that is not writable."""
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        return connect(path)
+        # The permissions may be refused nonetheless, for example on a read-only mount.
+        with contextlib.suppress(sqlite3.OperationalError, PermissionError):
+            return connect(path)
     connection = _open_read_only(path)
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)

@@ -137,6 +137,8 @@ def _reading(log: Path) -> Iterator[sqlite3.Connection]:
     with sqlite_errors(log), closing(connect_to_read(log)) as connection:
         named = "SELECT count(*) FROM sqlite_master WHERE name = 'runs'"
         if not connection.execute(named).fetchone()[0]:
+            # A table in memory, which the connection may create although the log is not writable.
+            connection.execute("PRAGMA query_only=OFF")
             connection.execute(_CREATE.replace("TABLE", "TEMP TABLE"))
         yield connection
 

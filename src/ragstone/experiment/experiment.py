@@ -24,8 +24,7 @@ from ragstone.core.registry import beside, create
 from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store, StoredTable
 from ragstone.data.load import load_dataset
-from ragstone.data.readers.rows import listed
-from ragstone.errors import ConfigError, did_you_mean
+from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -34,11 +33,11 @@ from ragstone.experiment.checks import (
     check_settings,
     check_written_depth,
 )
-from ragstone.experiment.config import ExperimentFile, Sample, SystemSpec, load_file
+from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
-from ragstone.experiment.shared_queries import select_queries
+from ragstone.experiment.shared_queries import matching, select_queries
 from ragstone.experiment.steps import MetricSet, Step, known_inputs, run_step
 from ragstone.experiment.system import SharedInputs, StepList, System, needed
 from ragstone.protocols import Services
@@ -133,7 +132,7 @@ class Experiment:
     @cached_property
     def shared(self) -> SharedInputs:
         """The tables and components that all systems share."""
-        dataset = _matching(self.dataset, self.file.sample)
+        dataset = matching(self.dataset, self.file.sample)
         selected = select_queries(dataset, self.settings)
         answered = selected.dataset
         if self.file.sample.limit is not None:
@@ -373,31 +372,3 @@ def load_experiment(
     file, folder = load_file(source, overrides)
     written = [] if isinstance(source, Mapping) else ["ragstone", "run", str(source), *overrides]
     return Experiment(file, folder=folder, command=shlex.join(written))
-
-
-def _matching(dataset: Dataset, sample: Sample) -> Dataset:
-    """Return the data set with the queries that have the labels of `sample.where`."""
-    if not sample.where:
-        return dataset
-    wanted = {k: v if isinstance(v, list) else [v] for k, v in sample.where.items()}
-    known = {label for query in dataset.queries for label in query.labels}
-    for label in wanted:
-        if label not in known:
-            raise ConfigError(
-                f"sample.where: no query has the label {label!r}{did_you_mean(label, known)}",
-                key="sample.where",
-                value=label,
-            )
-    kept = [
-        position
-        for position, query in enumerate(dataset.queries)
-        if all(query.labels.get(label) in values for label, values in wanted.items())
-    ]
-    if not kept:
-        found = {k: {str(query.labels.get(k)) for query in dataset.queries} for k in wanted}
-        values = "; ".join(f"{k}: {listed(sorted(v))}" for k, v in found.items())
-        raise ConfigError(
-            f"sample.where: no query has the labels {sample.where!r}; the values are {values}",
-            key="sample.where",
-        )
-    return dataset.select(kept)

@@ -46,7 +46,7 @@ class Mismatch:
     setting: str = ""
     metric: str = ""
     number: str = ""
-    """The number's name: "mean", "interval", ...; "" if it is no number."""
+    """The number's name: "mean", "interval", ...; "" if it is not a number."""
     query_ids: tuple[str, ...] = ()
     passport: Any = None
     recomputed: Any = None
