@@ -24,6 +24,7 @@ from ragstone.calls.log_file import (
     read_outcome,
     show_as_current,
     sqlite_errors,
+    transaction,
     version_of,
 )
 from ragstone.core.atomic_files import atomic_file
@@ -165,9 +166,8 @@ def _replace(path: Path, copy: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
     with tempfile.TemporaryDirectory() as folder, sqlite_errors(path):
         new = Path(folder) / path.name
         with closing(connect(new)) as connection:
-            connection.execute("BEGIN")
-            connection.executemany(insert, rows)
-            connection.execute("COMMIT")
+            with transaction(connection):
+                connection.executemany(insert, rows)
             _copy_runs(copy, connection)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in _SUFFIXES:

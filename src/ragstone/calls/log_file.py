@@ -126,6 +126,26 @@ def open_shared(path: Path) -> sqlite3.Connection:
             return connection
 
 
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit the changes of a block, or undo them if it raises; other processes wait to write."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def in_parts(keys: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield parts of some keys that fit into one SQL statement, each with its question marks."""
+    for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
+        part = keys[start : start + limits.MAX_KEYS_PER_QUERY]
+        yield part, ",".join("?" * len(part))
+
+
 def version_of(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of a log's columns; raise `StoreError` if it is newer than this one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -144,18 +164,14 @@ def _missing_columns(connection: sqlite3.Connection) -> dict[str, str]:
 
 def _upgrade(connection: sqlite3.Connection) -> None:
     """Create the table, or add the columns that an earlier version did not have."""
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute(_CREATE)
-    for name, kind in _missing_columns(connection).items():
-        connection.execute(f"ALTER TABLE calls ADD COLUMN {name} {kind}")
-    # Earlier versions took these responses for answers.
-    places = ",".join("?" * len(NO_ANSWER))
-    connection.execute(
-        f"UPDATE calls SET rejected=0, rejected_for='no answer' WHERE finish_reason IN ({places})",  # noqa: S608 - only question marks
-        list(NO_ANSWER),
-    )
-    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-    connection.execute("COMMIT")
+    rejected = "UPDATE calls SET rejected=0, rejected_for='no answer' WHERE finish_reason = ?"
+    with transaction(connection):
+        connection.execute(_CREATE)
+        for name, kind in _missing_columns(connection).items():
+            connection.execute(f"ALTER TABLE calls ADD COLUMN {name} {kind}")
+        # Earlier versions took these responses for answers.
+        connection.executemany(rejected, [(reason,) for reason in NO_ANSWER])
+        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
 
 def show_as_current(connection: sqlite3.Connection) -> None:

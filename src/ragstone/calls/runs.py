@@ -8,7 +8,6 @@ again.
 
 from __future__ import annotations
 
-import datetime as dt
 import secrets
 import sqlite3
 import time
@@ -18,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors
+from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors, transaction
+from ragstone.core.times import utc_text
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -49,8 +49,7 @@ class SystemRun:
 
 def new_run() -> str:
     """Return a name for a run that starts now."""
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
-    return f"run {now} {secrets.token_hex(4)}"
+    return f"run {utc_text(timespec='milliseconds')} {secrets.token_hex(4)}"
 
 
 def started(run: str) -> str:
@@ -114,12 +113,10 @@ def finish(log: Path, experiment: str, runs: Collection[str]) -> None:
         if connection.execute(_UNDER_WAY, (experiment,)).fetchone() is None:
             return
     with _changing(log) as connection:
-        places = ",".join("?" * len(runs))
-        connection.execute(
-            f"UPDATE runs SET state = CASE WHEN run IN ({places}) THEN 'finished' "  # noqa: S608 - only question marks
-            "ELSE 'given up' END WHERE experiment = ? AND state = 'under way'",
-            [*runs, experiment],
-        )
+        under_way = "UPDATE runs SET state = ? WHERE experiment = ? AND state = 'under way'"
+        done = [("finished", experiment, run) for run in runs]
+        connection.executemany(f"{under_way} AND run = ?", done)
+        connection.execute(under_way, ("given up", experiment))
 
 
 def _fresh(wish: Wish, run: str) -> SystemRun:
@@ -146,8 +143,6 @@ def _reading(log: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _changing(log: Path) -> Iterator[sqlite3.Connection]:
     """Yield a connection in a transaction that no other process interrupts."""
-    with sqlite_errors(log), closing(connect(log)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with sqlite_errors(log), closing(connect(log)) as connection, transaction(connection):
         connection.execute(_CREATE)
         yield connection
-        connection.execute("COMMIT")

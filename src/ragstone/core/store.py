@@ -17,7 +17,6 @@ read is verified: a damaged result counts as absent, and is set aside when it is
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import errno
 import itertools
 import json
@@ -50,6 +49,7 @@ from ragstone.core.fingerprint import (
     without_sources,
 )
 from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.types import one_line
@@ -371,7 +371,7 @@ def _code_facts(made_by: Mapping[str, Any]) -> dict[str, Any]:
 
 def _run_facts(started: float) -> dict[str, Any]:
     return {
-        "started": dt.datetime.fromtimestamp(started, dt.UTC).isoformat(timespec="seconds"),
+        "started": utc_text(started),
         "seconds": round(time.time() - started, 3),
         "ragstone": __version__,
     }

@@ -7,7 +7,6 @@ that is under way is described by an `Attempt` beside it.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -18,6 +17,7 @@ from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
+from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.experiment.steps import Step
 from ragstone.results.record import (
@@ -66,7 +66,7 @@ class Recorder:
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
-            started=_now(),
+            started=utc_text(),
             file=file.model_dump(),
             data=DataFacts(
                 name=self._dataset.name,
@@ -131,7 +131,7 @@ class Recorder:
             self._record,
             tables=replace(self._record.tables, texts=texts),
             steps=_step_entries(done),
-            finished=_now() if complete else None,
+            finished=utc_text() if complete else None,
             calls=tuple(self._calls(done)),
             last_run=dict(facts),
         )
@@ -333,7 +333,3 @@ def _cluster(dataset: Dataset, query: Query) -> str:
     best = max(grades, key=lambda passage_id: grades[passage_id], default="")
     document = dataset.corpus[best].document_id if best in dataset.corpus else ""
     return f"document {document}" if document else f"query {query.query_id}"
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
