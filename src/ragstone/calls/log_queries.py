@@ -139,7 +139,7 @@ class ReplyOrigin:
 
 def origins(path: Path, keys: Sequence[str]) -> dict[str, ReplyOrigin]:
     """Return key -> origin for the keys with a reply in the log; {} without a log."""
-    if not path.is_file():
+    if not keys or not path.is_file():
         return {}
     found: dict[str, ReplyOrigin] = {}
     with _opened(path) as connection:

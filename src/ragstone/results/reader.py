@@ -154,6 +154,11 @@ class StoredResults:
         """The queries of the ranking metrics by id."""
         return self._by_query(self.record.tables.ranked, schemas.table_to_queries)
 
+    @property
+    def all_queries(self) -> dict[str, Query]:
+        """The answered queries, then the others that are ranked, by id."""
+        return self.queries | {q: one for q, one in self.ranked.items() if q not in self.queries}
+
     @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:
         """Query id -> passage id -> relevance."""
