@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -222,6 +223,16 @@ def test_a_run_that_was_interrupted_is_continued(make: Make, monkeypatch: Any) -
 
 def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_the_first_run_of_a_store_may_reuse_and_its_answers_are_reused(make: Make) -> None:
+    """A new store has nothing to reuse: the first run asks, the second one keeps its answers."""
+    with serving() as service:
+        for _ in range(2):
+            make(mine=http(service.url), other=http(f"{service.url}?v=2")).run(reuse=True)
+            for folder in Path("store/steps").glob("generate-*"):
+                shutil.rmtree(folder)
+        assert service.counts.total() == 2 * QUERIES
 
 
 def test_replies_of_a_declared_release_are_kept(make: Make) -> None:

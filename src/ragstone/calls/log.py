@@ -25,7 +25,7 @@ from typing import Any, Final, Protocol
 
 from ragstone.calls.log_file import (
     COLUMNS,
-    READ_COLUMNS,
+    READ,
     Entry,
     connect,
     connect_to_read,
@@ -221,7 +221,7 @@ def _select(
 ) -> Iterator[Any]:
     for part, places in in_parts(keys):
         query = (
-            f"SELECT {READ_COLUMNS} FROM calls WHERE key IN ({places}) AND "  # noqa: S608 - only our own names
+            f"SELECT {', '.join(READ)} FROM calls WHERE key IN ({places}) AND "  # noqa: S608 - only our own names
             "CASE WHEN replied THEN rejected IS NULL OR rejected >= ? ELSE made_at >= ? END"
         )
         yield from fetch(connection, query, (*part, rejected_since, failed_since))

@@ -40,12 +40,11 @@ CREATE TABLE IF NOT EXISTS calls (
 )"""
 _DEFINITIONS: Final = dict(re.findall(r"(\w+) ((?:TEXT|INTEGER|REAL)[^,\n]*)", _CREATE))
 COLUMNS: Final = tuple(_DEFINITIONS)
-_READ: Final = tuple(
+READ: Final = tuple(
     name for name in COLUMNS if name not in {"messages", "rejected", "rejected_for"}
 )
 """The columns of an outcome; the last one is the checksum of the others. The prompt has a digest of
 its own."""
-READ_COLUMNS: Final = ", ".join(_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +182,13 @@ def show_as_current(connection: sqlite3.Connection) -> None:
 
 
 def checksum(row: Sequence[Any]) -> str:
-    """Return the checksum of a row of `_READ` without its checksum."""
+    """Return the checksum of a row of `READ` without its checksum."""
     text = "\x1f".join(map(str, row))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def read_outcome(row: Sequence[Any]) -> Outcome | None:
-    """Return the outcome in a row of `READ_COLUMNS`, or None if the row is damaged."""
+    """Return the outcome in a row of `READ`, or None if the row is damaged."""
     # Rows of earlier versions have no checksum.
     if row[-1] and row[-1] != checksum(row[:-1]):
         return None
@@ -231,7 +230,7 @@ def to_row(entry: Entry, now: float) -> tuple[Any, ...]:
 
 def _to_outcome(row: Sequence[Any]) -> Outcome:
     """Return the outcome in a row; raise `ValueError` or `TypeError` if the details are damaged."""
-    named = dict(zip(_READ, row, strict=True))
+    named = dict(zip(READ, row, strict=True))
     shared = {name: named[name] for name in ("seconds", "attempts", "key")}
     if not named["replied"]:
         kind = cast("FailureKind", named["kind"] or "failed")

@@ -72,13 +72,10 @@ def begin(
         wishes: the name of each system -> what to do with it.
         planned: whether to return only what a run would do.
     """
-    if log.exists():
-        with _reading(log) as connection:
-            found = _runs(connection, experiment, wishes)
-        if planned or not any(one.again for one in found.values()):
-            return found
-    elif planned or "again" not in wishes.values():
-        return {system: _fresh(wish, new_run()) for system, wish in wishes.items()}
+    with _reading(log) as connection:
+        found = _runs(connection, experiment, wishes)
+    if planned or not any(one.again for one in found.values()):
+        return found
     with _changing(log) as connection:
         found = _runs(connection, experiment, wishes)
         asked = {system: one.run for system, one in found.items() if one.again}
@@ -107,8 +104,6 @@ def _runs(
 
 def finish(log: Path, experiment: str, runs: Collection[str]) -> None:
     """Note that the runs are finished, and that others of the experiment were given up."""
-    if not log.exists():
-        return
     with _reading(log) as connection:
         if connection.execute(_UNDER_WAY, (experiment,)).fetchone() is None:
             return
@@ -119,19 +114,19 @@ def finish(log: Path, experiment: str, runs: Collection[str]) -> None:
         connection.execute(under_way, ("given up", experiment))
 
 
-def _fresh(wish: Wish, run: str) -> SystemRun:
-    return SystemRun() if wish == "keep" else SystemRun(run, again=True)
-
-
 def _last(connection: sqlite3.Connection, experiment: str, system: str, state: str) -> str:
     row = connection.execute(_LAST, (experiment, system, state)).fetchone()
     return row[0] if row else ""
 
 
+def _opened(log: Path) -> sqlite3.Connection:
+    return connect_to_read(log) if log.exists() else sqlite3.connect(":memory:")
+
+
 @contextmanager
 def _reading(log: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a connection that changes nothing: the log may be in a read-only store."""
-    with sqlite_errors(log), closing(connect_to_read(log)) as connection:
+    """Yield a connection that changes nothing: the log may be absent or in a read-only store."""
+    with sqlite_errors(log), closing(_opened(log)) as connection:
         named = "SELECT count(*) FROM sqlite_master WHERE name = 'runs'"
         if not connection.execute(named).fetchone()[0]:
             # A table in memory, which the connection may create although the log is not writable.
