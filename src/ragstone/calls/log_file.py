@@ -74,9 +74,12 @@ def connect(path: Path) -> sqlite3.Connection:
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open an existing log, which may be in a folder that is not writable."""
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        # The permissions may be refused nonetheless, for example on a read-only mount.
-        with contextlib.suppress(sqlite3.OperationalError, PermissionError):
+        try:
             return connect(path)
+        except (sqlite3.OperationalError, PermissionError) as error:
+            # The permissions may be refused nonetheless, for example on a read-only mount.
+            if "locked" in str(error):
+                raise
     connection = _open_read_only(path)
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)

@@ -22,7 +22,8 @@ from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
 from ragstone.core.schemas import table_to_queries
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (

@@ -15,7 +15,8 @@ from ragstone.core.component import Component
 from ragstone.core.describe import spec_of
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError, RagstoneError
 from ragstone.experiment.steps import (

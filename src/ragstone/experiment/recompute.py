@@ -17,7 +17,7 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import DATA
 from ragstone.core.registry import create
 from ragstone.core.schemas import SCORES, columns, joined
-from ragstone.core.store import unverified_table
+from ragstone.core.stored_table import unverified_table
 from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.steps import MetricSet, Step, compute
 from ragstone.protocols import Services

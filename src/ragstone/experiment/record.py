@@ -16,7 +16,7 @@ from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
-from ragstone.core.store import StoredTable
+from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.experiment.steps import Step
@@ -192,8 +192,7 @@ class Recorder:
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
     def _keep(self, step: str, table: StoredTable) -> str:
-        folder = self._store.keep(step, table.table).folder
-        return "" if folder is None else folder.name
+        return self._store.keep(step, table.table).name
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
@@ -268,8 +267,8 @@ def _ended(trial: Trial, done: Mapping[Step, StoredTable]) -> bool:
 
 
 def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> RankingEntry:
-    searches = "" if ranking.searches is None else _folder(ranking.searches, done)
-    run, scores = _folder(ranking.run, done), _folder(ranking.scores, done)
+    searches = "" if ranking.searches is None else done[ranking.searches].name
+    run, scores = done[ranking.run].name, done[ranking.scores].name
     return RankingEntry(ranking.system.name, run, scores, searches)
 
 
@@ -277,11 +276,11 @@ def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
     return TrialEntry(
         trial.system.name,
         trial.setting.setting,
-        built=_folder(trial.built, done),
-        contexts=_folder(trial.contexts, done),
-        predictions=_folder(trial.predictions, done),
-        scores=_folder(trial.scores, done),
-        verdicts=tuple(_folder(step, done) for step in trial.verdicts),
+        built=done[trial.built].name,
+        contexts=done[trial.contexts].name,
+        predictions=done[trial.predictions].name,
+        scores=done[trial.scores].name,
+        verdicts=tuple(done[step].name for step in trial.verdicts),
     )
 
 
@@ -290,7 +289,7 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     found: dict[Step, StepEntry] = {}
     for step, table in done.items():
         trusted = {t for g in step.inputs.values() if isinstance(g, Step) for t in found[g].trusted}
-        folder, manifest = _folder(step, done), table.manifest
+        folder, manifest = table.name, table.manifest
         found[step] = StepEntry(
             folder,
             step.name,
@@ -304,11 +303,6 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     in_order = sorted(found.values(), key=lambda entry: len(entry.trusted))
     kept = {entry.folder: entry for entry in in_order}
     return tuple(kept[folder] for folder in dict.fromkeys(e.folder for e in found.values()))
-
-
-def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:
-    folder = done[step].folder
-    return "" if folder is None else folder.name
 
 
 def _cut(text: str) -> str:

@@ -334,7 +334,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "systems": results.systems,
         "settings": results.settings,
         "correct": results.record.correctness_metric,
-        **number_tables(results),
+        **{name: number_table(results, name) for name in NUMBER_TABLES},
         "warnings": warnings(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
@@ -344,13 +344,8 @@ def results_document(results: StoredResults) -> dict[str, Any]:
     }
 
 
-def number_tables(results: StoredResults) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables of all published numbers, unrounded."""
-    return {name: number_table(results, name) for name in NUMBER_TABLES}
-
-
 def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
-    """Return one of `NUMBER_TABLES`."""
+    """Return one of `NUMBER_TABLES`, unrounded."""
     if name == "adaptability":
         return [
             {"system": row.system, "setting": row.setting, **_document(row.adaptability)}

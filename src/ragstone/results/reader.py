@@ -15,7 +15,8 @@ from typing import Any, Final, Self, TypeVar
 from arro3.core import Table
 
 from ragstone.core import schemas
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.results.record import Attempt, Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
