@@ -73,7 +73,7 @@ def test_a_run_with_nothing_to_do_leaves_the_record_as_it_was(
     """The file is byte-equal, also if the packages have changed since."""
     make().run()
     before = record()
-    monkeypatch.setattr("ragstone.experiment.record._now", lambda: "2126-01-01T00:00:00+00:00")
+    monkeypatch.setattr("ragstone.experiment.record.utc_text", lambda: "2126-01-01T00:00:00+00:00")
     monkeypatch.setattr("ragstone.experiment.record.describe_environment", lambda: {"python": "4"})
 
     results = make().run()
