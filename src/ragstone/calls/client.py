@@ -114,7 +114,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._rejected_since = 0.0 if keep_failed else time.time()
         self._leases = Leases(log.path)
         self.run = new_run()
-        """The run that replies of own systems belong to; an experiment has runs of its own."""
+        """The run that replies of your own systems belong to; an experiment sets its own runs."""
         self.prices = prices or (budget.prices if budget else Prices())
         self.budget = budget
         self._engine = Engine(self.retry_policy)

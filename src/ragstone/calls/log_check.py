@@ -1,4 +1,4 @@
-"""Checking a call log, and saving what can be read of a damaged one."""
+"""Checking a call log, and saving the rows that can be read of a damaged one."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _sound_rows(
         damage.append(f"{path} does not begin as an SQLite file does")
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        # Without this, SQLite reads no page of a file that is shorter than its first page says.
+        # Without this, SQLite reads no page of a file that is shorter than its header states.
         connection.execute("PRAGMA writable_schema=ON")
         try:
             if version_of(connection, path) < SCHEMA_VERSION:
@@ -181,7 +181,7 @@ def _replace(path: Path, copy: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
 
 
 def _copy_runs(copy: Path, target: sqlite3.Connection) -> None:
-    """Copy the table of runs if it can be read; without it, own systems are asked again."""
+    """Copy the table of runs if it can be read; without it, services are asked again."""
     with closing(sqlite3.connect(copy)) as source, contextlib.suppress(sqlite3.DatabaseError):
         source.execute("PRAGMA writable_schema=ON")
         created = source.execute("SELECT sql FROM sqlite_master WHERE name = 'runs'").fetchone()

@@ -1,6 +1,6 @@
 """The runs of experiments, in the file of the call log: which replies of a system count.
 
-What runs behind an address cannot be known, so the replies of an own system belong to one run. A
+The version of a service behind an address cannot be known, so its replies belong to one run. A
 run that starts while another one of the same experiment is under way, or after one that was
 interrupted, continues it: nothing is asked twice. A run that starts after one that finished asks
 again.

@@ -39,7 +39,7 @@ def command() -> None:
       ragstone store                           size, experiments, folders that nothing needs
       ragstone store check                     verify every file
       ragstone store check --repair            set damaged files aside
-      ragstone store prune                     remove what nothing needs
+      ragstone store prune                     remove files that nothing needs
     """
 
 
@@ -95,7 +95,7 @@ def check_command(store: Path, *, repair: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 def prune_command(store: Path, *, older_than: float, yes: bool) -> None:
-    """Remove what nothing needs, after a list of it.
+    """List files that nothing needs, and remove them after confirmation.
 
     These are step and array folders that no experiment refers to, temporary folders of killed
     processes, and damaged files that were set aside. Kept model replies stay.

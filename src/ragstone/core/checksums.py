@@ -1,7 +1,7 @@
 """Checksums of the store's documents and files: damage is found when they are read.
 
-A document contains a checksum of its content and of its place in the store, so a document that was
-put in the place of another one is found too. A manifest contains the digests of the files beside
+A document contains a checksum of its content and of its place in the store, so a document that
+replaces another one is found too. A manifest contains the digests of the files beside
 it.
 """
 

@@ -1,4 +1,4 @@
-"""Which replies of each system count in a run: those that are kept, or new ones."""
+"""Which replies of each system count in a run: kept ones, or new ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Freshness:
     """The wish of the user, for one run.
 
     Args:
-        reuse: whether own systems keep the answers of their last finished run.
+        reuse: whether your own systems keep the answers of their last finished run.
         fresh: names of systems that are asked again; None stands for all.
     """
 
@@ -73,7 +73,7 @@ def of_runs(systems: Sequence[System], found: Mapping[str, SystemRun]) -> list[S
 def asking_lines(
     plan: Plan, trials: Sequence[Trial], found: Mapping[str, SystemRun]
 ) -> Iterator[str]:
-    """Yield a line per system with new calls for answers, and the way to keep those of before."""
+    """Yield a line per system with new calls, and the option that keeps earlier answers."""
     calls: dict[str, int] = {}
     to_do = {one.source: one for one in plan.steps if one.to_do}
     for step, name in {trial.predictions: trial.system.name for trial in trials}.items():

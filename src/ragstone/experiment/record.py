@@ -1,7 +1,7 @@
 """Writing an experiment's record while its steps are computed.
 
-The record is written again after every ranking and every trial, so that a run that was stopped can
-be looked at. After an experiment has finished, its record stays until another run finishes; the run
+The record is written again after every ranking and every trial, so that a stopped run can
+be shown. After an experiment has finished, its record stays until another run finishes; the run
 that is under way is described by an `Attempt` beside it.
 """
 

@@ -1,4 +1,4 @@
-"""Verifying a passport: the scores computed again, and what differs from the published numbers."""
+"""Verifying a passport: its scores are computed again and compared with the published numbers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def verify(
     store: str | Path = ".ragstone",
     data: str | Path | None = None,
 ) -> Verification:
-    """Compute the numbers of a passport again, and return what is equal and what differs.
+    """Compute the numbers of a passport again, and return the equal and the different ones.
 
     Scores are computed by the installed code from the answers and rankings in the store. No model
     is asked and no other machine is reached: verdicts of judges are read from the kept replies.

@@ -1,4 +1,4 @@
-"""What differs between two passports, in the order in which it could matter."""
+"""The differences of two passports, in the order in which they could matter."""
 
 from __future__ import annotations
 
