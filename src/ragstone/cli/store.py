@@ -126,8 +126,8 @@ def _checked(store: Path, *, repair: bool) -> StoreCheck:
     from ragstone.core.store_check import Damage, StoreCheck, check_store
     from ragstone.indexes.vector_files import find_damage
 
+    log = Store(store).call_log
     found = check_store(Store(store), repair=repair, arrays={"vectors": find_damage})
-    log = store / "calls.sqlite"
     if not log.exists():
         return found
     checked = check_log(log, repair=repair)
@@ -149,11 +149,8 @@ def _contents_text(contents: StoreContents) -> str:
     }
     below = [_total(text, found) for text, found in kinds.items() if found]
     if below:
-        below = [
-            "\n" + below[0],
-            *below[1:],
-            f"to remove them: ragstone store prune {contents.path}",
-        ]
+        way_out = f"to remove them: ragstone store prune {contents.path}"
+        below = [f"\n{below[0]}", *below[1:], way_out]
     return str(TextTable(headers, rows, title=title, below=below))
 
 

@@ -80,6 +80,11 @@ class Store:
 
     __repr__ = one_line
 
+    @property
+    def call_log(self) -> Path:
+        """The file of the model replies."""
+        return self.root / "calls.sqlite"
+
     def get_or_compute(
         self,
         step: str,

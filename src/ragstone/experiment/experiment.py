@@ -257,7 +257,7 @@ class Experiment:
         """Return the `ragstone.calls.Calls` that this experiment uses."""
         prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
-            self.store.root / "calls.sqlite",
+            self.store.call_log,
             offline=offline,
             replay_only=replay_only,
             keep_failed=not retry_failed,

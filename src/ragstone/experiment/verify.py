@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,32 +99,25 @@ class _Check:
     def __post_init__(self) -> None:
         """Read the tables; those that are damaged are used as they are, if they can be read."""
         self.contents = self.passport["contents"]
+        self.query_ids = query_ids_of(self.contents)
         self.causes = Causes(self.passport)
         record = self.results.record
-        folders = [record.tables.answered, record.tables.ranked, record.tables.qrels]
-        folders += [found.run for found in record.rankings]
+        shared = [record.tables.answered, record.tables.ranked, record.tables.qrels]
+        folders = shared + [found.run for found in record.rankings]
         for trial in record.trials:
             folders += [trial.built, trial.contexts, trial.predictions]
         tables, damage = readable_tables(self.results, dict.fromkeys(folders))
         self.different += [Mismatch("table", causes=(why,)) for why in damage.values()]
         lost = {name: why for name, why in damage.items() if name not in tables}
-        for folder in folders[:3]:
-            if folder in lost:
-                raise StoreError(lost[folder])
-        self.damaged_places = {
-            (f.system, ""): lost[f.run] for f in record.rankings if f.run in lost
-        }
-        self.damaged_places |= {
-            (trial.system, trial.setting): why
-            for trial in record.trials
-            if (why := damaged_in(trial, lost))
-        }
+        if needed := [folder for folder in shared if folder in lost]:
+            raise StoreError(lost[needed[0]])
+        for found in record.rankings:
+            if found.run in lost:
+                self.damaged_places[found.system, ""] = lost[found.run]
+        for trial in record.trials:
+            if why := damaged_in(trial, lost):
+                self.damaged_places[trial.system, trial.setting] = why
         self.results = without(replace(self.results, tables=tables), lost)
-
-    @cached_property
-    def query_ids(self) -> list[str]:
-        """The queries of the passport: the answered ones, then the others that are ranked."""
-        return query_ids_of(self.contents)
 
     def choose_data(self, data: str | Path | None) -> None:
         """Read the data set, and raise `ConfigError` if the passport is of another one."""
@@ -147,7 +139,7 @@ class _Check:
         self._use_data()
         self._compare_rows()
         file = self._file()
-        with Calls.at(self.results.store.root / "calls.sqlite", replay_only=True) as calls:
+        with Calls.at(self.results.store.call_log, replay_only=True) as calls:
             recomputation = Recomputation(self.results, self.folder, self.dataset)
             results = recomputation.run(file, calls)
         self._compare_code(recomputation.parts)
@@ -164,7 +156,7 @@ class _Check:
         spec = parse_spec(written, where="data") if "(" in str(written) else written
         parameters = spec.parameters if isinstance(spec, Spec) else spec
         more = dict(parameters) if isinstance(parameters, Mapping) else {}
-        return {**{key: more[key] for key in more if key}, "name": reader, "path": str(data)}
+        return {**{k: v for k, v in more.items() if k}, "name": reader, "path": str(data)}
 
     def _file(self) -> Mapping[str, Any]:
         """Return the experiment file: the store's own has complete paths, if it is the same."""
@@ -189,12 +181,10 @@ class _Check:
             return
         given = {query.query_id: query for query in self.dataset.queries}
         folders = self.results.record.tables
+        stored = {folders.answered: self.results.queries, folders.ranked: self.results.ranked}
         tables = {
-            folder: queries_to_table([given.get(q, own) for q, own in stored.items()])
-            for folder, stored in (
-                (folders.answered, self.results.queries),
-                (folders.ranked, self.results.ranked),
-            )
+            folder: queries_to_table([given.get(q, own) for q, own in queries.items()])
+            for folder, queries in stored.items()
         }
         tables[folders.qrels] = self.dataset.qrel_table
         self.results = replace(self.results, tables={**self.results.tables, **tables})

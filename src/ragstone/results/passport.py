@@ -143,7 +143,7 @@ def _replies(results: StoredResults, trial: TrialResults) -> dict[str, Any]:
     keys = list(dict.fromkeys(p.call_key for p in trial.predictions.values() if p.call_key))
     found, reason = list[ReplyOrigin](), ""
     try:
-        found += origins(results.store.root / "calls.sqlite", keys).values()
+        found += origins(results.store.call_log, keys).values()
         if missing := len(keys) - len(found):
             reason = f"{missing} of {len(keys)} replies are not in the call log"
     except StoreError:
