@@ -247,6 +247,20 @@ def test_replies_of_a_declared_release_are_kept(make: Make) -> None:
         make(mine={"generator": "gold", "release": "2"}).check()
 
 
+def test_a_release_is_kept_after_runs_without_it_and_after_fresh_runs_of_others(make: Make) -> None:
+    """Each release has runs of its own, so that an older one is never asked again."""
+    with serving() as service:
+        for release in ("1", "", "1", "2"):
+            make(mine=http(service.url, release=release)).run()
+        assert service.counts.total() == 3 * QUERIES
+        make(mine=http(service.url, release="2")).run(fresh=["mine"])
+        for release in ("1", "2"):
+            kept = make(mine=http(service.url, release=release)).run()
+            assert calls(kept) == {"mine": (0, QUERIES, 0)}
+        make(mine=http(service.url)).run(reuse=True)
+        assert service.counts.total() == 4 * QUERIES
+
+
 def test_a_named_model_is_kept_until_it_is_asked_fresh(make: Make) -> None:
     """The fresh replies count afterwards; another system stays as it is."""
     with FakeModelServer() as server:

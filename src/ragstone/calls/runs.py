@@ -70,7 +70,7 @@ def begin(
     Args:
         log: the file of the call log.
         experiment: the name of the experiment.
-        wishes: the name of each system -> what to do with it.
+        wishes: the name and definition of each system -> what to do with it.
         planned: whether to return only what a run would do.
     """
     if log.exists():
