@@ -146,8 +146,8 @@ class DamagedFile(StoreError):
     ) -> None:
         repair = f"ragstone store check --repair {shlex.quote(str(store))}"
         super().__init__(
-            f"{path} is damaged: {what}. Run the experiment again: it is set aside and computed "
-            f"again from kept replies. To find all damage of this store: {repair}",
+            f"{path} is damaged: {what}. Run the experiment with --reuse: it is set aside and "
+            f"computed again from kept replies. To find all damage of this store: {repair}",
             path=path,
             way_out=repair,
         )

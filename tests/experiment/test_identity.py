@@ -213,9 +213,12 @@ def test_a_run_that_was_interrupted_is_continued(make: Make, monkeypatch: Any) -
             experiment.run()
         monkeypatch.setattr("ragstone.experiment.record.Recorder.finish", finish)
         assert service.counts.total() == QUERIES
+        Store(Path("store")).root.joinpath("steps").rename("old steps")
+        assert "; continues the run of 20" in str(experiment.plan())
 
         make(mine=http(service.url)).run()
         assert service.counts.total() == QUERIES
+        assert "continues" not in str(experiment.plan())
         make(mine=http(service.url)).run()
         assert service.counts.total() == 2 * QUERIES
 

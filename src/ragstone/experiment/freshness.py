@@ -93,9 +93,11 @@ def asking_lines(
     for name, count in calls.items():
         if count:
             line = f"{name}: at most {count:,} calls for answers"
-            before = found[name].before
-            if before:
-                line += f"; --reuse keeps the answers of {moment(runs.started(before))}"
-            elif found[name].again:
+            run = found[name]
+            if run.continues:
+                line += f"; continues the run of {moment(runs.started(run.run))}"
+            if run.before:
+                line += f"; --reuse keeps the answers of {moment(runs.started(run.before))}"
+            elif run.again:
                 line += "; asked again by each run, unless `release` names its version"
             yield line

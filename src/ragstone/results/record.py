@@ -188,13 +188,14 @@ class Record:
             document = error.document
         if document is None:
             raise StoreError(
-                f"the store {store.root} has no experiment {name!r}; run it first: "
-                f"ragstone run {name}.yaml"
+                f"the store {store.root} has no experiment {name!r}; give the folder of its "
+                f"store, or run it first: ragstone run {name}.yaml"
             )
         if document.get("format") != FORMAT:
             raise StoreError(
                 f"the record of experiment {name!r} has format {document.get('format')}, this "
-                f"version reads format {FORMAT}; run the experiment again: model replies are reused"
+                f"version reads format {FORMAT}; run the experiment again, with --reuse to keep "
+                "the answers of own systems"
             )
         try:
             return TypeAdapter(Record).validate_python(document)
@@ -203,7 +204,7 @@ class Record:
             key = ".".join(map(str, first["loc"]))
             raise StoreError(
                 f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; run "
-                "the experiment again: model replies are reused",
+                "the experiment again, with --reuse to keep the answers of own systems",
                 key=key,
             ) from error
 
