@@ -264,6 +264,16 @@ def test_a_release_is_kept_after_runs_without_it_and_after_fresh_runs_of_others(
         assert service.counts.total() == 4 * QUERIES
 
 
+def test_failures_that_are_kept_have_no_date(make: Make) -> None:
+    """A date would say that an answer was kept."""
+    Path("functions.py").write_text("def fails(query):\n    raise ValueError\n", encoding="utf-8")
+    for retry in (True, False):
+        results = make(mine={"generator": "callable(functions.py:fails)"}).run(retry_failed=retry)
+        (entry,) = results.record.calls
+        assert (entry.asked, entry.kept, entry.failed) == (QUERIES if retry else 0, 0, QUERIES)
+        assert entry.kept_from is None
+
+
 def test_a_named_model_is_kept_until_it_is_asked_fresh(make: Make) -> None:
     """The fresh replies count afterwards; another system stays as it is."""
     with FakeModelServer() as server:

@@ -162,7 +162,7 @@ class Recorder:
                 asked, kept, failed = (
                     manifest["calls"][key] for key in ("asked", "kept", "failed")
                 )
-            elif kept_from is None:
+            elif kept and kept_from is None:
                 kept_from = manifest["started"]
             release = trial.system.release or None
             name, setting = trial.system.name, trial.setting.setting
