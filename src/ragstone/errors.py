@@ -133,6 +133,10 @@ class StoreError(RagstoneError):
     """A folder of the store cannot be read or written."""
 
 
+class NewerFile(StoreError):
+    """A file of the store was written by a newer Ragstone, and must not be replaced."""
+
+
 class DamagedFile(StoreError):
     """A file of the store is missing or not as it was written.
 

@@ -18,7 +18,7 @@ from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.store import StoredTable
-from ragstone.errors import DamagedFile, StoreError
+from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.steps import Step
 from ragstone.results.record import (
     ATTEMPTS,
@@ -228,8 +228,10 @@ def _last_finished(store: Store, name: str) -> Record | None:
         # The notice names the file, and this run writes another one.
         store.sound_json(KIND, name)
         return None
+    except NewerFile:
+        raise
     except StoreError:
-        # There is none, or it has another format: this run replaces it.
+        # There is none, or it has an earlier format: this run replaces it.
         return None
     return record if record.finished else None
 
