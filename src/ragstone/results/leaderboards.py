@@ -39,6 +39,13 @@ class BoardRow:
     cells: Mapping[str, Summary]
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Status of an answer -> number of queries; empty for retrieval."""
+    other_code: bool = False
+    """Whether the means rest on steps of other code."""
+
+    @property
+    def label(self) -> str:
+        """The system, marked if its means rest on steps of other code."""
+        return f"{self.system} \N{DAGGER}" if self.other_code else self.system
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a metric, or None if there is none."""
@@ -137,8 +144,12 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
             by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
     metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
     answers = {t.system: answer_statuses(t) for t in results.trials if t.setting == setting}
+    marked = {name for step in results.trusted_code for name in step.results}
     rows = tuple(
-        BoardRow(system, found, answers.get(system, {})) for system, found in by_system.items()
+        BoardRow(
+            system, found, answers.get(system, {}), f"{system} ({setting or 'retrieval'})" in marked
+        )
+        for system, found in by_system.items()
     )
     best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
     return Board(setting, metrics, rows, best)
