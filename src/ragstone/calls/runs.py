@@ -43,6 +43,8 @@ class SystemRun:
     run: str = ""
     again: bool = False
     """Whether the system is asked again, apart from calls that the same run made already."""
+    continues: bool = False
+    """Whether the run began before and has not finished, so that calls of then belong to it."""
     before: str = ""
     """The last finished run, whose replies could be reused; "" if there is none."""
 
@@ -69,7 +71,7 @@ def begin(
     Args:
         log: the file of the call log.
         experiment: the name of the experiment.
-        wishes: the name of each system -> what to do with it.
+        wishes: the name and definition of each system -> what to do with it.
         planned: whether to return only what a run would do.
     """
     with _reading(log) as connection:
@@ -96,7 +98,7 @@ def _runs(
         finished = _last(connection, experiment, system, "finished")
         kept = finished or under_way if wish == "reuse" else under_way or finished
         if wish == "again" or (wish == "reuse" and not kept):
-            found[system] = SystemRun(current, again=True, before=finished)
+            found[system] = SystemRun(current, True, under_way == current, finished)
         else:
             found[system] = SystemRun(kept)
     return found

@@ -68,7 +68,7 @@ def check_command(store: Path, *, repair: bool) -> None:
     """Verify every file of a store.
 
     The exit code is 1 if something is damaged and was not repaired. A repaired step is computed
-    again by the next run of its experiment, from kept replies.
+    again by the next run of its experiment, from kept replies; --reuse keeps those of own systems.
 
     \b
     Example:
@@ -169,7 +169,7 @@ def _check_text(found: StoreCheck, store: Path) -> str:
     if not found.is_sound:
         lines.append(f"to set them aside: ragstone store check --repair {store}")
     elif found.damaged:
-        lines.append("run the experiments again to make them again from kept replies")
+        lines.append("to make them again from kept replies, run the experiments with --reuse")
     return "\n".join(lines)
 
 

@@ -201,8 +201,8 @@ class Experiment:
         with own as opened:
             services, log = self._services(opened), opened.log.path
             wish = Freshness(reuse or opened.replay_only, fresh)
-            runs = begin(self.systems, log, self.file.name, wish)
             with beside(self.folder):
+                runs = begin(self.systems, log, self.file.name, wish)
                 systems = of_runs(self.systems, runs)
             steps = self.steps(systems)
             chosen = needed(list(steps), only) if only else list(steps)
@@ -289,8 +289,8 @@ class Experiment:
             services, log = self._services(opened), opened.log.path
             wish = Freshness(reuse or opened.replay_only, fresh)
             # A sample of calls belongs to the run that follows.
-            runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
             with beside(self.folder):
+                runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
                 steps = self.steps(of_runs(self.systems, runs))
             store = dataclasses.replace(self.store, trust_code=trust_code)
             planned = Planner(store, services, look_ahead=True).plan(

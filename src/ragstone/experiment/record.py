@@ -18,7 +18,7 @@ from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
-from ragstone.errors import DamagedFile, StoreError
+from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.steps import Step
 from ragstone.results.record import (
     ATTEMPTS,
@@ -162,7 +162,7 @@ class Recorder:
                 asked, kept, failed = (
                     manifest["calls"][key] for key in ("asked", "kept", "failed")
                 )
-            elif kept_from is None:
+            elif kept and kept_from is None:
                 kept_from = manifest["started"]
             release = trial.system.release or None
             name, setting = trial.system.name, trial.setting.setting
@@ -227,8 +227,10 @@ def _last_finished(store: Store, name: str) -> Record | None:
         # The notice names the file, and this run writes another one.
         store.sound_json(KIND, name)
         return None
+    except NewerFile:
+        raise
     except StoreError:
-        # There is none, or it has another format: this run replaces it.
+        # There is none, or it has an earlier format: this run replaces it.
         return None
     return record if record.finished else None
 

@@ -268,8 +268,22 @@ def shown_statuses(rows: Iterable[BoardRow | UsageRow]) -> list[str]:
 
 
 def warnings(results: StoredResults) -> list[str]:
-    """Return one sentence per system with missing answers: how many, and the commonest reason."""
-    return list(_warnings(results))
+    """Return a sentence per system and judge with failures: how many, and the commonest reason."""
+    return [*_warnings(results), *_judge_warnings(results)]
+
+
+def _judge_warnings(results: StoredResults) -> Iterator[str]:
+    made = [
+        m
+        for m in results.manifests.values()
+        if m["step"] == "judge" and m.get("reasons") and m["failed"]
+    ]
+    for name in dict.fromkeys(m["made_by"]["component"] for m in made):
+        mine = [m for m in made if m["made_by"]["component"] == name]
+        failed = sum(m["failed"] for m in mine)
+        reasons = sum((Counter(m["reasons"]) for m in mine), Counter[str]())
+        reason = plain_reason(max(reasons, key=reasons.__getitem__))
+        yield f"{failed:,} verdicts of `{name.rpartition('/')[2]}` failed: {reason}"
 
 
 def _warnings(results: StoredResults) -> Iterator[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ABSENT: Final = "-"
 RETRIES: Final = (
     "The next `ragstone run` requests what failed again (--retry-failed, the default), or keeps it "
-    "with --keep-failed"
+    "with --keep-failed; for a system that each run asks again, add --reuse to keep its answers"
 )
 STATUS_TITLES: Final[Mapping[str, str]] = {"tool_calls": "tool calls"}
 """Status of an answer -> the header of its column, if it is not the status itself."""
