@@ -82,6 +82,9 @@ class Recorder:
                 ranked=self._keep("queries", shared.ranked),
                 qrels=self._keep("qrels", shared.qrels),
                 clusters=self._keep("clusters", _clusters(self._dataset)),
+                collections=self._keep("collections", given)
+                if (given := shared.collections)
+                else "",
             ),
             systems=tuple(
                 SystemEntry(
