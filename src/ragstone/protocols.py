@@ -84,12 +84,6 @@ class Services:
             )
         return self._corpus
 
-    def of_collection(self, name: str | None) -> Services:
-        """Return the services of the searches in one collection; None leaves them unchanged."""
-        if name is None:
-            return self
-        return self.of_step(self.qrels, self.corpus.part(name))
-
     def of_step(self, qrels: Mapping[str, Mapping[str, int]], corpus: Corpus | None) -> Services:
         """Return the services of a step: with the data that are part of its key, and no others."""
         return Services(calls=self._calls, store=self.store, corpus=corpus, qrels=qrels)

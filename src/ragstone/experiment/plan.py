@@ -18,6 +18,7 @@ from ragstone.core.schemas import columns
 from ragstone.core.store import Store, StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError, RagstoneError
+from ragstone.experiment.searches import services_of
 from ragstone.experiment.steps import (
     MetricSet,
     Step,
@@ -178,7 +179,7 @@ class Planner:
             for name in self._collections(one):
                 # A model that is not there yet is reported by the run.
                 with contextlib.suppress(ModelFileError):
-                    found = one.component.index_bytes(self.services.of_collection(name))
+                    found = one.component.index_bytes(services_of(self.services, name))
                     indexes |= {(name, key): size for key, size in found.items()}
         return sum(indexes.values())
 

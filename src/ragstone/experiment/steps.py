@@ -37,6 +37,7 @@ from ragstone.core.schemas import (
 )
 from ragstone.core.store import Store, StoredTable
 from ragstone.errors import ComponentError
+from ragstone.experiment.searches import by_collection
 from ragstone.types import Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
@@ -208,11 +209,8 @@ def _retrieve(
     collections: Mapping[str, str] | None = None,
 ) -> Outcomes:
     """Return one ranking per search, of the passages in its query's collection."""
-    named = [(collections or {}).get(search.query_id) for search in searches]
     found: dict[str, Outcome[Any]] = {}
-    for name in dict.fromkeys(named):
-        own = [search for search, place in zip(searches, named, strict=True) if place == name]
-        within = services.of_collection(name)
+    for own, within in by_collection(searches, collections, services):
         for search, outcome in zip(own, run_component(retriever, within, own), strict=True):
             ranking = Ranking() if outcome.value is None else outcome.value
             checked = _checked(ranking, search, within.corpus, retriever)

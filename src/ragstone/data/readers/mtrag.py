@@ -140,14 +140,16 @@ class MtragReader(Reader):
             return dataset
         named = isinstance(self.corpus, Mapping)
         # A single file may contain several collections: its passages then have the label.
-        by_file = named or (chosen.by == DOMAINS.by and len(sizes) > 1)
+        by_file = named or own or (chosen.by == DOMAINS.by and len(sizes) > 1)
         return divided(dataset, chosen, spans(sizes) if by_file else None, complete=named)
 
     @staticmethod
     def _names_domains(dataset: Dataset, sizes: Mapping[str, int]) -> bool:
         """Return whether the files of passages are those of the turns' domains."""
         asked = {DOMAINS.name(query.labels.get(DOMAINS.by)) for query in dataset.queries} - {None}
-        return bool(asked) and (len(sizes) > 1 or {DOMAINS.name(name) for name in sizes} <= asked)
+        return bool(asked and sizes) and (
+            len(sizes) > 1 or {DOMAINS.name(name) for name in sizes} <= asked
+        )
 
     def _turns(self, paths: Sequence[Path]) -> Iterator[Turn]:
         ids = Ids()
