@@ -56,7 +56,7 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
         (value, {column: means[value] for column, means in columns.items() if value in means})
         for value in groups
     ]
-    if label == COLLECTIONS:
+    if label == COLLECTIONS and results.collections:
         rows.append(
             (EQUALLY, {column: _equally(list(m.values())) for column, m in columns.items()})
         )
