@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from arro3.core import Array, ChunkedArray, DataType
+from arro3.core import Array, ChunkedArray, DataType, Table
 
-from ragstone.core.fingerprint import digest_table
+from ragstone.core.fingerprint import digest_table, fingerprint
 from ragstone.core.schemas import CORPUS, WITHHELD, labels_from_json, passages_to_table
 from ragstone.types import Passage, brief
 
 if TYPE_CHECKING:
-    from arro3.core import Table
-
     from ragstone.core.store import Store
 
 
@@ -28,6 +26,8 @@ class Corpus:
     """Store of embeddings and indexes; None stores nothing."""
     whole: Corpus | None = field(default=None, compare=False)
     """The corpus with labels, if this one is without them."""
+    collections: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Collection -> positions of its passages; empty if all queries search all passages."""
 
     @classmethod
     def from_passages(cls, passages: Sequence[Passage]) -> Corpus:
@@ -82,17 +82,38 @@ class Corpus:
             return self.whole.passage_ids
         return list(self.table.column("passage_id").to_pylist())
 
+    def part(self, collection: str) -> Corpus:
+        """Return the passages of one collection, which have an index of their own."""
+        if self.whole is not None:
+            return self.whole.part(collection).unlabelled
+        return self._parts[collection]
+
+    @cached_property
+    def _parts(self) -> dict[str, Corpus]:
+        return {n: Corpus(rows_at(self.table, p), self.store) for n, p in self.collections.items()}
+
+    @property
+    def depth(self) -> int:
+        """Number of passages of the smallest collection: the most that any query can be shown."""
+        return min(map(len, self.collections.values()), default=len(self))
+
     @cached_property
     def unlabelled(self) -> Corpus:
         """The corpus without labels, for components that do not read them."""
         if self.whole is not None:
             return self
-        return Corpus(self.table.select(CORPUS.names[:-1]), self.store, whole=self)
+        table = self.table.select(CORPUS.names[:-1])
+        return Corpus(table, self.store, whole=self, collections=self.collections)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the table."""
-        return digest_table(self.table) if self.whole is None else self.content_digest
+        """SHA-256 of the table, and of its collections if there are any."""
+        return self._digest(self.table) if self.whole is None else self.content_digest
+
+    def _digest(self, table: Table) -> str:
+        digest = digest_table(table)
+        parts = {name: list(positions) for name, positions in self.collections.items()}
+        return fingerprint({"table": digest, "collections": parts}) if parts else digest
 
     @cached_property
     def content_digest(self) -> str:
@@ -102,7 +123,7 @@ class Corpus:
         if not any(self.table.column("labels").to_pylist()):
             return self.digest
         blank = ChunkedArray([Array([""] * len(self), type=DataType.string())])
-        return digest_table(self.unlabelled.table.append_column(CORPUS.field("labels"), blank))
+        return self._digest(self.unlabelled.table.append_column(CORPUS.field("labels"), blank))
 
     def full_texts(self, start: int = 0, stop: int | None = None) -> list[str]:
         """Return titles and texts of passages `start` up to `stop`, as retrievers see them."""
@@ -118,3 +139,14 @@ class Corpus:
         if self.whole is not None:
             return self.whole._positions  # noqa: SLF001  # another corpus
         return {passage_id: position for position, passage_id in enumerate(self.passage_ids)}
+
+
+def rows_at(table: Table, positions: Sequence[int]) -> Table:
+    """Return the rows of a table at some positions (from 0), in this order."""
+    if isinstance(positions, range) and positions.step == 1:
+        return table.slice(positions.start, len(positions))
+    if not table.num_rows:
+        return table
+    whole = table.combine_chunks().to_batches()[0]
+    chosen = whole.take(Array(list(positions), type=DataType.int64()))
+    return Table.from_batches([chosen], schema=table.schema)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from arro3.core import Array, DataType, Table
+from arro3.core import Table
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.schemas import table_to_queries, table_to_relevance
 from ragstone.core.tables import Shown, TextTable
 from ragstone.data import table_builder
-from ragstone.data.corpus import Corpus
+from ragstone.data.corpus import Corpus, rows_at
 from ragstone.data.readers.qrels import Known, collect_qrels, numbered_judgements
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
 from ragstone.data.readers.rows import Ids
@@ -66,6 +66,8 @@ class Dataset(Shown):
     qrel_table: Table
     """Rows (query_id, passage_id, relevance); relevance 0 is judged and not relevant."""
     source: DataSource = DataSource()
+    collections: Mapping[str, str] = field(default_factory=dict)
+    """Query id -> the collection that it searches; empty if all queries search all passages."""
 
     @classmethod
     def from_records(
@@ -158,8 +160,4 @@ class Dataset(Shown):
 
     def select(self, positions: Sequence[int]) -> Dataset:
         """Return the data set with the queries at these positions (from 0), in this order."""
-        whole = self.query_table.combine_chunks().to_batches()[0]
-        chosen = whole.take(Array(list(positions), type=DataType.int64()))
-        return replace(
-            self, query_table=Table.from_batches([chosen], schema=self.query_table.schema)
-        )
+        return replace(self, query_table=rows_at(self.query_table, list(positions)))

@@ -11,6 +11,7 @@ from ragstone.core import registry
 from ragstone.core.component import component_error
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
+from ragstone.data.collections import with_corpora
 from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
@@ -65,17 +66,36 @@ def load_dataset(
     spec = _spec(written, folder)
     parameters = dict(spec.parameters)
     path = parameters.get("path")
-    if isinstance(path, str | Path) and _reads_path(spec.name, folder):
+    if isinstance(path, str | Path) and "path" in _fields(spec.name, folder):
         parameters["path"] = str(_resolve(path, folder))
     elif not spec.name:
         raise ConfigError(f"data: the key 'path' must be a path, found {path!r}")
     try:
         named = {"name": spec.name or layout(Path(parameters["path"])), **parameters}
-        dataset = _read(registry.create("readers", named, where="data", folder=folder))
+        given = _take_corpora(named, folder)
+        reader = registry.create("readers", named, where="data", folder=folder)
+        dataset = with_corpora(_read(reader), *given)
         return dataclasses.replace(dataset, source=_source(dataset.source, named))
     except OSError as error:
         problem = f"cannot read the data set {parameters.get('path')}: {error}"
         raise DatasetError(problem, path=parameters.get("path")) from error
+
+
+def _take_corpora(named: dict[str, Any], folder: Path | None) -> tuple[Any, Any]:
+    """Take `corpus` and `collections` from a reader's parameters, if it has none such itself.
+
+    The paths of corpora become those of the files that exist.
+    """
+    fields, corpus = _fields(str(named["name"]), folder), named.get("corpus")
+    if "corpus" in fields and "collections" not in fields and not isinstance(corpus, Mapping):
+        return None, named.pop("collections", None)
+    if isinstance(corpus, Mapping):
+        named["corpus"] = {name: str(_resolve(path, folder)) for name, path in corpus.items()}
+    elif corpus is not None:
+        named["corpus"] = str(_resolve(corpus, folder))
+    if "collections" in fields:
+        return None, None
+    return named.pop("corpus", None), named.pop("collections", None)
 
 
 def _source(known: DataSource, named: Mapping[str, Any]) -> DataSource:
@@ -122,12 +142,12 @@ def _spec(written: object, folder: Path | None) -> Spec:
     return Spec("", {"path": written}) if is_path else parse_spec(written, where="data")
 
 
-def _reads_path(name: str, folder: Path | None) -> bool:
-    """Return whether a reader has the parameter `path`; a reader of a hub has none."""
+def _fields(name: str, folder: Path | None) -> frozenset[str]:
+    """Return the parameters of a reader; a reader of a hub has no `path`."""
     if not name:
-        return True
+        return frozenset({"path"})
     fields = dataclasses.fields(registry.find("readers", name, where="data", folder=folder))
-    return any(field.name == "path" for field in fields)
+    return frozenset(field.name for field in fields)
 
 
 def _found(path: Path, folder: Path | None) -> Path | None:

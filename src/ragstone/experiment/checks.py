@@ -64,10 +64,11 @@ def check_depths(
 ) -> None:
     """Raise `ConfigError` unless `top_k` falls from step to step and the corpus is deep enough."""
     shown = max((setting.shows for setting in settings), default=0)
-    size = len(dataset.corpus)
+    size = dataset.corpus.depth
     if shown > size:
+        corpus = "smallest collection" if dataset.collections else "corpus"
         raise ConfigError(
-            f"a setting shows {shown} passages; the corpus of {dataset.name!r} has only {size}; "
+            f"a setting shows {shown} passages; the {corpus} of {dataset.name!r} has only {size}; "
             f"lower the number in retrieved({shown})"
         )
     for system in systems:

@@ -21,7 +21,7 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
-from ragstone.core.schemas import table_to_queries
+from ragstone.core.schemas import COLLECTIONS, table_to_queries, to_table
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
@@ -125,7 +125,7 @@ class Experiment:
         check_settings(self.settings, self.systems, self.dataset)
         check_depths(self.settings, self.systems, self.dataset)
         for system, entry in zip(self.systems, self.file.systems, strict=True):
-            check_written_depth(system.name, entry, len(self.dataset.corpus))
+            check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
         check_answered(self.systems, table_to_queries(self.shared.answered.table))
@@ -146,6 +146,7 @@ class Experiment:
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=StoredTable.in_memory(answered.query_table),
             ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
+            collections=_collections(dataset),
             noise=self.noise,
             judges=self.judges,
             left_out=selected.left_out,
@@ -356,6 +357,12 @@ class Experiment:
             return generator.declared(**options)
         except ConfigError as error:
             raise error.with_message(f"system {name!r}: {error}") from error
+
+
+def _collections(dataset: Dataset) -> StoredTable | None:
+    named = dataset.collections
+    columns = {"query_id": list(named), "collection": list(named.values())}
+    return StoredTable.in_memory(to_table(COLLECTIONS, columns)) if named else None
 
 
 def load_experiment(

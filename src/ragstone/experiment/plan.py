@@ -19,6 +19,7 @@ from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError, RagstoneError
+from ragstone.experiment.searches import services_of
 from ragstone.experiment.steps import (
     MetricSet,
     Step,
@@ -174,12 +175,21 @@ class Planner:
 
     def _index_bytes(self, to_do: Sequence[PlannedStep]) -> int:
         """Return the size of the indexes that retrievers will add to the store."""
-        indexes: dict[str, int] = {}
+        indexes: dict[tuple[str | None, str], int] = {}
         for one in to_do:
-            # A model that is not there yet is reported by the run.
-            with contextlib.suppress(ModelFileError):
-                indexes |= one.component.index_bytes(self.services)
+            for name in self._collections(one):
+                # A model that is not there yet is reported by the run.
+                with contextlib.suppress(ModelFileError):
+                    found = one.component.index_bytes(services_of(self.services, name))
+                    indexes |= {(name, key): size for key, size in found.items()}
         return sum(indexes.values())
+
+    @staticmethod
+    def _collections(one: PlannedStep) -> list[str | None]:
+        """Return the collections that a step searches; [None] if it searches all passages."""
+        given = one.source.inputs.get("collections")
+        named = columns(given.table)["collection"] if isinstance(given, StoredTable) else [None]
+        return list(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)

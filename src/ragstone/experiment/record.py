@@ -62,7 +62,7 @@ class Recorder:
         self._command = command
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
-        shared = steps.shared
+        shared, named = steps.shared, steps.shared.collections
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
@@ -82,6 +82,7 @@ class Recorder:
                 ranked=self._keep("queries", shared.ranked),
                 qrels=self._keep("qrels", shared.qrels),
                 clusters=self._keep("clusters", _clusters(self._dataset)),
+                collections=self._keep("collections", named) if named else "",
             ),
             systems=tuple(
                 SystemEntry(

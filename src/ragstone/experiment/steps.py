@@ -38,6 +38,7 @@ from ragstone.core.schemas import (
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ComponentError
+from ragstone.experiment.searches import by_collection
 from ragstone.types import Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
@@ -202,11 +203,20 @@ def _form(query_former: Component, services: Services, queries: Sequence[Query])
         yield replace(formed, value=query.text if formed.value is None else formed.value)
 
 
-def _retrieve(retriever: Component, services: Services, searches: Sequence[Search]) -> Outcomes:
-    found = run_component(retriever, services, searches)
-    for search, outcome in zip(searches, found, strict=True):
-        ranking = Ranking() if outcome.value is None else outcome.value
-        yield replace(outcome, value=_checked(ranking, search, services.corpus, retriever))
+def _retrieve(
+    retriever: Component,
+    services: Services,
+    searches: Sequence[Search],
+    collections: Mapping[str, str] | None = None,
+) -> Outcomes:
+    """Return one ranking per search, of the passages in its query's collection."""
+    found: dict[str, Outcome[Any]] = {}
+    for own, within in by_collection(searches, collections, services):
+        for search, outcome in zip(own, run_component(retriever, within, own), strict=True):
+            ranking = Ranking() if outcome.value is None else outcome.value
+            checked = _checked(ranking, search, within.corpus, retriever)
+            found[search.query_id] = replace(outcome, value=checked)
+    return [found[search.query_id] for search in searches]
 
 
 def _fuse(
@@ -339,6 +349,7 @@ _READERS: Final[Mapping[str, Callable[[Table], Any]]] = {
     "queries": table_to_queries,
     "searches": lambda table: [Search(row["query_id"], row["text"]) for row in rows(table)],
     "qrels": table_to_relevance,
+    "collections": lambda table: dict(zip(*columns(table).values(), strict=True)),
     "run": table_to_rankings,
     "noise_run": table_to_rankings,
     "contexts": lambda table: {c.query_id: c for c in table_to_contexts(table)},

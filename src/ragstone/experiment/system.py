@@ -75,6 +75,8 @@ class SharedInputs:
     """The queries that generators answer."""
     ranked: StoredTable
     """The queries that retrievers are measured on: the same ones, or all of the data set."""
+    collections: StoredTable | None = None
+    """The collection of each query; None if all queries search all passages."""
     noise: System | None = None
     """The system whose best irrelevant passages are the noise of `gold+noise`."""
     judges: tuple[Judge, ...] = ()
@@ -186,8 +188,10 @@ class StepList:
             parts = [self._retrieve(system, part, searches) for part in retriever.parts]
             runs: dict[str, Any] = {f"run_{place}": run for place, run in enumerate(parts)}
             return self._step("fuse", retriever, system, searches=searches, **runs)
-        corpus = self.shared.passages
-        return self._step("retrieve", retriever, system, searches=searches, corpus=corpus)
+        inputs: dict[str, Any] = {"searches": searches, "corpus": self.shared.passages}
+        if self.shared.collections is not None:
+            inputs["collections"] = self.shared.collections
+        return self._step("retrieve", retriever, system, **inputs)
 
     def _build(self, system: System, setting: ContextSetting, run: Step | None) -> Step:
         """Return the contexts of a setting; its key has only the inputs that the rule uses."""

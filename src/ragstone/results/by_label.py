@@ -6,7 +6,8 @@ reference+RAG) restricts all settings to queries with few gold passages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -16,6 +17,10 @@ from ragstone.results.reader import StoredResults
 from ragstone.statistics.breakdown import TURNS, breakdown, groups_of
 from ragstone.statistics.summary import Summary
 
+COLLECTIONS: Final = "collections"
+"""The label in the place of a query's collection."""
+EQUALLY: Final = "(each equal)"
+"""The row of the mean over collections, each with the same weight."""
 PLACES: Final = frozenset({"conversation", "conversation_file", "collection"})
 """Labels that identify the origin of a query, which is not a category."""
 
@@ -37,7 +42,7 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
 
     Raises `ConfigError` if no query has the label, or if the metric was not measured.
     """
-    groups = groups_of(results.queries.values(), label)
+    groups = _groups(results, label)
     measured = [*results.trials, *results.rankings]
     columns = {
         (rows.system, rows.setting): {group.value: group.summary for group in found}
@@ -51,7 +56,46 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
         (value, {column: means[value] for column, means in columns.items() if value in means})
         for value in groups
     ]
+    if label == COLLECTIONS and results.collections:
+        rows.append(
+            (EQUALLY, {column: _equally(list(m.values())) for column, m in columns.items()})
+        )
     return LabelTable(label, metric, tuple(columns), tuple(row for row in rows if row[1]))
+
+
+def _groups(results: StoredResults, label: str) -> dict[str, list[str]]:
+    """Return value of a label, or collection -> query ids."""
+    if label != COLLECTIONS or not results.collections:
+        return groups_of(results.queries.values(), label)
+    found: dict[str, list[str]] = {}
+    for query_id, name in results.collections.items():
+        found.setdefault(name, []).append(query_id)
+    return dict(sorted(found.items()))
+
+
+def _equally(means: Sequence[Summary]) -> Summary:
+    """Return the mean of the collections' means, each with the same weight; no interval."""
+    known = [summary.mean for summary in means if summary.mean is not None]
+    return Summary(
+        math.fsum(known) / len(known) if known else None,
+        sum(summary.n for summary in means),
+        failed=sum(summary.failed for summary in means),
+        not_applicable=sum(summary.not_applicable for summary in means),
+        missing=sum(summary.missing for summary in means),
+    )
+
+
+def collection_tables(results: StoredResults) -> list[LabelTable]:
+    """Return every metric by collection; empty if all queries search all passages."""
+    measured = [*results.trials, *results.rankings] if results.collections else []
+    metrics = dict.fromkeys(metric for rows in measured for metric in rows.scores)
+    return [label_table(results, COLLECTIONS, metric) for metric in metrics]
+
+
+def collection_rows(results: StoredResults) -> list[dict[str, Any]]:
+    """Return one row per collection, system, setting and metric as plain data (`collections`)."""
+    found = (row for table in collection_tables(results) for row in label_document(table))
+    return [{"collection": row.pop("value"), **row} for row in found if row.pop("label")]
 
 
 def label_document(table: LabelTable) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
 from ragstone.results import leaderboards
-from ragstone.results.by_label import label_tables
+from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
@@ -90,6 +90,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             adaptability_terms=ADAPTABILITY,
             pages=query_pages(results, queries),
             by_label=label_tables(results),
+            collections=collection_tables(results),
             scans=scans,
             dialogues=dialogues(results) if results.trials else (),
             style=style,

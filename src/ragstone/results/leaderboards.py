@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.results.by_label import collection_rows
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
 from ragstone.results.wording import calls_text, plain_reason, signed
@@ -349,6 +350,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": results.record.correctness_metric,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
+        "collections": collection_rows(results),
         "warnings": warnings(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],

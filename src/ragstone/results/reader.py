@@ -235,6 +235,11 @@ class StoredResults:
         return self._mapping(self.record.tables.clusters)
 
     @cached_property
+    def collections(self) -> dict[str, str]:
+        """Query id -> its collection; empty if all queries search all passages."""
+        return self._mapping(self.record.tables.collections)
+
+    @cached_property
     def trials(self) -> list[TrialResults]:
         """The complete trials, in the order of the experiment."""
         return [self._trial(entry) for entry in self.record.trials]

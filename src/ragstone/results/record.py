@@ -47,6 +47,8 @@ class Tables:
     ranked: str
     qrels: str
     clusters: str
+    collections: str = ""
+    """The collection of each query; "" if all queries search all passages."""
     texts: str = ""
     """Texts of gold passages and of the first ranked ones; "" until all trials ended."""
 

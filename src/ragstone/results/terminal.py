@@ -9,7 +9,7 @@ from typing import Any, Final
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results import leaderboards, wording
-from ragstone.results.by_label import LabelTable
+from ragstone.results.by_label import LabelTable, collection_tables
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
@@ -44,6 +44,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _means("Answers", leaderboards.leaderboard(results), "* best mean of the setting"),
         _adaptability(results),
         _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
+        *(_by_label(table) for table in collection_tables(results)),
         _usage(results),
         _calls(results),
         _warnings(results),
@@ -141,13 +142,18 @@ def _titles(statuses: Sequence[str]) -> list[str]:
 
 
 def label_text(table: LabelTable) -> str:
+    """Return a metric by a label as text."""
+    return str(_by_label(table))
+
+
+def _by_label(table: LabelTable) -> TextTable:
     """Return a metric by a label: a row per value, a column per system and setting."""
     headers = [table.label, *(" | ".join(filter(None, column)) for column in table.columns)]
     lines = [
         [value, *(_label_cell(cells.get(column)) for column in table.columns)]
         for value, cells in table.rows
     ]
-    return str(TextTable(headers, lines, f"{table.metric} by {table.label} ({NOTE})"))
+    return TextTable(headers, lines, f"{table.metric} by {table.label} ({NOTE})")
 
 
 def _label_cell(summary: Summary | None) -> str:

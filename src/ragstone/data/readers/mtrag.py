@@ -6,14 +6,15 @@ A folder contains some of these, each plain or gzipped:
     tasks/*.jsonl                    generation tasks, one per turn (or `generation_tasks/`)
     queries/DOMAIN_rewrite.jsonl     queries rewritten to be self-contained
     qrels/*DOMAIN.tsv                relevance of passages to tasks
-    corpus/DOMAIN.jsonl              passages (or `corpora/`)
+    corpus/DOMAIN.jsonl              passages (or `corpora/`, also beside the folder)
 
-A single file of conversations or tasks, including MTRAGEval's, is read too.
+Each domain is a collection: its turns search its own passages. A single file of conversations or
+tasks, including MTRAGEval's, is read too.
 """
 
 from __future__ import annotations
 
-import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,11 +22,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ragstone.core.parsing import check_collections, parse_json
 from ragstone.core.schemas import QRELS, joined, queries_to_table, rows
+from ragstone.data.collections import ByLabel, divided, joined_corpora, parse_collections, spans
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.mtrag_files import (
+    corpus_files,
+    document_rows,
+    files,
+    qrels_files,
+    sources,
+)
 from ragstone.data.readers.mtrag_turns import (
     Irregular,
     Turn,
@@ -41,18 +49,18 @@ from ragstone.data.readers.rows import (
     Row,
     json_rows,
     listed,
-    parsed,
-    read_bytes,
     reading,
 )
-from ragstone.data.table_builder import judgements, passages
+from ragstone.data.table_builder import TableBuilder, judgements, passages
 from ragstone.errors import DatasetError
 from ragstone.types import Label, Query
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-_ENDS: Final = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+_LOG: Final = logging.getLogger(__name__)
+DOMAINS: Final = ByLabel("domain", {"ibmcloud": "cloud"})
+"""The collections of mtRAG: clapnq, cloud, fiqa, govt; the cloud corpus has two names."""
 _TAG: Final = re.compile(r"^\|(?:user|agent)\|: ?", re.MULTILINE)
 _WORD: Final = re.compile(r"\w+")
 _FUNCTION_WORDS: Final = frozenset(
@@ -81,6 +89,9 @@ class MtragReader(Reader):
         source: the files with the turns; `auto` prefers tasks to conversations.
         irregular: whether a conversation in which the agent speaks first, or a speaker twice in a
             row, is an error or kept as it is.
+        corpus: the file with the passages, or domain -> file; by default those of the folder.
+        collections: `none` pools the passages of all domains, `{by: label, aliases: {from: to}}`
+            chooses another label of turns; by default each turn searches its domain.
         dangling_qrels: whether qrels that name an unknown turn or passage are an error or are left
             out.
     """
@@ -89,6 +100,8 @@ class MtragReader(Reader):
     domains: str = ""
     source: Literal["auto", "conversations", "tasks"] = "auto"
     irregular: Irregular = "error"
+    corpus: str | Path | Mapping[str, str | Path] | None = None
+    collections: str | Mapping[str, Any] | None = None
     dangling_qrels: Literal["error", "drop"] = "error"
 
     def read(self) -> Dataset:
@@ -97,29 +110,46 @@ class MtragReader(Reader):
         if not path.exists():
             raise DatasetError(f"{path}: no such file or folder")
         folder = path if path.is_dir() else None
-        turns = list(self._turns(self._sources(folder) if folder else [path]))
+        turns = list(self._turns(sources(folder, self.source) if folder else [path]))
         wanted = self._wanted(turns)
         turns = [turn for turn in turns if wanted is None or turn.domain in wanted]
         rewrites = _rewrites(folder) if folder else {}
-        corpus = _corpus(folder, wanted) or _inline(turns)
+        parts = _corpora(self._corpus_files(folder, wanted))
+        corpus = joined_corpora(parts) if parts else _inline(turns, folder)
         judged = self._judged(folder, wanted, turns, corpus)
         gold = Counter(row["query_id"] for row in rows(judged) if row["relevance"] > 0)
         made = [_labelled(turn.query, rewrites, gold) for turn in turns]
         name = path.name.split(".")[0] + (f"-{self.domains}" if self.domains else "")
-        return Dataset(name, queries_to_table(made), corpus, judged)
+        dataset = Dataset(name, queries_to_table(made), corpus, judged)
+        return self._divided(dataset, {n: len(part) for n, part in parts.items()})
 
-    def _sources(self, folder: Path) -> list[Path]:
-        tasks = _files(folder, "tasks", "generation_tasks")
-        conversations = _files(folder, "conversations")
-        chosen = conversations if self.source == "conversations" else tasks
-        if self.source == "auto":
-            chosen = tasks or conversations
-        if not chosen:
-            raise DatasetError(
-                f"{folder} contains no {self.source.replace('auto', 'tasks or conversations')}; "
-                f"looked for the folders tasks and conversations with .json or .jsonl files"
-            )
-        return chosen
+    def _corpus_files(
+        self, folder: Path | None, wanted: frozenset[str] | None
+    ) -> list[tuple[str, Path]]:
+        """Return the name and the path of each file of passages."""
+        if isinstance(self.corpus, Mapping):
+            return [(name, Path(path)) for name, path in self.corpus.items()]
+        given = corpus_files(folder, wanted) if self.corpus is None else [Path(self.corpus)]
+        return [(path.name.split(".")[0], path) for path in given]
+
+    def _divided(self, dataset: Dataset, sizes: Mapping[str, int]) -> Dataset:
+        """Return the data set with its collections."""
+        own = self.collections is None
+        chosen = DOMAINS if own else parse_collections(self.collections)
+        if chosen is None or (own and not self._names_domains(dataset, sizes)):
+            return dataset
+        named = isinstance(self.corpus, Mapping)
+        # A single file may contain several collections: its passages then have the label.
+        by_file = named or own or (chosen.by == DOMAINS.by and len(sizes) > 1)
+        return divided(dataset, chosen, spans(sizes) if by_file else None, complete=named)
+
+    @staticmethod
+    def _names_domains(dataset: Dataset, sizes: Mapping[str, int]) -> bool:
+        """Return whether the files of passages are those of the turns' domains."""
+        asked = {DOMAINS.name(query.labels.get(DOMAINS.by)) for query in dataset.queries} - {None}
+        return bool(asked and sizes) and (
+            len(sizes) > 1 or {DOMAINS.name(name) for name in sizes} <= asked
+        )
 
     def _turns(self, paths: Sequence[Path]) -> Iterator[Turn]:
         ids = Ids()
@@ -166,9 +196,9 @@ class MtragReader(Reader):
         # Without a corpus, qrels can still be used to score runs.
         passage_ids = set(corpus.passage_ids) if len(corpus) else None
         known = Known({turn.query.query_id for turn in turns}, passage_ids)
-        files = _of_domains(_files(folder, "qrels", ends=(".tsv", ".tsv.gz")), wanted)
-        if files:
-            tables = (read_qrels(path, known, dangling=self.dangling_qrels) for path in files)
+        published = qrels_files(folder, wanted)
+        if published:
+            tables = (read_qrels(path, known, dangling=self.dangling_qrels) for path in published)
             return joined(tables, QRELS)
         gold = dict.fromkeys((turn.query.query_id, p) for turn in turns for p in turn.gold)
         stray = [pair for pair in gold if any(known.unknown(*pair))]
@@ -179,43 +209,6 @@ class MtragReader(Reader):
         return judgements({pair: 1 for pair in gold if not any(known.unknown(*pair))})
 
 
-def document_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield place and object of JSON lines, or of a JSON list; NaN is read as null."""
-    if path.name.endswith((".jsonl", ".jsonl.gz")):
-        found = ((f"line {number}", row) for number, row in parsed(path, _loads))
-    else:
-        with reading(path, "the list"):
-            content = _loads(read_bytes(path))
-        if type(content) is not list:
-            raise DatasetError(f"{path}: expected a JSON list of conversations or tasks")
-        found = ((f"row {number}", row) for number, row in enumerate(content, start=1))
-    for place, row in found:
-        with reading(path, place):
-            checked = Row.of(row)
-        yield place, checked
-
-
-def _loads(content: bytes) -> Any:
-    try:
-        if b"NaN" not in content:
-            return parse_json(content)
-        value = json.loads(content, parse_constant=lambda _: None)
-        check_collections(value)
-    except (ValueError, RecursionError) as error:
-        raise FieldError(f"not valid JSON: {error}") from error
-    return value
-
-
-def _files(folder: Path | None, *names: str, ends: tuple[str, ...] = _ENDS) -> list[Path]:
-    """Return the files of the first of these folders that exists."""
-    inner = next((f for name in names if folder and (f := folder / name).is_dir()), None)
-    return sorted(p for p in inner.rglob("*") if p.name.endswith(ends)) if inner else []
-
-
-def _of_domains(paths: Iterable[Path], wanted: frozenset[str] | None) -> list[Path]:
-    return [p for p in paths if wanted is None or any(domain in p.name for domain in wanted)]
-
-
 def _domain(row: dict[str, Any]) -> str:
     return domain_of(str(row.get("Collection") or row.get("collection") or row.get("domain") or ""))
 
@@ -223,7 +216,7 @@ def _domain(row: dict[str, Any]) -> str:
 def _conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
     """Return (domain, conversation_file) -> conversation id, which only the tasks contain."""
     found = {}
-    for path in _files(folder, "tasks", "generation_tasks"):
+    for path in files(folder, "tasks", "generation_tasks"):
         for _, row in document_rows(path):
             if row.get("conversation_file") and row.get("conversation_id"):
                 found[_domain(row), str(row["conversation_file"])] = str(row["conversation_id"])
@@ -232,7 +225,7 @@ def _conversation_ids(folder: Path) -> dict[tuple[str, str], str]:
 
 def _rewrites(folder: Path) -> dict[str, str]:
     found = {}
-    for path in _files(folder, "queries", "retrieval_tasks"):
+    for path in files(folder, "queries", "retrieval_tasks"):
         if "rewrite" in path.name:
             for number, row in json_rows(path):
                 with reading(path, number):
@@ -273,13 +266,12 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower())) - _FUNCTION_WORDS
 
 
-def _corpus(folder: Path | None, wanted: frozenset[str] | None) -> Corpus | None:
-    files = _of_domains(_files(folder, "corpus", "corpora"), wanted)
-    if not files:
-        return None
-    builder, seen = passages(), set[str]()
-    for path in files:
-        domain = path.name.split(".")[0]
+def _corpora(named: Iterable[tuple[str, Path]]) -> dict[str, Corpus]:
+    """Return file name -> passages, labelled with the name as their domain."""
+    seen = set[str]()
+    found: dict[str, TableBuilder] = {}
+    for name, path in named:
+        builder = found.setdefault(name, passages())
         for number, row in json_rows(path):
             with reading(path, number):
                 passage_id, title = row.take_id(), row.take_text("title", optional=True)
@@ -289,13 +281,20 @@ def _corpus(folder: Path | None, wanted: frozenset[str] | None) -> Corpus | None
                 text = without_title(row.take_text("text"), title)
                 row.pop("from", None)
                 document_id = row.take_text("document", optional=True)
-                labels = Row({"domain": domain, **row}).take_labels()
+                labels = Row({"domain": name, **row}).take_labels()
                 builder.add((passage_id, text, title, document_id, labels))
-    return Corpus(builder.finish())
+    return {name: Corpus(builder.finish()) for name, builder in found.items()}
 
 
-def _inline(turns: Sequence[Turn]) -> Corpus:
+def _inline(turns: Sequence[Turn], folder: Path | None) -> Corpus:
     """Return the corpus of the passages in the rows of the turns, each once."""
     found = {p.passage_id: p for turn in reversed(turns) for p in turn.passages}
     ordered = dict.fromkeys(p.passage_id for turn in turns for p in turn.passages)
+    if folder is not None and ordered:
+        _LOG.warning(
+            "%s contains no folder corpus or corpora: the corpus is the %s passages inside the "
+            "turns, in which a search is easier than in the whole corpora",
+            folder,
+            f"{len(ordered):,}",
+        )
     return Corpus.from_passages([found[passage_id] for passage_id in ordered])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragstone.data.readers.mtrag import document_rows
+from ragstone.data.readers.mtrag_files import document_rows
 from ragstone.data.readers.rows import FieldError, Row, reading, show
 from ragstone.data.writers.mtrag import Submission
 from ragstone.errors import DatasetError

@@ -56,7 +56,7 @@ def find_file(folder: Path, *names: str) -> Path | None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> Iterator[BinaryIO]:
     """Yield a plain or `.gz` file for reading bytes; raise `DatasetError` if it is unreadable."""
     is_gzip = path.suffix == ".gz"
     try:
@@ -72,7 +72,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 def read_bytes(path: Path) -> bytes:
     """Return all bytes of a plain or `.gz` file, without a byte order mark."""
     parts, size = [], 0
-    with _opened(path) as file:
+    with opened(path) as file:
         while part := file.read(_PART_BYTES):
             parts.append(part)
             size += len(part)
@@ -87,7 +87,7 @@ def read_bytes(path: Path) -> bytes:
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield line number (from 1) and bytes of each line that is not blank."""
     maximum = limits.MAX_LINE_BYTES
-    with _opened(path) as file:
+    with opened(path) as file:
         for number, line in enumerate(iter(partial(file.readline, maximum + 1), b""), start=1):
             if len(line) > maximum:
                 raise DatasetError(

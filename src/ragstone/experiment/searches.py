@@ -1,0 +1,34 @@
+"""The searches of a step by collection: each collection has its own corpus and index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragstone.protocols import Services
+    from ragstone.types import Search
+
+
+def services_of(services: Services, collection: str | None) -> Services:
+    """Return the services of the searches in one collection; None leaves them unchanged."""
+    if collection is None:
+        return services
+    return services.of_step(services.qrels, services.corpus.part(collection))
+
+
+def by_collection(
+    searches: Sequence[Search], collections: Mapping[str, str] | None, services: Services
+) -> Iterator[tuple[list[Search], Services]]:
+    """Yield the searches of each collection, and the services with its corpus.
+
+    `collections` maps query ids to collections; None stands for one corpus.
+    """
+    if not collections:
+        yield list(searches), services
+        return
+    found: dict[str, list[Search]] = {}
+    for search in searches:
+        found.setdefault(collections[search.query_id], []).append(search)
+    for name, own in found.items():
+        yield own, services_of(services, name)
