@@ -144,8 +144,8 @@ def evaluate_run(
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
     perfect = rank_judged(qrels, {}, judged).perfect
-    bounded = [m for m in parsed if isinstance(m, RankingMetric) and m.range]
-    best = {str(m): float(m.values(perfect).mean()) for m in bounded}
+    higher = [m for m in parsed if isinstance(m, RankingMetric) and m.direction == "higher"]
+    best = {str(m): float(m.values(perfect).mean()) for m in higher if m.range}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
