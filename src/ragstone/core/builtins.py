@@ -107,6 +107,8 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "ROUGE-1": "rouge_n:Rouge1",
         "ROUGE-2": "rouge_n:Rouge2",
         "ROUGE-L": "rouge_l:RougeL",
+        "label": "label:Label",
+        "numeric": "numeric:Numeric",
         "char3-recall": "char3_recall:Char3Recall",
         "answer-in-context": "answer_in_context:AnswerInContext",
         "K-precision": "k_precision:KPrecision",

@@ -7,7 +7,7 @@ is the cutoff after the `@`. Importing this module loads no array library.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
@@ -116,6 +116,12 @@ class AnswerMetric(Metric):
     def values(self, pairs: AnswerBatch) -> Values:
         """Return one value per pair."""
         raise NotImplementedError
+
+    def beside(
+        self, answers: Sequence[str | None], gold: Sequence[Sequence[str]]
+    ) -> Mapping[str, float]:
+        """Return figures of all answers together that are reported beside the mean."""
+        return {}
 
     def inapplicable(self, pairs: AnswerBatch) -> Mapping[int, str]:
         """Return position -> reason for the pairs that the metric does not apply to."""
