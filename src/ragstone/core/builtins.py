@@ -109,6 +109,8 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "ROUGE-L": "rouge_l:RougeL",
         "label": "label:Label",
         "numeric": "numeric:Numeric",
+        "BLEU": "bleu:Bleu",
+        "chrF": "chrf:Chrf",
         "char3-recall": "char3_recall:Char3Recall",
         "answer-in-context": "answer_in_context:AnswerInContext",
         "K-precision": "k_precision:KPrecision",

@@ -10,7 +10,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from ragstone.text.language import LANGUAGE_NAMES
+from ragstone.text.language_names import LANGUAGE_NAMES
 
 _PRIVATE: Final = 0xF0000
 """Start of the private area that represents the signs of the basic multilingual plane."""
