@@ -68,7 +68,7 @@ _UNIT: Final = (
 _NUMBER: Final = re.compile(
     rf"""
     (?P<minus>(?<![\w)\]%-])-)?
-    (?:(?P<before>(?:\bus)?[{CURRENCIES}]|(?<!\d)%)\ ?)?
+    (?:(?P<before>[{CURRENCIES}]|(?<!\d)%)\ ?)?
     (?:
         (?<![/\d.,])(?:(?P<whole>\d+)\ )?(?P<over>\d)/(?P<under>[2-9]|10)(?![\d/.,]\d|\d|/)
       | (?P<point>(?<![\w.])\.)?
@@ -83,6 +83,9 @@ _NUMBER: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_START: Final = re.compile(f"[-%.0-9{CURRENCIES}]")
+_US_DOLLARS: Final = re.compile(r"\bus\$")
+_NAME_SIGN: Final = re.compile("[+#♭]")
 _NAME: Final = re.compile(r"(?<=[^\W\d_])\+\+|(?<=[^\W_])[+#♭](?!\w)")
 _DATE: Final = re.compile(r"\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d)|\d{4}\.\d{1,2}\.\d{1,2}")
 _BY_THREES: Final = re.compile(r"[1-9]\d{0,2}(?:\D\d{3})+")
@@ -129,8 +132,16 @@ def numbers(text: str, language: str = "") -> str:
     comma, spaced = _habits(language)
     if spaced:
         text = _PLAIN_SPACES.sub(lambda m: m[0].replace(" ", ""), text)
-    found = _NUMBER.sub(lambda m: _written(m, comma=comma), text)
-    return _NAME.sub(lambda m: hold(m[0]), found)
+    if "us$" in text:
+        text = _US_DOLLARS.sub("$", text)
+    found, done = list[str](), 0
+    # A search for single characters is several times as fast as one for the whole pattern.
+    while start := _START.search(text, done):
+        number = _NUMBER.match(text, start.start())
+        found += [text[done : start.start()], _written(number, comma=comma) if number else start[0]]
+        done = number.end() if number else start.end()
+    text = "".join((*found, text[done:]))
+    return _NAME.sub(lambda m: hold(m[0]), text) if _NAME_SIGN.search(text) else text
 
 
 def _habits(language: str) -> tuple[bool, bool]:
