@@ -257,7 +257,7 @@ def test_replies_of_a_declared_release_are_kept(make: Make) -> None:
         ConfigError, match="system 'mine': its generator has release '1' and the system '2'"
     ):
         make(mine=both).check()
-    with pytest.raises(ConfigError, match="has no option 'release'"):
+    with pytest.raises(ConfigError, match="GoldAnswer has no option 'release'"):
         make(mine={"generator": "gold", "release": "2"}).check()
 
 
