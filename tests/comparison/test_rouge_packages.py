@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,7 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(ma
 ASCII_TEXTS = st.lists(st.sampled_from(WORDS[:-1]), max_size=25).map(" ".join) | st.text(
     st.characters(max_codepoint=126, min_codepoint=32), max_size=30
 )
+WITHOUT_NUMBERS = ASCII_TEXTS.map(lambda text: re.sub("[0-9+#]", "n", text))
 
 
 @settings(deadline=None)
@@ -34,9 +37,9 @@ def test_the_mtrag_variant_is_googles(answer: str, gold: str) -> None:
 
 
 @settings(deadline=None)
-@given(ASCII_TEXTS, st.lists(ASCII_TEXTS, min_size=1, max_size=4))
+@given(WITHOUT_NUMBERS, st.lists(WITHOUT_NUMBERS, min_size=1, max_size=4))
 def test_the_default_is_googles_on_ascii_text(answer: str, gold: list[str]) -> None:
-    """The best of several gold answers, if every token is ASCII with a letter or digit."""
+    """The best of several gold answers in ASCII; Google's tokens cut numbers and names like C++."""
     gold = [text for text in gold if any(map(str.isalnum, text))]
     if not gold or not any(map(str.isalnum, answer)):
         return

@@ -22,6 +22,8 @@ PAIRS = {
     "Rprec": "Rprec",
     "hit@5": "success_5",
     "success@1": "success_1",
+    "bpref": "bpref",
+    "infAP": "infAP",
 }
 IDS = st.sampled_from([f"p{i}" for i in range(12)] + ["é", "Z", "a b", "10", "9"])
 GRADES = st.dictionaries(IDS, st.integers(-1, 3), min_size=1, max_size=9)

@@ -19,7 +19,7 @@ from ragstone.text.normalise import pieces, words
         ("The The", ["the", "the"]),
         ("U.S.", ["us"]),
         ("1,000", ["1000"]),
-        ("1914\u20131918", ["19141918"]),
+        ("1914\u20131918", ["1914", "1918"]),
         ("\uff26\uff55\uff4c\uff4c width", ["full", "width"]),
         ("Straße", ["strasse"]),
         ("Москва!", ["москва"]),
@@ -89,5 +89,5 @@ def test_characters_of_scripts_without_spaces_are_found() -> None:
 
 
 def test_pieces_are_split_at_signs() -> None:
-    """A piece is a run of letters and digits of any script; articles are pieces."""
-    assert pieces("The café's 3.5 m²") == ["the", "café", "s", "3", "5", "m2"]
+    """A piece is a run of letters and digits of any script, or a number; articles are pieces."""
+    assert pieces("The café's 3.5 m²") == ["the", "café", "s", "3.5", "m2"]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import squeezed
-from ragstone.text.language import LANGUAGE_NAMES, language_of
+from ragstone.text.language import language_of
+from ragstone.text.language_names import LANGUAGE_NAMES
 from ragstone.text.normalise import pieces
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """The grammar of specs: `name(arguments)@cutoff`.
 
     spec      = name [ "(" [ argument { "," argument } ] ")" ] [ "@" cutoff ]
-    argument  = [ key "=" ] value          only the first one may have no key
+    argument  = [ key "=" ] value          only the first one may have no key, or the first ones of
+                                           a metric
     value     = spec | list | mapping | quoted text | null | true | false | number | bare text
     list      = "[" [ value { "," value } ] "]"
     mapping   = "{" [ key ":" value { "," key ":" value } ] "}"
@@ -47,19 +48,22 @@ class Spec:
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Key -> value; the argument without a key is under ""."""
+    """Key -> value; the argument without a key is under "", several ones as a tuple."""
     cutoff: int | None = None
     text: str = field(default="", compare=False, repr=False)
     """The text that was parsed; empty for a spec that was written as a mapping."""
 
     def __str__(self) -> str:
         """Return the text that parses back to this spec."""
-        shown = [f"{key}={_shown(v)}" if key else _shown(v) for key, v in self.parameters.items()]
+        shown = [
+            f"{key}={_shown(value)}" if key else ", ".join(map(_shown, _several(value)))
+            for key, value in self.parameters.items()
+        ]
         listed = f"({', '.join(shown)})" if shown else ""
         return f"{self.name}{listed}" + ("" if self.cutoff is None else f"@{self.cutoff}")
 
 
-def parse_spec(written: object, *, where: str) -> Spec:
+def parse_spec(written: object, *, where: str, several: bool = False) -> Spec:
     """Return the spec of a text, or of a mapping with the key `name`.
 
     >>> parse_spec("dense(embedder=minilm(threads=1))", where="retriever").parameters
@@ -67,13 +71,16 @@ def parse_spec(written: object, *, where: str) -> Spec:
     >>> parse_spec({"name": "bm25", "k1": 0.9}, where="retriever").parameters
     {'k1': 0.9}
 
+    With `several`, the first arguments may have no key, and "" is the tuple of their values:
+    `label(yes, no)`.
+
     Raises:
         ConfigError: the text breaks the grammar; the message shows the position with a caret.
     """
     if isinstance(written, str) and written.strip():
-        return _Parser(written, where).whole()
+        return _Parser(written, where, several=several).whole()
     if isinstance(written, Mapping) and isinstance(written.get("name"), str):
-        named = parse_spec(written["name"], where=where)
+        named = parse_spec(written["name"], where=where, several=several)
         rest = {str(key): value for key, value in written.items() if key != "name"}
         return Spec(named.name, {**named.parameters, **rest}, named.cutoff, named.text)
     raise ConfigError(
@@ -126,8 +133,8 @@ def caret(text: str, key: str | None, value: object = None) -> str:
 class _Parser:
     """A recursive descent over one text."""
 
-    def __init__(self, text: str, where: str) -> None:
-        self.text, self.where, self.at = text, where, 0
+    def __init__(self, text: str, where: str, *, several: bool = False) -> None:
+        self.text, self.where, self.at, self.several = text, where, 0, several
         if len(text) > limits.MAX_SPEC_CHARACTERS:
             raise ConfigError(
                 f"{where}: a spec has at most {limits.MAX_SPEC_CHARACTERS:,} characters, found "
@@ -170,6 +177,9 @@ class _Parser:
             key = _KEY.match(self.text, self.at)
             if key:
                 self.at = key.end()
+            elif self.several and set(parameters) == {""} and depth == 1:
+                parameters[""] = (*_several(parameters[""]), self._value(1))
+                continue
             elif parameters:
                 part = self.text[place:].split(",")[0].split(")")[0].strip()
                 raise self._error(f"only the first parameter may have no name: {part!r}", place)
@@ -288,6 +298,10 @@ def _number(word: str) -> int | float | str:
     if not math.isfinite(value):
         return word
     return int(word) if re.fullmatch(r"[-+]?\d+", word) else value
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _shown(value: Any) -> str:

@@ -21,6 +21,7 @@ from ragstone.data_quality.integrity import check_judgements, check_rows
 from ragstone.data_quality.languages import check_languages
 from ragstone.data_quality.leakage import check_splits, check_unanswerable
 from ragstone.data_quality.lenient_reader import read_leniently, subject_of
+from ragstone.data_quality.suited_metrics import check_metrics
 from ragstone.data_quality.texts import check_encoding, check_sizes
 
 __all__ = ["CHECKS", "Finding", "Severity", "Subject", "check", "read_leniently", "subject_of"]
@@ -40,6 +41,7 @@ CHECKS: Final[Mapping[str, Callable[[Subject], Iterator[Finding]]]] = {
     "unanswerable": check_unanswerable,
     "labels": check_labels,
     "ceiling": check_ceiling,
+    "metrics": check_metrics,
 }
 """Name -> check, in the order of findings of equal severity."""
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ragstone.data_quality.finding import Finding, distribution, report, shown
-from ragstone.text.language import LANGUAGE_NAMES, language_of
+from ragstone.text.language import language_of
+from ragstone.text.language_names import LANGUAGE_NAMES
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragstone.components.metrics.base import RankingMetric
+from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import rank_judged
@@ -29,7 +29,6 @@ from ragstone.types import Prediction, Query, Ranking, brief
 if TYPE_CHECKING:
     from arro3.core import Table
 
-    from ragstone.components.metrics.base import AnswerMetric
     from ragstone.types import Context
 
 
@@ -49,6 +48,8 @@ class Evaluation(Tabular):
     """Metric -> mean of perfect rankings, if less than 1."""
     clusters: Mapping[str, str] = field(default_factory=dict)
     """Query id -> conversation or document; a query without one is a cluster on its own."""
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Metric -> figures of all answers together, such as the macro-F1 of `label`."""
 
     def __repr__(self) -> str:
         """Return one line: the means and the number of queries."""
@@ -72,6 +73,7 @@ class Evaluation(Tabular):
         for name, summary in self.summaries.items():
             key, values = (asked or {}).get(name, name), summary.to_dict()
             kept = {k: values[k] for k in ("mean", "n", "missing", "failed", "interval")}
+            kept |= self.beside.get(name, {})
             found[key] = kept | ({"metric": name} if key != name else {})
         return found
 
@@ -84,6 +86,11 @@ class Evaluation(Tabular):
             best = {name: f"{value:.4f}" for name, value in self.ceilings.items()}
             lines = [[*line, best.get(line[0], "-")] for line in lines]
         yield TextTable(heads, lines)
+        if self.beside:
+            rows = [
+                [m, key, f"{v:.4g}"] for m, held in self.beside.items() for key, v in held.items()
+            ]
+            yield TextTable(["metric", "of all answers", "value"], rows)
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per query and metric, or one row per metric with `summary`."""
@@ -144,8 +151,8 @@ def evaluate_run(
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
     perfect = rank_judged(qrels, {}, judged).perfect
-    bounded = [m for m in parsed if isinstance(m, RankingMetric) and m.range]
-    best = {str(m): float(m.values(perfect).mean()) for m in bounded}
+    higher = [m for m in parsed if isinstance(m, RankingMetric) and m.direction == "higher"]
+    best = {str(m): float(m.values(perfect).mean()) for m in higher if m.range}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
@@ -194,12 +201,17 @@ def evaluate_answers(
     known = {query.query_id for query in queries}
     missing = tuple(q.query_id for q in queries if q.query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
+    predictions = [given.get(q.query_id) or Prediction(q.query_id, "") for q in queries]
     table = score_answers(
         metrics,
         queries,
-        [given.get(q.query_id) or Prediction(q.query_id, "") for q in queries],
+        predictions,
         [(contexts or {}).get(q.query_id) for q in queries],
     )
+    listed = [metrics] if isinstance(metrics, str) else metrics
+    parsed = [parse_metric(m) if isinstance(m, str) else m for m in listed]
+    said, wanted = [p.answer for p in predictions], [q.gold_answers for q in queries]
+    figures = {str(m): m.beside(said, wanted) for m in parsed if isinstance(m, AnswerMetric)}
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
@@ -207,6 +219,7 @@ def evaluate_answers(
         missing=missing,
         extra=extra,
         clusters=groups,
+        beside={name: held for name, held in figures.items() if held},
     )
 
 

@@ -9,6 +9,9 @@ articles. *Pieces* are split at punctuation instead. Differences from SQuAD's sc
 - `a`, `an` and `the` are removed from English only ("il y a dix ans" keeps its verb), but not if a
   full stop makes them an initial ("A. A. Milne"), nor if nothing else remains ("The The").
 - A text of signs alone keeps them: "$" is not "%".
+- Numbers have one spelling and keep decimal point, sign, percent, currency and unit; `+` and `#`
+  are part of names such as C++ (`ragstone.text.numbers`). Other signs between digits are borders.
+- Vowel marks that Arabic and Hebrew texts may omit are not compared.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from functools import lru_cache
 from typing import Final
 
 from ragstone.core import limits
+from ragstone.text.numbers import KEPT, RESPELLED, hold, numbers, restored, set_apart
 
 ARTICLES: Final = frozenset({"a", "an", "the"})
 
@@ -45,8 +49,11 @@ NOT_ENGLISH: Final = frozenset(
 SIGN: Final = "\x1b"
 """Replaces each sign outside ASCII: deleted from words, a border between pieces."""
 
-_HELD: Final = 0xE000
-"""Start of the private-use area, which represents the ASCII signs of a text of signs alone."""
+_VOWEL_MARKS: Final = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points
+    "\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06ed]"  # Arabic marks, tatweel
+)
+"""Marks that most texts omit, and the stretching of Arabic letters."""
 
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff"
@@ -65,27 +72,33 @@ _CONTROLS: Final = dict.fromkeys({*range(0x20), 0x7F} - {ord(SIGN)}, " ")
 _SIGNS: Final = frozenset(string.punctuation + SIGN)
 _ASCII_SIGNS: Final = {ord(c): None for c in string.punctuation + SIGN}
 _ASCII_BORDERS: Final = {ord(c): " " for c in string.punctuation + SIGN}
-_ASCII_HELD: Final = {ord(c): chr(_HELD + ord(c)) for c in string.punctuation}
 
 
-def fold(text: str) -> str:
+def fold(text: str, language: str = "") -> str:
     r"""Return the text in lower case, compatibility-normalised, signs outside ASCII as `SIGN`.
 
-    Characters of scripts without spaces are separated. ASCII text is only changed to lower case.
+    Characters of scripts without spaces are separated. The signs of numbers and names are held (see
+    `ragstone.text.numbers`).
 
-    >>> fold("「東京」 Ünited"), fold("5€")
-    ('\x1b 東  京 \x1b ünited', '5\x1b')
+    >>> fold("「東京」 Ünited")
+    '\x1b 東  京 \x1b ünited'
     """
     if text.isascii():
-        folded = text.lower().translate(_CONTROLS)
+        folded = numbers(text.lower().translate(_CONTROLS), language)
     else:
-        plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        folded = "".join(map(_character, plain))
+        normal = unicodedata.normalize("NFKC", set_apart(text)).casefold()
+        plain = "".join(map(_character, unicodedata.normalize("NFKC", normal)))
+        spaced = UNSPACED_CHARACTER.sub(r" \g<0> ", plain)
+        folded = KEPT.sub(SIGN, numbers(spaced, language))
     if any(character not in _SIGNS and not character.isspace() for character in folded):
-        return folded if folded.isascii() else UNSPACED_CHARACTER.sub(r" \g<0> ", folded)
-    # The signs of a text of signs alone are replaced, so that they count as letters.
-    signs = unicodedata.normalize("NFKC", text).translate(_CONTROLS).translate(_ASCII_HELD)
-    return " ".join(signs.split())
+        return folded
+    # The signs of a text of signs alone are held, so that they count as letters.
+    signs = unicodedata.normalize("NFKC", text).translate(_CONTROLS)
+    return " ".join("".join(map(_held_sign, signs)).split())
+
+
+def _held_sign(character: str) -> str:
+    return hold(character) if unicodedata.category(character)[0] in "PS" else character
 
 
 @lru_cache(maxsize=limits.CACHED_CHARACTERS)
@@ -93,8 +106,12 @@ def _character(character: str) -> str:
     if character.isascii():
         return character if character.isprintable() else " "
     category = unicodedata.category(character)
-    if category == "Cf":
+    if category == "Cf" or _VOWEL_MARKS.match(character):
         return ""  # soft hyphens, joiners and marks of direction are not part of a word
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    if KEPT.match(character) or character in RESPELLED:
+        return RESPELLED.get(character, character)
     if category[0] in "PS":
         return SIGN
     return " " if category[0] in "ZC" else character
@@ -106,17 +123,17 @@ def words(text: str, language: str = "") -> list[str]:
     >>> words("The U.S. Army"), words("Il y a dix ans"), words("A. A. Milne"), words("「東京」。")
     (['us', 'army'], ['il', 'y', 'a', 'dix', 'ans'], ['a', 'a', 'milne'], ['東', '京'])
     """
-    folded = _INITIAL.sub(INITIAL_MARK, fold(text))
-    return _drop_articles(folded.translate(_ASCII_SIGNS).split(), language)
+    folded = _INITIAL.sub(INITIAL_MARK, fold(text, language))
+    return _drop_articles(restored(folded.translate(_ASCII_SIGNS)).split(), language)
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text: str, language: str = "") -> list[str]:
     """Return the runs of letters and digits of a text, articles included.
 
     >>> pieces("Newton's law, 1914-1918"), pieces("北京市")
     (['newton', 's', 'law', '1914', '1918'], ['北', '京', '市'])
     """
-    return fold(text).translate(_ASCII_BORDERS).split()
+    return restored(fold(text, language).translate(_ASCII_BORDERS)).split()
 
 
 def pieces_without_articles(text: str, language: str = "") -> list[str]:
@@ -125,8 +142,8 @@ def pieces_without_articles(text: str, language: str = "") -> list[str]:
     >>> pieces_without_articles("The mother-in-law of a king")
     ['mother', 'in', 'law', 'of', 'king']
     """
-    folded = _INITIAL.sub(INITIAL_MARK, fold(text))
-    return _drop_articles(folded.translate(_ASCII_BORDERS).split(), language)
+    folded = _INITIAL.sub(INITIAL_MARK, fold(text, language))
+    return _drop_articles(restored(folded.translate(_ASCII_BORDERS)).split(), language)
 
 
 def _drop_articles(tokens: list[str], language: str) -> list[str]:

@@ -7,8 +7,8 @@ is the cutoff after the `@`. Importing this module loads no array library.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from ragstone.core.component import Component
@@ -74,9 +74,12 @@ class RankingMetric(Metric):
 
     Args:
         k: the cutoff: the first k passages of a ranking count; None for all.
+        condensed: remove the passages that the qrels do not judge from the ranking first (Sakai,
+            SIGIR 2007).
     """
 
     k: int | None = None
+    condensed: bool = field(default=False, kw_only=True)
 
     requires: ClassVar[frozenset[str]] = frozenset({"qrels"})
     cutoff: ClassVar[str] = "required"
@@ -101,7 +104,7 @@ class RankingMetric(Metric):
 
     def scored(self, ranks: RankingBatch) -> Scored:
         """Return the values, and the reasons of the queries without one."""
-        return Scored(self.values(ranks))
+        return Scored(self.values(ranks.condensed if self.condensed else ranks))
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,12 @@ class AnswerMetric(Metric):
     def values(self, pairs: AnswerBatch) -> Values:
         """Return one value per pair."""
         raise NotImplementedError
+
+    def beside(
+        self, answers: Sequence[str | None], gold: Sequence[Sequence[str]]
+    ) -> Mapping[str, float]:
+        """Return figures of all answers together that are reported beside the mean."""
+        return {}
 
     def inapplicable(self, pairs: AnswerBatch) -> Mapping[int, str]:
         """Return position -> reason for the pairs that the metric does not apply to."""

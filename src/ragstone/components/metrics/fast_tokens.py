@@ -17,6 +17,7 @@ import numpy as np
 
 from ragstone.components.metrics.arrays import positions
 from ragstone.text.normalise import ARTICLES, NOT_ENGLISH, SIGN, fold, is_english, words
+from ragstone.text.numbers import NUMERIC
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -91,7 +92,7 @@ class Texts:
     @cached_property
     def _stream(self) -> bytes:
         """All texts folded, a zero before and after each, and padding behind the last."""
-        return _joined(self.texts).translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
+        return _joined(self.texts, self.languages).translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
@@ -191,14 +192,13 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
     return Texts([folded_texts.get(i, text) for i, text in enumerate(found.texts)], known)
 
 
-def _joined(texts: Sequence[str]) -> bytes:
-    """Return the texts with an end before and after each; those outside ASCII are folded."""
-    if not texts:
-        return _END.encode()
-    joined = _END.join(texts)
-    if not joined.isascii():
-        joined = _END.join([text if text.isascii() else fold(text) for text in texts])
-    return f"{_END}{joined}{_END}".encode()
+def _joined(texts: Sequence[str], languages: Sequence[str]) -> bytes:
+    """Return the texts with an end before and after each; all but plain ASCII ones are folded."""
+    found = _END.join(
+        text if text.isascii() and not NUMERIC.search(text) else fold(text, language)
+        for text, language in zip(texts, languages, strict=True)
+    )
+    return f"{_END}{found}{_END}".encode() if texts else _END.encode()
 
 
 def _edges(stream: bytes) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
@@ -14,6 +15,7 @@ from ragstone.components.metrics.fast_tokens import token_code
 from ragstone.components.metrics.published_normalisers import squad_normal
 from ragstone.components.metrics.token_overlap import TokenOverlap
 from ragstone.text.normalise import ARTICLES, contains, pieces_without_articles, words
+from ragstone.text.scripts import UNSPACED
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -25,15 +27,19 @@ SHORT: Final = 2
 ECHO_WORDS: Final = 3
 """A query of at least 3 words is removed from an answer that repeats it."""
 
+_WIDE_ENDS: Final = "\u3002\uff01\uff1f\u061f\u0964"
+"""Sentence marks after which no blank follows, or of other scripts."""
+
 
 @dataclass(frozen=True)
 class Match(AnswerMetric):
     """1 if the answer contains the words of a gold answer without a gap, else 0.
 
     Mallen et al., ACL 2023, with word borders. Words are compared with their punctuation deleted
-    ("1,000" in "1000 men") and, for gold answers of more than two characters, split at it ("Newton"
-    in "Newton's law"). A verbatim repetition of the query is removed from the answer first, because
-    an echo of the query is not an answer. An empty answer gives 0.
+    ("US" in "the U.S.") and, for gold answers of more than two characters, split at it ("Newton"
+    in "Newton's law"). A verbatim repetition of the query at the start of the answer, or as a whole
+    sentence, is removed first, because an echo of the query is not an answer; but an answer that
+    equals a gold answer stays whole. An empty answer gives 0.
 
     Args:
         variant: "bergen" and "mirage" look for the characters of the gold answer, even inside of
@@ -69,8 +75,9 @@ def _corrected(pairs: AnswerBatch) -> Values:
     columns = enumerate(zip(pairs.answers, pairs.query_texts, strict=True))
     echoed = [i for i, (answer, query) in columns if query and _echoed(answer, query)]
     for i in {*_by_pieces(pairs, contained), *echoed}:
-        answer = without_echo(pairs.answers[i], pairs.query_texts[i])
-        found[i] = occurs(answer, pairs.gold[i], pairs.languages[i])
+        gold, language = pairs.gold[i], pairs.languages[i]
+        answer = without_echo(pairs.answers[i], pairs.query_texts[i], gold, language)
+        found[i] = occurs(answer, gold, language)
     return found
 
 
@@ -110,10 +117,29 @@ def occurs(text: str, gold: Sequence[str], language: str = "") -> bool:
     )
 
 
-def without_echo(answer: str, query: str) -> str:
+def without_echo(answer: str, query: str, gold: Sequence[str] = (), language: str = "") -> str:
     """Return the answer without a verbatim repetition of the query.
+
+    Only a repetition at the start of the answer, or as a whole sentence, is removed. An answer with
+    the same words as a gold answer is returned unchanged.
 
     >>> without_echo("Is it red or blue? Red.", "Is it red or blue?")
     '  Red.'
+    >>> without_echo("I was asked: is it red?", "is it red?")
+    'I was asked: is it red?'
     """
-    return answer.replace(query, " ") if _echoed(answer, query) else answer
+    if not _echoed(answer, query):
+        return answer
+    said = words(answer, language)
+    if any(said == words(label, language) for label in gold):
+        return answer
+    return _echo(query.strip()).sub(" ", answer)
+
+
+def _echo(query: str) -> re.Pattern[str]:
+    """Return a pattern of the query at the start of a text, or as a whole sentence."""
+    closed = rf"(?:(?<=[.!?])\s|\n|(?<=[{_WIDE_ENDS}]))\s*{re.escape(query)}"
+    ended = query[-1] in f".!?{_WIDE_ENDS}"
+    after = "" if ended else rf"(?=\s*(?:[.!?{_WIDE_ENDS}\n]|\Z))"
+    border = "" if ended else rf"(?![^\W{UNSPACED}])"
+    return re.compile(rf"\A\W*{re.escape(query)}{border}|{closed}{after}")

@@ -25,13 +25,13 @@ class NDCG(RankingMetric):
     Args:
         k: the cutoff, or None.
         gains: "linear" (the grade, as in trec_eval) or "exponential" (2^grade - 1, as in Burges et
-            al., ICML 2005).
+            al., ICML 2005) or "binary" (1 for a grade of 1 or more).
         variant: "mirage" is the form of MIRAGE's released scorer. Every relevant passage gains 1,
             and the ideal is the retrieved list, sorted. Relevant passages that were not retrieved
             therefore cost nothing, and the value depends on the length of the list.
     """
 
-    gains: Literal["linear", "exponential"] = "linear"
+    gains: Literal["linear", "exponential", "binary"] = "linear"
     variant: Literal["corrected", "mirage"] = "corrected"
 
     name: ClassVar[str] = "nDCG"
@@ -53,7 +53,7 @@ class NDCG(RankingMetric):
         return np.bincount(ranks.query[near], weights=gain, minlength=ranks.size).astype(np.float64)
 
     def _gain(self, grade: Values) -> Values:
-        if self.variant == "mirage":
+        if self.variant == "mirage" or self.gains == "binary":
             return np.ones_like(grade)
         return grade if self.gains == "linear" else np.exp2(grade) - 1.0
 

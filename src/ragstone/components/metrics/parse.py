@@ -52,14 +52,14 @@ def parse_metric(written: Any, folder: Path | None = None) -> RankingMetric | An
         return _parse(written)
     # The file of your own class may have changed since the last call.
     if isinstance(written, str | dict):
-        return _make(parse_spec(written, where="metric"), folder)
+        return _make(parse_spec(written, where="metric", several=True), folder)
     metric: RankingMetric | AnswerMetric = create("metrics", written, where="metric", folder=folder)
     return metric
 
 
 @lru_cache(maxsize=1024)
 def _parse(name: str) -> RankingMetric | AnswerMetric:
-    return _make(parse_spec(name, where="metric"), None)
+    return _make(parse_spec(name, where="metric", several=True), None)
 
 
 def _make(spec: Spec, folder: Path | None) -> RankingMetric | AnswerMetric:

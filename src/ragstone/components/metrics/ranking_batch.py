@@ -110,6 +110,20 @@ class RankingBatch:
         chosen = (self.grade >= rel) & (self.rank <= depth)
         return self.query[chosen], self.rank[chosen]
 
+    def before(self, amounts: Values | Flags) -> Values:
+        """Return, for each judged passage found, the sum of the amounts of those before it."""
+        whole = np.cumsum(amounts, dtype=np.float64) - amounts
+        counts = np.bincount(self.query, minlength=self.size)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        found: Values = whole - whole[first]
+        return found
+
+    @cached_property
+    def condensed(self) -> RankingBatch:
+        """The same queries without the passages that the qrels do not judge."""
+        counts = np.bincount(self.query, minlength=self.size)
+        return replace(self, retrieved=counts, rank=within(self.query, counts) + 1, source=None)
+
     @cached_property
     def perfect(self) -> RankingBatch:
         """The same queries with every judged passage retrieved, best grade first."""
