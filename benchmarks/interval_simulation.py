@@ -2,8 +2,8 @@
 
 In the manner of Urbano, Lima and Hanjalic, "Stochastic simulation of test collections" (2019): the
 margin of a system is the distribution of its real scores, and a Gaussian copula joins systems, with
-the rank correlation of the real ones, and the queries of a cluster. Two systems with one margin have
-a true difference of 0.
+the rank correlation of the real ones, and the queries of a cluster. Two systems with one margin
+have a true difference of 0.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 >>> print(evaluate_answers({"q1": "It is Paris."}, {"q1": ["Paris"], "q2": ["1912"]}, ["Match"]))
 metric    mean    interval          n    missing    failed    n/a
 --------  ------  ----------------  ---  ---------  --------  -----
-Match     0.5000  [0.0000, 1.0000]  2    1          0         0
+Match     0.5000  [0.0126, 0.9874]  2    1          0         0
 """
 
 from __future__ import annotations

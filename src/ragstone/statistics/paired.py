@@ -86,8 +86,8 @@ def paired_difference(
         ConfigError: `confidence` is not between 0 and 1.
 
     >>> found = paired_difference([0, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 0])
-    >>> found.difference, found.p, found.wins, found.ties
-    (0.5, 0.08326451666355042, 3, 3)
+    >>> found.difference, round(found.p, 4), found.wins, found.ties
+    (0.5, 0.0833, 3, 3)
     """
     check_confidence(confidence)
     first, second = _pairs(a, b)

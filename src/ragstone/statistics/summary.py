@@ -104,7 +104,7 @@ def summarise(
         ConfigError: `confidence` is not between 0 and 1.
 
     >>> summarise([1.0, 0.0, 1.0, 1.0, None])
-    Summary(mean=0.75, n=4, failed=1, interval=(0.194, 0.994))
+    Summary(mean=0.75, n=4, failed=1, interval=(0.19412044968324343, 0.9936905367902902))
     """
     check_confidence(confidence)
     numbers, held = present(values, "values")
