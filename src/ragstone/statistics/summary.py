@@ -179,6 +179,8 @@ def _bootstrap(
     low, high = np.clip(ratio_interval(sums, sizes, confidence), values.min(), values.max())
     if low == high:
         return None
+    if not other_variance:
+        return float(low), float(high)
     mean, error = float(values.mean()), standard_error(sums, sizes) or math.inf
     wider = math.sqrt(1 + other_variance / error**2)
     return float(mean - wider * (mean - low)), float(mean + wider * (high - mean))
