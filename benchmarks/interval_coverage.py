@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from interval_simulation import Model, models
+from interval_simulation import (  # type: ignore[import-not-found]  # a file beside this one
+    Model,
+    models,
+)
 from numpy.typing import NDArray
 
 from ragstone.statistics.bootstrap import ratio_interval, sum_of_draws
@@ -209,7 +212,7 @@ def real_clusters(found: Iterable[Model]) -> None:
                 names = np.repeat(np.arange(count), sizes).tolist()
                 low, high = summarise(a, clusters=names).interval or (0.0, 1.0)
                 alone = summarise(a).interval or (0.0, 1.0)
-                sums = np.bincount(names, b - a)
+                sums = np.bincount(names, b - a).astype(np.float64)
                 results += [
                     low <= true <= high,
                     alone[0] <= true <= alone[1],

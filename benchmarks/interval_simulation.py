@@ -55,7 +55,8 @@ _VALUES = np.array([0.5 * math.erfc(-point / math.sqrt(2)) for point in _POINTS]
 
 
 def _below(normal: Floats) -> Floats:
-    return np.minimum(np.interp(normal, _POINTS, _VALUES), 1 - 1e-9)
+    below: Floats = np.minimum(np.interp(normal, _POINTS, _VALUES), 1 - 1e-9)
+    return below
 
 
 def models(data: Path) -> list[Model]:
@@ -98,4 +99,5 @@ def _model(metric: str, a: dict[str, float | None], b: dict[str, float | None]) 
     first, second = np.array(pairs, dtype=np.float64).T
     # The Gaussian copula's correlation is near that of the ranks.
     ranks = [np.argsort(np.argsort(side, kind="stable")) for side in (first, second)]
-    return Model(metric, (np.sort(first), np.sort(second)), float(np.corrcoef(*ranks)[0, 1]))
+    correlation = float(np.corrcoef(np.array(ranks))[0, 1])
+    return Model(metric, (np.sort(first), np.sort(second)), correlation)
