@@ -99,5 +99,5 @@ def _model(metric: str, a: dict[str, float | None], b: dict[str, float | None]) 
     first, second = np.array(pairs, dtype=np.float64).T
     # The Gaussian copula's correlation is near that of the ranks.
     ranks = [np.argsort(np.argsort(side, kind="stable")) for side in (first, second)]
-    correlation = float(np.corrcoef(np.array(ranks))[0, 1])
+    correlation = float(np.asarray(np.corrcoef(np.array(ranks)))[0, 1])
     return Model(metric, (np.sort(first), np.sort(second)), correlation)

@@ -10,7 +10,7 @@ two files are swapped. Then the results are read, and the experiment is run agai
 of an array or of the call log, the steps that were made from it are removed before the run, so that
 it is read. A mutation is
 
-- told: reading or running stops with an error that names the file;
+- reported: reading or running stops with an error that names the file;
 - repaired: a step, document or reply was made again, and all results are as before;
 - without effect: nothing was made again, and all results are as before; "found" if
   `ragstone store check` finds it;
@@ -76,7 +76,7 @@ MADE_FROM = {"manifest of arrays": "retrieve", "index": "retrieve", "vectors": "
 """Kind of file -> the steps that are removed, so that the run reads the file."""
 SHARES = (
     "repaired",
-    "told",
+    "reported",
     "without effect, found",
     "without effect",
     "silently different",
@@ -225,14 +225,14 @@ def new_process() -> None:
 
 
 def outcome(read: Callable[[], Results], expected: Mapping[str, Any]) -> str:
-    """Return "same", "different", "told" or "traceback" for a way to get results."""
+    """Return "same", "different", "reported" or "traceback" for a way to get results."""
     new_process()
     try:
         results = read()
         found = numbers(results)
         _ = results.attempt
     except RagstoneError as error:
-        return "told" if str(error) else "traceback"
+        return "reported" if str(error) else "traceback"
     except Exception as error:  # noqa: BLE001 - any other exception is the finding
         click.echo(f"{type(error).__name__}: {error}", err=True)
         return "traceback"
@@ -258,11 +258,11 @@ def classify(
         return "traceback", detail
     if "different" in both or (ran == "same" and after != "same"):
         return "silently different", detail
-    if ran == "told":
-        return "told", detail
+    if ran == "reported":
+        return "reported", detail
     made_again = (
         notices.count
-        or shown == "told"
+        or shown == "reported"
         or asked() > asked_before
         or made_files(root, kind) != before
     )

@@ -133,6 +133,10 @@ class StoreError(RagstoneError):
     """A folder of the store cannot be read or written."""
 
 
+class NewerFile(StoreError):
+    """A file of the store was written by a newer Ragstone, and must not be replaced."""
+
+
 class DamagedFile(StoreError):
     """A file of the store is missing or not as it was written.
 
@@ -146,8 +150,8 @@ class DamagedFile(StoreError):
     ) -> None:
         repair = f"ragstone store check --repair {shlex.quote(str(store))}"
         super().__init__(
-            f"{path} is damaged: {what}. Run the experiment again: it is set aside and computed "
-            f"again from kept replies. To find all damage of this store: {repair}",
+            f"{path} is damaged: {what}. Run the experiment with --reuse: it is set aside and "
+            f"computed again from kept replies. To find all damage of this store: {repair}",
             path=path,
             way_out=repair,
         )

@@ -281,7 +281,8 @@ class Generator(Component):
 
     def declared(self, **options: Any) -> Self:
         """Return the generator with options of its system; `ConfigError` if it has none such."""
-        raise ConfigError(f"its generator has no option {min(options)!r}", key=min(options))
+        name = min(options)
+        raise ConfigError(f"its generator {type(self).__name__} has no option {name!r}", key=name)
 
     @property
     def asks_again(self) -> bool:

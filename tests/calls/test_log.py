@@ -285,6 +285,18 @@ def test_a_reply_that_is_not_utf_8_is_damaged(tmp_path: Path) -> None:
         assert list(log.replies(["k", "s"])) == ["s"]
 
 
+def test_a_rejection_that_fails_leaves_the_log_writable(tmp_path: Path) -> None:
+    """The transaction is undone, so other processes do not wait for it."""
+    path = tmp_path / "log"
+    keep(path, [Reply("odd", key="k")])
+    with CallLog(path) as log, sqlite3.connect(path, timeout=0) as other:
+        full = "BEGIN SELECT RAISE(FAIL, 'disk full'); END"
+        other.execute(f"CREATE TRIGGER t BEFORE UPDATE ON calls {full}")
+        with pytest.raises(StoreError, match="disk full"):
+            log.reject(["k"], "no verdict")
+        other.execute("BEGIN IMMEDIATE")
+
+
 def test_a_rejected_reply_counts_until_the_run_that_starts_later(tmp_path: Path) -> None:
     """The later run's reply takes its place; its failure does not."""
     path = tmp_path / "log"

@@ -17,7 +17,8 @@ from arro3.core import Table
 
 from ragstone.core.checksums import MANIFEST
 from ragstone.core.schemas import SEARCHES, columns, to_table
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.indexes.cache import IndexCache
 from ragstone.results.results import Results

@@ -11,8 +11,9 @@ import pytest
 from arro3.core import Table
 
 from ragstone.core.schemas import SEARCHES, to_table
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
 from ragstone.core.store_contents import Leftover, StoreContents, prune
+from ragstone.core.stored_table import StoredTable
 from ragstone.types import Query
 
 

@@ -165,7 +165,8 @@ def test_trusted_code_is_reused_and_marked(run: Run) -> None:
     assert step["results"] in (["echo (gold)"], ["echo (retrieved(1))"])
     assert sum(bool(entry["trusted"]) for entry in trusted["steps"]) == 2
     text = run("--trust-code")["text"]
-    assert "OTHER CODE: score answers (MetricSet, code " in text
+    assert "OTHER CODE (†): score answers (MetricSet, code " in text
+    assert " †  " in text
     results = Results.load(Store(Path("store")), "trial")
     assert "OTHER CODE" in results.report("report.html").read_text(encoding="utf-8")
 

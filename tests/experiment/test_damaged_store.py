@@ -60,7 +60,7 @@ def test_damaged_answers_are_made_again_from_kept_replies(
     table = one("steps/generate-*/table.parquet")
     table.write_bytes(table.read_bytes().replace(b"answer", b"ANSWER"))
 
-    with pytest.raises(DamagedFile, match=rf"{table} is damaged.*Run the experiment again"):
+    with pytest.raises(DamagedFile, match=rf"{table} is damaged.*Run the experiment with --reuse"):
         shown()
     again = load_experiment("trial.yaml").run()
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from ragstone.cli.run import command
 from ragstone.experiment.experiment import Experiment, load_experiment
+from ragstone.results import leaderboards
 from ragstone.testing import FakeModelServer
 
 Make = Callable[..., Experiment]
@@ -123,6 +124,8 @@ def test_an_unreadable_verdict_is_requested_again(make: Make) -> None:
             assert _failed_verdicts(first.run(calls)) == 7
             asked = server.asked.total()
             assert asked == 14
+            (warning,) = leaderboards.warnings(first.run(calls))
+            assert warning.startswith("7 verdicts of `equivalence` failed: the reply")
             assert _failed_verdicts(first.run(calls)) == 7
             assert server.asked.total() == asked
         assert _failed_verdicts(make(server.url, **changes).run(retry_failed=False)) == 7

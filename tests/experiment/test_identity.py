@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -213,15 +214,28 @@ def test_a_run_that_was_interrupted_is_continued(make: Make, monkeypatch: Any) -
             experiment.run()
         monkeypatch.setattr("ragstone.experiment.record.Recorder.finish", finish)
         assert service.counts.total() == QUERIES
+        Store(Path("store")).root.joinpath("steps").rename("old steps")
+        assert "; continues the run of 20" in str(experiment.plan())
 
         make(mine=http(service.url)).run()
         assert service.counts.total() == QUERIES
+        assert "continues" not in str(experiment.plan())
         make(mine=http(service.url)).run()
         assert service.counts.total() == 2 * QUERIES
 
 
 def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_the_first_run_of_a_store_may_reuse_and_its_answers_are_reused(make: Make) -> None:
+    """A new store has nothing to reuse: the first run asks, the second one keeps its answers."""
+    with serving() as service:
+        for _ in range(2):
+            make(mine=http(service.url), other=http(f"{service.url}?v=2")).run(reuse=True)
+            for folder in Path("store/steps").glob("generate-*"):
+                shutil.rmtree(folder)
+        assert service.counts.total() == 2 * QUERIES
 
 
 def test_replies_of_a_declared_release_are_kept(make: Make) -> None:
@@ -243,8 +257,32 @@ def test_replies_of_a_declared_release_are_kept(make: Make) -> None:
         ConfigError, match="system 'mine': its generator has release '1' and the system '2'"
     ):
         make(mine=both).check()
-    with pytest.raises(ConfigError, match="has no option 'release'"):
+    with pytest.raises(ConfigError, match="GoldAnswer has no option 'release'"):
         make(mine={"generator": "gold", "release": "2"}).check()
+
+
+def test_a_release_is_kept_after_runs_without_it_and_after_fresh_runs_of_others(make: Make) -> None:
+    """Each release has runs of its own, so that an older one is never asked again."""
+    with serving() as service:
+        for release in ("1", "", "1", "2"):
+            make(mine=http(service.url, release=release)).run()
+        assert service.counts.total() == 3 * QUERIES
+        make(mine=http(service.url, release="2")).run(fresh=["mine"])
+        for release in ("1", "2"):
+            kept = make(mine=http(service.url, release=release)).run()
+            assert calls(kept) == {"mine": (0, QUERIES, 0)}
+        make(mine=http(service.url)).run(reuse=True)
+        assert service.counts.total() == 4 * QUERIES
+
+
+def test_failures_that_are_kept_have_no_date(make: Make) -> None:
+    """A date would say that an answer was kept."""
+    Path("functions.py").write_text("def fails(query):\n    raise ValueError\n", encoding="utf-8")
+    for retry in (True, False):
+        results = make(mine={"generator": "callable(functions.py:fails)"}).run(retry_failed=retry)
+        (entry,) = results.record.calls
+        assert (entry.asked, entry.kept, entry.failed) == (QUERIES if retry else 0, 0, QUERIES)
+        assert entry.kept_from is None
 
 
 def test_a_named_model_is_kept_until_it_is_asked_fresh(make: Make) -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from ragstone.core.store import Store
+from ragstone.errors import StoreError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.results.record import Attempt, Record
 from ragstone.results.results import Results
@@ -73,7 +74,7 @@ def test_a_run_with_nothing_to_do_leaves_the_record_as_it_was(
     """The file is byte-equal, also if the packages have changed since."""
     make().run()
     before = record()
-    monkeypatch.setattr("ragstone.experiment.record._now", lambda: "2126-01-01T00:00:00+00:00")
+    monkeypatch.setattr("ragstone.experiment.record.utc_text", lambda: "2126-01-01T00:00:00+00:00")
     monkeypatch.setattr("ragstone.experiment.record.describe_environment", lambda: {"python": "4"})
 
     results = make().run()
@@ -216,3 +217,18 @@ def test_a_record_of_another_format_is_replaced(make: Make) -> None:
     make("sample.limit=8").run(only=["retrieve"])
 
     assert (shown().finished, shown().attempt) == (False, None)
+
+
+def test_a_record_of_a_newer_version_is_refused_and_stays(make: Make) -> None:
+    """A run with an older Ragstone would lose results that it cannot read."""
+    make().run()
+    path = Path("store/experiments/trial.json")
+    document = json.loads(path.read_text()) | {"format": 99}
+    del document["checksum"]
+    Store(Path("store")).write_json("experiments", "trial", document)
+    before = path.read_bytes()
+
+    for use in (shown, make("sample.limit=8").run):
+        with pytest.raises(StoreError, match=r"newer Ragstone \(format 99, this one reads"):
+            use()
+    assert path.read_bytes() == before

@@ -17,7 +17,8 @@ from click.testing import CliRunner, Result
 import ragstone
 from ragstone.cli import root
 from ragstone.core.schemas import predictions_to_table, table_to_predictions
-from ragstone.core.store import Store, unverified_table
+from ragstone.core.store import Store
+from ragstone.core.stored_table import unverified_table
 from ragstone.data.load import SAMPLE
 from ragstone.errors import ConfigError, StoreError
 from ragstone.experiment.experiment import load_experiment

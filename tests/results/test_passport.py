@@ -14,7 +14,7 @@ from tests.fakes.made_results import HOSTILE, made_results
 from ragstone.core import limits
 from ragstone.core.store import Store
 from ragstone.experiment.experiment import load_experiment
-from ragstone.results.contents import Content, changed_rows
+from ragstone.results.contents import changed_rows, content_of, pairs
 from ragstone.results.html import render_report
 from ragstone.results.leaderboards import results_document
 from ragstone.results.passport import make_passport
@@ -124,11 +124,19 @@ def test_credentials_are_not_in_a_passport() -> None:
 
 def test_a_changed_row_is_found_by_its_mark() -> None:
     """The digest tells that something changed, the marks tell which row."""
-    before, after = Content.of(["a", ["b"], None]), Content.of(["a", ["c"], None])
-    known = {"digest": before.digest, "marks": before.marks}
+    before, after = content_of(["a", ["b"], None]), content_of(["a", ["c"], None])
 
-    assert changed_rows(known, before, ["1", "2", "3"]) is None
-    assert changed_rows(known, after, ["1", "2", "3"]) == ["2"]
+    assert changed_rows(before, before, ["1", "2", "3"]) is None
+    assert changed_rows(before, after, ["1", "2", "3"]) == ["2"]
+
+
+def test_a_system_with_two_rankings_is_compared_ranking_by_ranking() -> None:
+    """A system that reports passages has a ranking for each setting without passages."""
+    rows = [content_of([["a"]]), content_of([["b"]])]
+    data = dict.fromkeys(("queries", "gold_answers", "qrels", "clusters"), content_of([]))
+    given = {**data, "trials": [], "rankings": [{"system": "s", "run": one} for one in rows]}
+    found = [one for one in pairs(given, given) if one.what == "run"]
+    assert [(one.a, one.b) for one in found] == [(row, row) for row in rows]
 
 
 def test_a_report_contains_its_passport_as_inert_text(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ sample number. A call with a reply in the log is never made again; a failed call
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import math
 import random
 import threading
@@ -50,6 +49,7 @@ from ragstone.core.offline import is_loopback, no_network
 from ragstone.core.progress import progress
 from ragstone.core.resources import available_cpus
 from ragstone.core.step_notes import add_note
+from ragstone.core.times import utc_text
 from ragstone.errors import CallError, RagstoneError
 from ragstone.types import brief
 
@@ -94,8 +94,6 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         budget: maximum cost of the calls made here.
     """
 
-    keep_failed: bool = False
-
     def __init__(
         self,
         log: CallLog,
@@ -116,7 +114,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._rejected_since = 0.0 if keep_failed else time.time()
         self._leases = Leases(log.path)
         self.run = new_run()
-        """The run that replies of own systems belong to; an experiment has runs of its own."""
+        """The run that replies of your own systems belong to; an experiment sets its own runs."""
         self.prices = prices or (budget.prices if budget else Prices())
         self.budget = budget
         self._engine = Engine(self.retry_policy)
@@ -168,7 +166,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
             yield counted
         finally:
             counted.usage = self.usage - before
-            counted.kept_from = None if self._oldest is None else _utc(self._oldest)
+            counted.kept_from = None if self._oldest is None else utc_text(self._oldest)
 
     def cost(self, endpoint: Endpoint, outcome: Outcome) -> float | None:
         """Return the cost of a reply; None if it is unknown."""
@@ -351,10 +349,6 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self._open_clients.append(client)
         self._clients[endpoint] = client
         return client
-
-
-def _utc(timestamp: float) -> str:
-    return dt.datetime.fromtimestamp(timestamp, dt.UTC).isoformat(timespec="seconds")
 
 
 def _noted(outcome: Outcome) -> Outcome:

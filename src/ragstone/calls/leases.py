@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from ragstone.calls.file_locks import lock_problem
-from ragstone.calls.log_file import sqlite_errors
+from ragstone.calls.log_file import in_parts, sqlite_errors, transaction
 from ragstone.core import limits
 
 _LOG: Final = logging.getLogger(__name__)
@@ -58,15 +58,14 @@ class Leases:
         with self._lock, sqlite_errors(self.path):
             if not self._locks_work():
                 return set(keys)
-            for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
-                some = keys[start : start + limits.MAX_KEYS_PER_QUERY]
+            for part, places in in_parts(keys):
                 try:
-                    claimed |= self._claim(some)
+                    claimed |= self._claim(part, places)
                 except sqlite3.OperationalError:
                     raise
                 except sqlite3.DatabaseError:
                     self._discard()
-                    claimed |= self._claim(some)
+                    claimed |= self._claim(part, places)
         return claimed
 
     def release(self, keys: Iterable[str]) -> None:
@@ -102,8 +101,7 @@ class Leases:
                 )
         return not self._problem
 
-    def _claim(self, keys: Sequence[str]) -> set[str]:
-        places = ",".join("?" * len(keys))
+    def _claim(self, keys: Sequence[str], places: str) -> set[str]:
         query = f"SELECT DISTINCT owner FROM leases WHERE key IN ({places})"  # noqa: S608 - only question marks
         with self._transaction() as connection:
             self._flush(connection)
@@ -142,14 +140,8 @@ class Leases:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         if self._connection is None:
             self._connection = self._open()
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._connection):
             yield self._connection
-            self._connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                self._connection.execute("ROLLBACK")
-            raise
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

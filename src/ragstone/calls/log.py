@@ -25,14 +25,16 @@ from typing import Any, Final, Protocol
 
 from ragstone.calls.log_file import (
     COLUMNS,
-    READ_COLUMNS,
+    READ,
     Entry,
     connect,
     connect_to_read,
     fetch,
+    in_parts,
     read_outcome,
     sqlite_errors,
     to_row,
+    transaction,
 )
 from ragstone.calls.types import Outcome, Reply
 from ragstone.core import limits
@@ -129,14 +131,12 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
             return {}
         found: dict[str, Outcome] = {}
         with self._reading() as connection:
-            for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
-                some = keys[start : start + limits.MAX_KEYS_PER_QUERY]
-                for row in _select(connection, some, rejected_since, failed_since):
-                    outcome = read_outcome(row)
-                    if outcome is None:
-                        self._note_damage(row[0], row[-1])
-                    else:
-                        found[row[0]] = outcome
+            for row in _select(connection, keys, rejected_since, failed_since):
+                outcome = read_outcome(row)
+                if outcome is None:
+                    self._note_damage(row[0], row[-1])
+                else:
+                    found[row[0]] = outcome
         return found
 
     def _note_damage(self, key: str, checksum: str) -> None:
@@ -156,9 +156,8 @@ class CallLog(contextlib.AbstractContextManager["CallLog"]):
         rows = [(time.time(), reason, key) for key in keys]
         with self._reading() as connection:
             if connection.execute("PRAGMA query_only").fetchone() == (0,):
-                connection.execute("BEGIN IMMEDIATE")
-                connection.executemany(_REJECT, rows)
-                connection.execute("COMMIT")
+                with transaction(connection):
+                    connection.executemany(_REJECT, rows)
 
     def sample(self, identity: str) -> list[tuple[int, tuple[Any, ...]]]:
         """Return a model's latest replies: prompt bytes, (tokens in, tokens out, seconds)."""
@@ -219,13 +218,13 @@ def _notify(items: Sequence[tuple[Entry, CommitListener]], outcomes: Sequence[Ou
 
 def _select(
     connection: sqlite3.Connection, keys: Sequence[str], rejected_since: float, failed_since: float
-) -> list[Any]:
-    places = ",".join("?" * len(keys))
-    query = (
-        f"SELECT {READ_COLUMNS} FROM calls WHERE key IN ({places}) AND "  # noqa: S608 - only our own names
-        "CASE WHEN replied THEN rejected IS NULL OR rejected >= ? ELSE made_at >= ? END"
-    )
-    return fetch(connection, query, (*keys, rejected_since, failed_since))
+) -> Iterator[Any]:
+    for part, places in in_parts(keys):
+        query = (
+            f"SELECT {', '.join(READ)} FROM calls WHERE key IN ({places}) AND "  # noqa: S608 - only our own names
+            "CASE WHEN replied THEN rejected IS NULL OR rejected >= ? ELSE made_at >= ? END"
+        )
+        yield from fetch(connection, query, (*part, rejected_since, failed_since))
 
 
 def _commit(
@@ -236,8 +235,7 @@ def _commit(
         return []
     now = time.time()
     rows = [to_row(entry, now) for entry in entries]
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         for key in damaged and damaged.keys() & {entry.key for entry in entries}:
             replaced = "UPDATE calls SET replied = 0 WHERE key = ? AND checksum = ?"
             connection.execute(replaced, (key, damaged.pop(key)))
@@ -248,11 +246,6 @@ def _commit(
             found = _select(connection, [e.key for e in entries], math.inf, math.inf)
             stored = {row[0]: read_outcome(row) for row in found}
             outcomes = [stored.get(e.key) or e.outcome for e in entries]
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
     return outcomes
 
 

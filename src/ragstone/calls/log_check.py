@@ -1,4 +1,4 @@
-"""Checking a call log, and saving what can be read of a damaged one."""
+"""Checking a call log, and saving the rows that can be read of a damaged one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import hashlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +18,13 @@ from typing import Any, Final
 from ragstone.calls.leases import live_owners
 from ragstone.calls.log_file import (
     COLUMNS,
-    READ_COLUMNS,
+    READ,
     SCHEMA_VERSION,
     connect,
     read_outcome,
     show_as_current,
     sqlite_errors,
+    transaction,
     version_of,
 )
 from ragstone.core.atomic_files import atomic_file
@@ -31,7 +32,7 @@ from ragstone.errors import StoreError
 
 _MAGIC: Final = b"SQLite format 3\0"
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
-_ROWS: Final = f"SELECT rowid, messages, rejected, rejected_for, {READ_COLUMNS} FROM calls"  # noqa: S608 - our own names
+_ROWS: Final = f"SELECT rowid, {', '.join(COLUMNS)} FROM calls"  # noqa: S608 - our own names
 _SMALLEST_ROW_BYTES: Final = 128
 
 
@@ -61,17 +62,18 @@ def check_log(path: Path, *, repair: bool = False) -> LogCheck:
         return LogCheck(0, ())
     with tempfile.TemporaryDirectory() as folder:
         copy = _copy(path, Path(folder))
-        findings: list[str] = []
-        checked = sum(1 for _ in _sound_rows(copy, path, findings))
-        checked += sum(finding.startswith("the call") for finding in findings)
+        damage, damaged_rows = list[str](), list[str]()
+        checked = sum(1 for _ in _sound_rows(copy, path, damage, damaged_rows))
+        checked += len(damaged_rows)
+        findings = (*damage, *damaged_rows)
         if not (findings and repair):
-            return LogCheck(checked, tuple(findings))
+            return LogCheck(checked, findings)
         if owners := live_owners(path):
             raise StoreError(
                 f"cannot repair {path}: {len(owners)} other processes use it; stop them first"
             )
-        set_aside = _replace(path, copy, _sound_rows(copy, path, []))
-    return LogCheck(checked, tuple(findings), repaired=True, set_aside=set_aside)
+        set_aside = _replace(path, copy, _sound_rows(copy, path, [], []))
+    return LogCheck(checked, findings, repaired=True, set_aside=set_aside)
 
 
 def _copy(path: Path, folder: Path) -> Path:
@@ -97,39 +99,39 @@ def _copy(path: Path, folder: Path) -> Path:
     return copy
 
 
-def _sound_rows(copy: Path, path: Path, findings: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Yield the sound rows, in the order of `COLUMNS`; the damage is added to the findings."""
+def _sound_rows(
+    copy: Path, path: Path, damage: list[str], damaged_rows: list[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the sound rows; damage of the file and damaged rows are added to the lists."""
     with path.open("rb") as file:
         begins_well = file.read(len(_MAGIC)) == _MAGIC
     if not begins_well:
-        findings.append(f"{path} does not begin as an SQLite file does")
+        damage.append(f"{path} does not begin as an SQLite file does")
     with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        # Without this, SQLite reads no page of a file that is shorter than its first page says.
+        # Without this, SQLite reads no page of a file that is shorter than its header states.
         connection.execute("PRAGMA writable_schema=ON")
         try:
             if version_of(connection, path) < SCHEMA_VERSION:
                 show_as_current(connection)
             for (line,) in connection.execute("PRAGMA integrity_check(10)").fetchall():
                 if line != "ok":
-                    findings.append(f"the file's structure is damaged: {' '.join(line.split())}")
+                    damage.append(f"the file's structure is damaged: {' '.join(line.split())}")
         except sqlite3.DatabaseError as error:
-            findings.append(f"the file's structure is damaged: {error}")
-        names = ["messages", "rejected", "rejected_for", *READ_COLUMNS.split(", ")]
-        places = [names.index(name) for name in COLUMNS]
-        for row in _readable_rows(connection, copy):
-            values = row[1:]
+            damage.append(f"the file's structure is damaged: {error}")
+        for _, *values in _readable_rows(connection, copy):
             if _is_sound(values):
-                yield tuple(values[place] for place in places)
+                yield tuple(values)
             else:
-                findings.append(f"the call {str(values[3])[:12]} is damaged: its checksum is wrong")
+                key = str(values[0])[:12]
+                damaged_rows.append(f"the call {key} is damaged: its checksum is wrong")
 
 
-def _is_sound(values: tuple[Any, ...]) -> bool:
-    messages, _, _, *read = values
-    named = dict(zip(READ_COLUMNS.split(", "), read, strict=True))
-    digest = hashlib.sha256(str(messages).encode("utf-8", "replace")).hexdigest()
-    return read_outcome(read) is not None and digest == named["prompt_hash"]
+def _is_sound(values: Sequence[Any]) -> bool:
+    named = dict(zip(COLUMNS, values, strict=True))
+    digest = hashlib.sha256(str(named["messages"]).encode("utf-8", "replace")).hexdigest()
+    sound = read_outcome([named[name] for name in READ]) is not None
+    return sound and digest == named["prompt_hash"]
 
 
 def _readable_rows(connection: sqlite3.Connection, file: Path) -> Iterator[tuple[Any, ...]]:
@@ -165,9 +167,8 @@ def _replace(path: Path, copy: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
     with tempfile.TemporaryDirectory() as folder, sqlite_errors(path):
         new = Path(folder) / path.name
         with closing(connect(new)) as connection:
-            connection.execute("BEGIN")
-            connection.executemany(insert, rows)
-            connection.execute("COMMIT")
+            with transaction(connection):
+                connection.executemany(insert, rows)
             _copy_runs(copy, connection)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for suffix in _SUFFIXES:
@@ -180,7 +181,7 @@ def _replace(path: Path, copy: Path, rows: Iterator[tuple[Any, ...]]) -> Path:
 
 
 def _copy_runs(copy: Path, target: sqlite3.Connection) -> None:
-    """Copy the table of runs if it can be read; without it, own systems are asked again."""
+    """Copy the table of runs if it can be read; without it, services are asked again."""
     with closing(sqlite3.connect(copy)) as source, contextlib.suppress(sqlite3.DatabaseError):
         source.execute("PRAGMA writable_schema=ON")
         created = source.execute("SELECT sql FROM sqlite_master WHERE name = 'runs'").fetchone()

@@ -40,12 +40,11 @@ CREATE TABLE IF NOT EXISTS calls (
 )"""
 _DEFINITIONS: Final = dict(re.findall(r"(\w+) ((?:TEXT|INTEGER|REAL)[^,\n]*)", _CREATE))
 COLUMNS: Final = tuple(_DEFINITIONS)
-_READ: Final = tuple(
+READ: Final = tuple(
     name for name in COLUMNS if name not in {"messages", "rejected", "rejected_for"}
 )
 """The columns of an outcome; the last one is the checksum of the others. The prompt has a digest of
 its own."""
-READ_COLUMNS: Final = ", ".join(_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +74,12 @@ def connect(path: Path) -> sqlite3.Connection:
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open an existing log, which may be in a folder that is not writable."""
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        # The permissions may be refused nonetheless, for example on a read-only mount.
-        with contextlib.suppress(sqlite3.OperationalError, PermissionError):
+        try:
             return connect(path)
+        except (sqlite3.OperationalError, PermissionError) as error:
+            # The permissions may be refused nonetheless, for example on a read-only mount.
+            if "locked" in str(error):
+                raise
     connection = _open_read_only(path)
     with contextlib.ExitStack() as closing:
         closing.callback(connection.close)
@@ -126,6 +128,26 @@ def open_shared(path: Path) -> sqlite3.Connection:
             return connection
 
 
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Commit the changes of a block, or undo them if it raises; other processes wait to write."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def in_parts(keys: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield parts of some keys that fit into one SQL statement, each with its question marks."""
+    for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
+        part = keys[start : start + limits.MAX_KEYS_PER_QUERY]
+        yield part, ",".join("?" * len(part))
+
+
 def version_of(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of a log's columns; raise `StoreError` if it is newer than this one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -144,18 +166,14 @@ def _missing_columns(connection: sqlite3.Connection) -> dict[str, str]:
 
 def _upgrade(connection: sqlite3.Connection) -> None:
     """Create the table, or add the columns that an earlier version did not have."""
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute(_CREATE)
-    for name, kind in _missing_columns(connection).items():
-        connection.execute(f"ALTER TABLE calls ADD COLUMN {name} {kind}")
-    # Earlier versions took these responses for answers.
-    places = ",".join("?" * len(NO_ANSWER))
-    connection.execute(
-        f"UPDATE calls SET rejected=0, rejected_for='no answer' WHERE finish_reason IN ({places})",  # noqa: S608 - only question marks
-        list(NO_ANSWER),
-    )
-    connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-    connection.execute("COMMIT")
+    rejected = "UPDATE calls SET rejected=0, rejected_for='no answer' WHERE finish_reason = ?"
+    with transaction(connection):
+        connection.execute(_CREATE)
+        for name, kind in _missing_columns(connection).items():
+            connection.execute(f"ALTER TABLE calls ADD COLUMN {name} {kind}")
+        # Earlier versions took these responses for answers.
+        connection.executemany(rejected, [(reason,) for reason in NO_ANSWER])
+        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
 
 def show_as_current(connection: sqlite3.Connection) -> None:
@@ -167,13 +185,13 @@ def show_as_current(connection: sqlite3.Connection) -> None:
 
 
 def checksum(row: Sequence[Any]) -> str:
-    """Return the checksum of a row of `_READ` without its checksum."""
+    """Return the checksum of a row of `READ` without its checksum."""
     text = "\x1f".join(map(str, row))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def read_outcome(row: Sequence[Any]) -> Outcome | None:
-    """Return the outcome in a row of `READ_COLUMNS`, or None if the row is damaged."""
+    """Return the outcome in a row of `READ`, or None if the row is damaged."""
     # Rows of earlier versions have no checksum.
     if row[-1] and row[-1] != checksum(row[:-1]):
         return None
@@ -215,7 +233,7 @@ def to_row(entry: Entry, now: float) -> tuple[Any, ...]:
 
 def _to_outcome(row: Sequence[Any]) -> Outcome:
     """Return the outcome in a row; raise `ValueError` or `TypeError` if the details are damaged."""
-    named = dict(zip(_READ, row, strict=True))
+    named = dict(zip(READ, row, strict=True))
     shared = {name: named[name] for name in ("seconds", "attempts", "key")}
     if not named["replied"]:
         kind = cast("FailureKind", named["kind"] or "failed")

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors
-from ragstone.core import limits
+from ragstone.calls.log_file import connect, connect_to_read, in_parts, sqlite_errors
+from ragstone.core.times import utc_text
 from ragstone.errors import ConfigError
 
 _SUMMARY: Final = """
@@ -83,7 +83,9 @@ def summary(path: Path) -> list[ModelCalls]:
     """Return one record per model in the log."""
     with _opened(path) as connection:
         rows = connection.execute(_SUMMARY).fetchall()
-    return [ModelCalls(*(*totals, _utc(first), _utc(last))) for *totals, first, last in rows]
+    return [
+        ModelCalls(*(*totals, utc_text(first), utc_text(last))) for *totals, first, last in rows
+    ]
 
 
 def export(path: Path, selection: Filter) -> Iterator[dict[str, Any]]:
@@ -137,17 +139,15 @@ class ReplyOrigin:
 
 def origins(path: Path, keys: Sequence[str]) -> dict[str, ReplyOrigin]:
     """Return key -> origin for the keys with a reply in the log; {} without a log."""
-    if not path.is_file():
+    if not keys or not path.is_file():
         return {}
     found: dict[str, ReplyOrigin] = {}
     with _opened(path) as connection:
-        for start in range(0, len(keys), limits.MAX_KEYS_PER_QUERY):
-            part = keys[start : start + limits.MAX_KEYS_PER_QUERY]
-            places = ",".join("?" * len(part))
+        for part, places in in_parts(keys):
             query = f"SELECT key, model, details, made_at FROM calls WHERE replied AND key IN ({places})"  # noqa: S608, E501 - only question marks
             for key, model, details, made_at in connection.execute(query, part):
                 more = orjson.loads(details) if details else {}
-                found[key] = ReplyOrigin(model, more.get("served_by", ""), _utc(made_at))
+                found[key] = ReplyOrigin(model, more.get("served_by", ""), utc_text(made_at))
     return found
 
 
@@ -164,9 +164,5 @@ def _plain(row: sqlite3.Row) -> dict[str, Any]:
         if name in call:
             call[name] = orjson.loads(call[name])
     call["replied"] = bool(call["replied"])
-    call["made_at"] = _utc(call["made_at"])
+    call["made_at"] = utc_text(call["made_at"])
     return call
-
-
-def _utc(timestamp: float) -> str:
-    return dt.datetime.fromtimestamp(timestamp, dt.UTC).isoformat(timespec="seconds")

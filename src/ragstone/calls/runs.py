@@ -1,6 +1,6 @@
 """The runs of experiments, in the file of the call log: which replies of a system count.
 
-What runs behind an address cannot be known, so the replies of an own system belong to one run. A
+The version of a service behind an address cannot be known, so its replies belong to one run. A
 run that starts while another one of the same experiment is under way, or after one that was
 interrupted, continues it: nothing is asked twice. A run that starts after one that finished asks
 again.
@@ -8,7 +8,6 @@ again.
 
 from __future__ import annotations
 
-import datetime as dt
 import secrets
 import sqlite3
 import time
@@ -18,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors
+from ragstone.calls.log_file import connect, connect_to_read, sqlite_errors, transaction
+from ragstone.core.times import utc_text
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -43,14 +43,15 @@ class SystemRun:
     run: str = ""
     again: bool = False
     """Whether the system is asked again, apart from calls that the same run made already."""
+    continues: bool = False
+    """Whether the run began before and has not finished, so that calls of then belong to it."""
     before: str = ""
     """The last finished run, whose replies could be reused; "" if there is none."""
 
 
 def new_run() -> str:
     """Return a name for a run that starts now."""
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
-    return f"run {now} {secrets.token_hex(4)}"
+    return f"run {utc_text(timespec='milliseconds')} {secrets.token_hex(4)}"
 
 
 def started(run: str) -> str:
@@ -70,16 +71,13 @@ def begin(
     Args:
         log: the file of the call log.
         experiment: the name of the experiment.
-        wishes: the name of each system -> what to do with it.
+        wishes: the name and definition of each system -> what to do with it.
         planned: whether to return only what a run would do.
     """
-    if log.exists():
-        with _reading(log) as connection:
-            found = _runs(connection, experiment, wishes)
-        if planned or not any(one.again for one in found.values()):
-            return found
-    elif planned or "again" not in wishes.values():
-        return {system: _fresh(wish, new_run()) for system, wish in wishes.items()}
+    with _reading(log) as connection:
+        found = _runs(connection, experiment, wishes)
+    if planned or not any(one.again for one in found.values()):
+        return found
     with _changing(log) as connection:
         found = _runs(connection, experiment, wishes)
         asked = {system: one.run for system, one in found.items() if one.again}
@@ -100,7 +98,7 @@ def _runs(
         finished = _last(connection, experiment, system, "finished")
         kept = finished or under_way if wish == "reuse" else under_way or finished
         if wish == "again" or (wish == "reuse" and not kept):
-            found[system] = SystemRun(current, again=True, before=finished)
+            found[system] = SystemRun(current, True, under_way == current, finished)
         else:
             found[system] = SystemRun(kept)
     return found
@@ -108,22 +106,14 @@ def _runs(
 
 def finish(log: Path, experiment: str, runs: Collection[str]) -> None:
     """Note that the runs are finished, and that others of the experiment were given up."""
-    if not log.exists():
-        return
     with _reading(log) as connection:
         if connection.execute(_UNDER_WAY, (experiment,)).fetchone() is None:
             return
     with _changing(log) as connection:
-        places = ",".join("?" * len(runs))
-        connection.execute(
-            f"UPDATE runs SET state = CASE WHEN run IN ({places}) THEN 'finished' "  # noqa: S608 - only question marks
-            "ELSE 'given up' END WHERE experiment = ? AND state = 'under way'",
-            [*runs, experiment],
-        )
-
-
-def _fresh(wish: Wish, run: str) -> SystemRun:
-    return SystemRun() if wish == "keep" else SystemRun(run, again=True)
+        under_way = "UPDATE runs SET state = ? WHERE experiment = ? AND state = 'under way'"
+        done = [("finished", experiment, run) for run in runs]
+        connection.executemany(f"{under_way} AND run = ?", done)
+        connection.execute(under_way, ("given up", experiment))
 
 
 def _last(connection: sqlite3.Connection, experiment: str, system: str, state: str) -> str:
@@ -131,10 +121,14 @@ def _last(connection: sqlite3.Connection, experiment: str, system: str, state: s
     return row[0] if row else ""
 
 
+def _opened(log: Path) -> sqlite3.Connection:
+    return connect_to_read(log) if log.exists() else sqlite3.connect(":memory:")
+
+
 @contextmanager
 def _reading(log: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a connection that changes nothing: the log may be in a read-only store."""
-    with sqlite_errors(log), closing(connect_to_read(log)) as connection:
+    """Yield a connection that changes nothing: the log may be absent or in a read-only store."""
+    with sqlite_errors(log), closing(_opened(log)) as connection:
         named = "SELECT count(*) FROM sqlite_master WHERE name = 'runs'"
         if not connection.execute(named).fetchone()[0]:
             # A table in memory, which the connection may create although the log is not writable.
@@ -146,8 +140,6 @@ def _reading(log: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _changing(log: Path) -> Iterator[sqlite3.Connection]:
     """Yield a connection in a transaction that no other process interrupts."""
-    with sqlite_errors(log), closing(connect(log)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
+    with sqlite_errors(log), closing(connect(log)) as connection, transaction(connection):
         connection.execute(_CREATE)
         yield connection
-        connection.execute("COMMIT")

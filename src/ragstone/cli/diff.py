@@ -1,4 +1,4 @@
-"""`ragstone diff`: what differs between two passports or experiments."""
+"""`ragstone diff`: the differences of two passports or experiments."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ALL: Final = "*"
 
 
 class _RunCommand(AliasCommand):
-    """The command, whose option --fresh may be given without a name."""
+    """A command whose option --fresh may be given without a name."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; a file or KEY=VALUE after --fresh is not the name of a system."""
@@ -66,18 +66,18 @@ def _is_no_name(argument: str) -> bool:
 @click.option(
     "--trust-code",
     is_flag=True,
-    help="Reuse steps that other code of Ragstone or of yours made; their results are marked.",
+    help="Reuse steps computed by other code, of Ragstone or of your own; results are marked.",
 )
 @click.option(
     "--fresh",
     multiple=True,
     metavar="[SYSTEM]",
-    help="Ask this system again, or without a name all systems; may be repeated.",
+    help="Ask this system again, or all systems if no name is given; may be repeated.",
 )
 @click.option(
     "--reuse",
     is_flag=True,
-    help="Keep the answers of the last finished run, instead of asking own systems again.",
+    help="Keep the answers of the last finished run instead of asking your own systems again.",
 )
 @click.option(
     "--replay",
@@ -126,8 +126,8 @@ def command(
     from ragstone.core.progress import shown_by
     from ragstone.experiment.experiment import load_experiment
 
-    options = {"sample.limit": limit, "sample.seed": seed}
-    given = [f"{key}={value}" for key, value in options.items() if value is not None]
+    sample = {"sample.limit": limit, "sample.seed": seed}
+    given = [f"{key}={value}" for key, value in sample.items() if value is not None]
     loaded = load_experiment(experiment, [*overrides, *given])
     if sample_calls and not plan:
         raise click.UsageError("--sample-calls needs --plan")
@@ -135,15 +135,15 @@ def command(
         raise click.UsageError("--plan lists all steps; leave out --only")
     if fresh and (reuse or replay):
         raise click.UsageError("--fresh asks again; leave out --reuse and --replay")
-    asked: Any = {"reuse": reuse, "fresh": None if ALL in fresh else fresh}
-    asked["trust_code"] = trust_code
+    options: Any = {"reuse": reuse, "fresh": None if ALL in fresh else fresh}
+    options["trust_code"] = trust_code
     calls = loaded.open_calls(
         offline=offline, replay_only=replay, retry_failed=retry_failed, budget=budget
     )
     with calls, shown_by(open_bar):
         if plan:
-            planned = loaded.plan(calls, sample_calls=sample_calls or 0, **asked)
+            planned = loaded.plan(calls, sample_calls=sample_calls or 0, **options)
             print_result(planned.document, planned.text)
         else:
-            results = loaded.run(calls, only=only, **asked)
+            results = loaded.run(calls, only=only, **options)
             print_result(results.to_dict, lambda: results)

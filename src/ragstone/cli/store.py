@@ -39,7 +39,7 @@ def command() -> None:
       ragstone store                           size, experiments, folders that nothing needs
       ragstone store check                     verify every file
       ragstone store check --repair            set damaged files aside
-      ragstone store prune                     remove what nothing needs
+      ragstone store prune                     remove files that nothing needs
     """
 
 
@@ -68,7 +68,7 @@ def check_command(store: Path, *, repair: bool) -> None:
     """Verify every file of a store.
 
     The exit code is 1 if something is damaged and was not repaired. A repaired step is computed
-    again by the next run of its experiment, from kept replies.
+    again by the next run of its experiment, from kept replies; --reuse keeps those of own systems.
 
     \b
     Example:
@@ -95,7 +95,7 @@ def check_command(store: Path, *, repair: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 def prune_command(store: Path, *, older_than: float, yes: bool) -> None:
-    """Remove what nothing needs, after a list of it.
+    """List files that nothing needs, and remove them after confirmation.
 
     These are step and array folders that no experiment refers to, temporary folders of killed
     processes, and damaged files that were set aside. Kept model replies stay.
@@ -126,8 +126,8 @@ def _checked(store: Path, *, repair: bool) -> StoreCheck:
     from ragstone.core.store_check import Damage, StoreCheck, check_store
     from ragstone.indexes.vector_files import find_damage
 
+    log = Store(store).call_log
     found = check_store(Store(store), repair=repair, arrays={"vectors": find_damage})
-    log = store / "calls.sqlite"
     if not log.exists():
         return found
     checked = check_log(log, repair=repair)
@@ -149,11 +149,8 @@ def _contents_text(contents: StoreContents) -> str:
     }
     below = [_total(text, found) for text, found in kinds.items() if found]
     if below:
-        below = [
-            "\n" + below[0],
-            *below[1:],
-            f"to remove them: ragstone store prune {contents.path}",
-        ]
+        way_out = f"to remove them: ragstone store prune {contents.path}"
+        below = [f"\n{below[0]}", *below[1:], way_out]
     return str(TextTable(headers, rows, title=title, below=below))
 
 
@@ -172,7 +169,7 @@ def _check_text(found: StoreCheck, store: Path) -> str:
     if not found.is_sound:
         lines.append(f"to set them aside: ragstone store check --repair {store}")
     elif found.damaged:
-        lines.append("run the experiments again to make them again from kept replies")
+        lines.append("to make them again from kept replies, run the experiments with --reuse")
     return "\n".join(lines)
 
 

@@ -18,11 +18,11 @@ from ragstone.cli.options import FILE, json_option, print_result
 @click.option(
     "--data",
     metavar="PATH",
-    help="The data set (default: as in the experiment file, if it is found).",
+    help="Path of the data set (default: the data set of the experiment file, if it is found).",
 )
 @json_option
 def command(passport: Path, store: Path, data: str | None) -> None:
-    """Compute the numbers of a passport again, and list what is equal and what differs.
+    """Compute the numbers of a passport again, and list the differences.
 
     PASSPORT is a file of `ragstone passport`, or a report. The scores are computed from the answers
     in the store by the installed code; no model is asked. The exit code is 1 if anything differs,

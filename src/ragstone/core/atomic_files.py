@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ragstone.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
@@ -68,6 +70,16 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """
     with atomic_files(path.parent) as temporary, (temporary / path.name).open("xb") as file:
         yield file
+
+
+def write_document(path: Path, content: bytes, what: str) -> Path:
+    """Write a file such as a report, and return its path; raise `StoreError` if that fails."""
+    try:
+        with atomic_file(path) as file:
+            file.write(content)
+    except OSError as error:
+        raise StoreError(f"cannot write the {what} {path}: {error.strerror or error}") from error
+    return path
 
 
 def remove_abandoned(folder: Path, seconds: float) -> None:

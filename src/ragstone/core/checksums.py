@@ -1,19 +1,18 @@
 """Checksums of the store's documents and files: damage is found when they are read.
 
-A document contains a checksum of its content and of its place in the store, so a document that was
-put in the place of another one is found too. A manifest contains the digests of the files beside
+A document contains a checksum of its content and of its place in the store, so a document that
+replaces another one is found too. A manifest contains the digests of the files beside
 it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ragstone.core.fingerprint import digest_file
+from ragstone.core.fingerprint import digest_file, digest_json
 from ragstone.errors import DamagedFile
 
 MANIFEST: Final = "manifest.json"
@@ -25,7 +24,7 @@ _digests: Final[dict[tuple[int, ...], str]] = {}
 def seal(document: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return a document as JSON reads it back, with the checksum of its content and its place."""
     read_back: dict[str, Any] = json.loads(json.dumps(document))
-    return {**read_back, CHECKSUM: _checksum(read_back, place)}
+    return {**read_back, CHECKSUM: digest_json([place, read_back])}
 
 
 def unseal(document: object, place: str) -> dict[str, Any]:
@@ -33,7 +32,7 @@ def unseal(document: object, place: str) -> dict[str, Any]:
     if not isinstance(document, dict) or CHECKSUM not in document:
         raise ValueError("it has no checksum; an earlier version of Ragstone writes none")
     content = {key: value for key, value in document.items() if key != CHECKSUM}
-    if document[CHECKSUM] != _checksum(content, place):
+    if document[CHECKSUM] != digest_json([place, content]):
         raise ValueError("its content differs from its checksum")
     return content
 
@@ -103,8 +102,3 @@ def digest_once(path: Path) -> str:
 def forget_digests() -> None:
     """Let every file be hashed again, as in a new process."""
     _digests.clear()
-
-
-def _checksum(content: Mapping[str, Any], place: str) -> str:
-    text = json.dumps([place, content], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

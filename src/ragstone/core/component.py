@@ -13,7 +13,6 @@ one `Outcome` per item. The verb of your own class may have other parameters and
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import inspect
 import re
 import tempfile
@@ -27,6 +26,7 @@ from types import NoneType
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar, cast
 
 from ragstone.core import limits
+from ragstone.core.times import utc_text
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ComponentError, ConfigError, RagstoneError, did_you_mean
 
@@ -359,7 +359,6 @@ def component_error(part: object, error: Exception, item: object = None) -> Comp
 
 
 def _append_traceback(log: Path, name: str, error: Exception) -> None:
-    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as file:
-        file.write(f"{now} {name}\n{''.join(traceback.format_exception(error))}\n")
+        file.write(f"{utc_text()} {name}\n{''.join(traceback.format_exception(error))}\n")

@@ -35,7 +35,12 @@ def fingerprint(value: object) -> str:
     >>> fingerprint({"a": 1, "b": [True, None]}) == fingerprint({"b": (True, None), "a": 1})
     True
     """
-    text = json.dumps(_plain(value), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return digest_json(_plain(value))
+
+
+def digest_json(value: object) -> str:
+    """Return the SHA-256 of a value as JSON in ASCII, with sorted keys and without white space."""
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -71,11 +71,11 @@ MAX_UNCOMMITTED_REPLIES: Final = 4096
 LOG_LOCK_SECONDS: Final = 60.0
 """Waiting for another process that writes the same call log; a commit takes milliseconds."""
 LEASE_HEARTBEAT_SECONDS: Final = 2.0
-"""Time between two signs of life of a process that makes calls; each is one small transaction."""
+"""Time between two heartbeats of a process that makes calls; each is one small transaction."""
 LEASE_EXPIRY_SECONDS: Final = 10.0
-"""Silence after which other processes make the calls of one: several missed heartbeats."""
+"""Silence after which other processes make the calls of a process: several missed heartbeats."""
 LEASE_POLL_SECONDS: Final = 0.2
-"""Time between two looks at the calls of other processes; shorter than most calls."""
+"""Time between two reads of the calls of other processes; shorter than most calls."""
 MAX_KEYS_PER_QUERY: Final = 500
 """Keys in one SQL statement; older versions of SQLite allow 999 values."""
 MAX_SAMPLED_REPLIES: Final = 200

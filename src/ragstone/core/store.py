@@ -17,7 +17,6 @@ read is verified: a damaged result counts as absent, and is set aside when it is
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import errno
 import itertools
 import json
@@ -27,7 +26,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,6 +49,8 @@ from ragstone.core.fingerprint import (
     without_sources,
 )
 from ragstone.core.step_notes import collect_arrays, collect_notes, use_arrays
+from ragstone.core.stored_table import StoredTable
+from ragstone.core.times import utc_text
 from ragstone.core.user_code import packages_of
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.types import one_line
@@ -70,55 +71,6 @@ SOURCE_LENGTH: Final = 12
 
 
 @dataclass(frozen=True)
-class StoredTable:
-    """A table with its digest; a stored table is read at its first use."""
-
-    digest: str
-    folder: Path | None = None
-    memory: Table | None = None
-    trusted: bool = False
-    """Whether other code made the table, and `Store.trust_code` accepted it."""
-
-    __repr__ = one_line
-
-    @classmethod
-    def in_memory(cls, table: Table) -> StoredTable:
-        """Return a table that is only in memory, such as a table of a data set."""
-        return cls(digest_table(table), memory=table)
-
-    @cached_property
-    def table(self) -> Table:
-        """The table itself."""
-        if self.memory is not None:
-            return self.memory
-        if self.folder is None:
-            raise StoreError("the table is neither in memory nor in a store")
-        verify_files(self.folder, self.manifest)
-        from arro3.io import read_parquet
-
-        return read_parquet(str(self.folder / TABLE)).read_all()
-
-    @cached_property
-    def manifest(self) -> dict[str, Any]:
-        """The record of the table's origin; empty for a table in memory."""
-        return {} if self.folder is None else read_manifest(self.folder)
-
-
-def unverified_table(folder: Path) -> Table:
-    """Return the table of a step's folder as it is; raise `StoreError` if it is not readable."""
-    from arro3.io import read_parquet
-
-    path = folder / "table.parquet"
-    try:
-        return read_parquet(str(path)).read_all()
-    except BaseException as error:
-        # A damaged file can make the Rust reader panic, which is not an `Exception`.
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise StoreError(f"cannot read {path}: {error}") from error
-        raise
-
-
-@dataclass(frozen=True)
 class Store:
     """A folder of finished steps, safe for several processes at once."""
 
@@ -127,6 +79,11 @@ class Store:
     """Whether a result of other code is found if there is none of this code."""
 
     __repr__ = one_line
+
+    @property
+    def call_log(self) -> Path:
+        """The file of the model replies."""
+        return self.root / "calls.sqlite"
 
     def get_or_compute(
         self,
@@ -371,7 +328,7 @@ def _code_facts(made_by: Mapping[str, Any]) -> dict[str, Any]:
 
 def _run_facts(started: float) -> dict[str, Any]:
     return {
-        "started": dt.datetime.fromtimestamp(started, dt.UTC).isoformat(timespec="seconds"),
+        "started": utc_text(started),
         "seconds": round(time.time() - started, 3),
         "ragstone": __version__,
     }

@@ -1,4 +1,4 @@
-"""Checking a whole store: every document, table and array, and what records refer to."""
+"""Checking a whole store: every document, table and array, and the steps of every record."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check_store(
     Args:
         store: the store.
         repair: set damaged folders and documents aside. The next run of the experiment makes them
-            again from what is left and from kept replies.
+            again from the other steps and from kept replies.
         arrays: step of an array folder -> function that finds damage in files which are not in its
             manifest.
     """

@@ -1,4 +1,4 @@
-"""What a store contains: experiments, folders that no record refers to, and what was set aside."""
+"""The contents of a store: experiments, folders that no record refers to, and set-aside files."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class StoreContents:
         )
 
     def prunable(self, days: float) -> list[Leftover]:
-        """Return what is left over: orphans older than some days, abandoned and set-aside ones."""
+        """Return the files to remove: orphans older than `days`, abandoned and set-aside ones."""
         old = [orphan for orphan in self.orphans if orphan.days > days]
         return [*old, *self.abandoned, *self.set_aside]
 

@@ -22,7 +22,8 @@ from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
 from ragstone.core.schemas import table_to_queries
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
@@ -185,7 +186,7 @@ class Experiment:
             retry_failed: whether failed calls and unreadable replies of earlier runs are requested
                 again; if not, steps with failed items count as finished. Without effect if `calls`
                 is given, which has its own `keep_failed`.
-            reuse: whether own systems keep the answers of their last finished run.
+            reuse: whether your own systems keep the answers of their last finished run.
             fresh: names of systems that are asked again; None stands for all.
             trust_code: whether to reuse steps that other code made; every output marks the results
                 that rest on them.
@@ -200,8 +201,8 @@ class Experiment:
         with own as opened:
             services, log = self._services(opened), opened.log.path
             wish = Freshness(reuse or opened.replay_only, fresh)
-            runs = begin(self.systems, log, self.file.name, wish)
             with beside(self.folder):
+                runs = begin(self.systems, log, self.file.name, wish)
                 systems = of_runs(self.systems, runs)
             steps = self.steps(systems)
             chosen = needed(list(steps), only) if only else list(steps)
@@ -256,7 +257,7 @@ class Experiment:
         """Return the `ragstone.calls.Calls` that this experiment uses."""
         prices = Prices.read(self._beside(self.file.prices)) if self.file.prices else Prices()
         return Calls.at(
-            self.store.root / "calls.sqlite",
+            self.store.call_log,
             offline=offline,
             replay_only=replay_only,
             keep_failed=not retry_failed,
@@ -288,8 +289,8 @@ class Experiment:
             services, log = self._services(opened), opened.log.path
             wish = Freshness(reuse or opened.replay_only, fresh)
             # A sample of calls belongs to the run that follows.
-            runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
             with beside(self.folder):
+                runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
                 steps = self.steps(of_runs(self.systems, runs))
             store = dataclasses.replace(self.store, trust_code=trust_code)
             planned = Planner(store, services, look_ahead=True).plan(

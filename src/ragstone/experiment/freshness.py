@@ -1,12 +1,13 @@
-"""Which replies of each system count in a run: those that are kept, or new ones."""
+"""Which replies of each system count in a run: kept ones, or new ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ragstone.calls import runs
+from ragstone.core.fingerprint import fingerprint
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.results.wording import moment
 
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from ragstone.experiment.plan import Plan
     from ragstone.experiment.system import System, Trial
 
+_DIGITS: Final = 24
+
 
 @dataclass(frozen=True)
 class Freshness:
     """The wish of the user, for one run.
 
     Args:
-        reuse: whether own systems keep the answers of their last finished run.
+        reuse: whether your own systems keep the answers of their last finished run.
         fresh: names of systems that are asked again; None stands for all.
     """
 
@@ -56,8 +59,15 @@ def begin(
 ) -> dict[str, SystemRun]:
     """Return the run of each system whose replies count; see `ragstone.calls.runs.begin`."""
     wish.check([system.name for system in systems])
-    wishes = {system.name: wish.wish(system) for system in systems}
-    return runs.begin(log, experiment, wishes, planned=planned)
+    wishes = {_definition(system): wish.wish(system) for system in systems}
+    found = runs.begin(log, experiment, wishes, planned=planned)
+    return {system.name: found[_definition(system)] for system in systems}
+
+
+def _definition(system: System) -> str:
+    """Return a system's name with its identity: each release of a system has runs of its own."""
+    identity = system.generator and system.generator.content_revision
+    return f"{system.name} {fingerprint(identity)[:_DIGITS]}"
 
 
 def of_runs(systems: Sequence[System], found: Mapping[str, SystemRun]) -> list[System]:
@@ -73,7 +83,7 @@ def of_runs(systems: Sequence[System], found: Mapping[str, SystemRun]) -> list[S
 def asking_lines(
     plan: Plan, trials: Sequence[Trial], found: Mapping[str, SystemRun]
 ) -> Iterator[str]:
-    """Yield a line per system with new calls for answers, and the way to keep those of before."""
+    """Yield a line per system with new calls, and the option that keeps earlier answers."""
     calls: dict[str, int] = {}
     to_do = {one.source: one for one in plan.steps if one.to_do}
     for step, name in {trial.predictions: trial.system.name for trial in trials}.items():
@@ -83,9 +93,11 @@ def asking_lines(
     for name, count in calls.items():
         if count:
             line = f"{name}: at most {count:,} calls for answers"
-            before = found[name].before
-            if before:
-                line += f"; --reuse keeps the answers of {moment(runs.started(before))}"
-            elif found[name].again:
+            run = found[name]
+            if run.continues:
+                line += f"; continues the run of {moment(runs.started(run.run))}"
+            if run.before:
+                line += f"; --reuse keeps the answers of {moment(runs.started(run.before))}"
+            elif run.again:
                 line += "; asked again by each run, unless `release` names its version"
             yield line

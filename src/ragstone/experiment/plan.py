@@ -15,7 +15,8 @@ from ragstone.core.component import Component
 from ragstone.core.describe import spec_of
 from ragstone.core.resources import size
 from ragstone.core.schemas import columns
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ModelFileError, RagstoneError
 from ragstone.experiment.steps import (
@@ -198,7 +199,7 @@ class Plan:
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> number of queries."""
     asking: tuple[str, ...] = ()
-    """A line per system with new calls for answers, and the way to keep those of before."""
+    """A line per system with new calls for answers, and the option that keeps earlier answers."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
 

@@ -17,7 +17,7 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import DATA
 from ragstone.core.registry import create
 from ragstone.core.schemas import SCORES, columns, joined
-from ragstone.core.store import unverified_table
+from ragstone.core.stored_table import unverified_table
 from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.steps import MetricSet, Step, compute
 from ragstone.protocols import Services
@@ -46,7 +46,7 @@ class ReplacedTables(StoredResults):
 
 @dataclass
 class Recomputation:
-    """Results whose scores are computed by today's code, and what could not be computed."""
+    """Results whose scores the installed code computes, and the metrics that it could not."""
 
     results: ReplacedTables
     """The results with the tables that the recomputation starts from."""
@@ -54,7 +54,7 @@ class Recomputation:
     """The folder of the metrics' and judges' own files."""
     dataset: Dataset | None = None
     parts: dict[str, Component] = field(default_factory=dict)
-    """Metric or judge's metric -> the component that computes it today."""
+    """Metric or judge's metric -> the installed component that computes it."""
     unscored: dict[str, str] = field(default_factory=dict)
     """Metric -> why it could not be computed."""
     unmade: list[str] = field(default_factory=list)

@@ -1,13 +1,12 @@
 """Writing an experiment's record while its steps are computed.
 
-The record is written again after every ranking and every trial, so that a run that was stopped can
-be looked at. After an experiment has finished, its record stays until another run finishes; the run
+The record is written again after every ranking and every trial, so that a stopped run can
+be shown. After an experiment has finished, its record stays until another run finishes; the run
 that is under way is described by an `Attempt` beside it.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -17,8 +16,9 @@ from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
 from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
-from ragstone.core.store import StoredTable
-from ragstone.errors import DamagedFile, StoreError
+from ragstone.core.stored_table import StoredTable
+from ragstone.core.times import utc_text
+from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.steps import Step
 from ragstone.results.record import (
     ATTEMPTS,
@@ -66,7 +66,7 @@ class Recorder:
         self._asked = shared.answered.table.column("query_id").to_pylist()[: limits.REPORT_QUERIES]
         self._record = Record(
             name=file.name,
-            started=_now(),
+            started=utc_text(),
             file=file.model_dump(),
             data=DataFacts(
                 name=self._dataset.name,
@@ -131,7 +131,7 @@ class Recorder:
             self._record,
             tables=replace(self._record.tables, texts=texts),
             steps=_step_entries(done),
-            finished=_now() if complete else None,
+            finished=utc_text() if complete else None,
             calls=tuple(self._calls(done)),
             last_run=dict(facts),
         )
@@ -162,7 +162,7 @@ class Recorder:
                 asked, kept, failed = (
                     manifest["calls"][key] for key in ("asked", "kept", "failed")
                 )
-            elif kept_from is None:
+            elif kept and kept_from is None:
                 kept_from = manifest["started"]
             release = trial.system.release or None
             name, setting = trial.system.name, trial.setting.setting
@@ -192,8 +192,7 @@ class Recorder:
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
     def _keep(self, step: str, table: StoredTable) -> str:
-        folder = self._store.keep(step, table.table).folder
-        return "" if folder is None else folder.name
+        return self._store.keep(step, table.table).name
 
     def _texts(self, done: Mapping[Step, StoredTable]) -> StoredTable:
         """Return the passages that reports show: gold ones, and the first of each ranking."""
@@ -228,8 +227,10 @@ def _last_finished(store: Store, name: str) -> Record | None:
         # The notice names the file, and this run writes another one.
         store.sound_json(KIND, name)
         return None
+    except NewerFile:
+        raise
     except StoreError:
-        # There is none, or it has another format: this run replaces it.
+        # There is none, or it has an earlier format: this run replaces it.
         return None
     return record if record.finished else None
 
@@ -268,8 +269,8 @@ def _ended(trial: Trial, done: Mapping[Step, StoredTable]) -> bool:
 
 
 def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> RankingEntry:
-    searches = "" if ranking.searches is None else _folder(ranking.searches, done)
-    run, scores = _folder(ranking.run, done), _folder(ranking.scores, done)
+    searches = "" if ranking.searches is None else done[ranking.searches].name
+    run, scores = done[ranking.run].name, done[ranking.scores].name
     return RankingEntry(ranking.system.name, run, scores, searches)
 
 
@@ -277,11 +278,11 @@ def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
     return TrialEntry(
         trial.system.name,
         trial.setting.setting,
-        built=_folder(trial.built, done),
-        contexts=_folder(trial.contexts, done),
-        predictions=_folder(trial.predictions, done),
-        scores=_folder(trial.scores, done),
-        verdicts=tuple(_folder(step, done) for step in trial.verdicts),
+        built=done[trial.built].name,
+        contexts=done[trial.contexts].name,
+        predictions=done[trial.predictions].name,
+        scores=done[trial.scores].name,
+        verdicts=tuple(done[step].name for step in trial.verdicts),
     )
 
 
@@ -290,7 +291,7 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     found: dict[Step, StepEntry] = {}
     for step, table in done.items():
         trusted = {t for g in step.inputs.values() if isinstance(g, Step) for t in found[g].trusted}
-        folder, manifest = _folder(step, done), table.manifest
+        folder, manifest = table.name, table.manifest
         found[step] = StepEntry(
             folder,
             step.name,
@@ -304,11 +305,6 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     in_order = sorted(found.values(), key=lambda entry: len(entry.trusted))
     kept = {entry.folder: entry for entry in in_order}
     return tuple(kept[folder] for folder in dict.fromkeys(e.folder for e in found.values()))
-
-
-def _folder(step: Step, done: Mapping[Step, StoredTable]) -> str:
-    folder = done[step].folder
-    return "" if folder is None else folder.name
 
 
 def _cut(text: str) -> str:
@@ -333,7 +329,3 @@ def _cluster(dataset: Dataset, query: Query) -> str:
     best = max(grades, key=lambda passage_id: grades[passage_id], default="")
     document = dataset.corpus[best].document_id if best in dataset.corpus else ""
     return f"document {document}" if document else f"query {query.query_id}"
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")

@@ -35,7 +35,8 @@ from ragstone.core.schemas import (
     table_to_relevance,
     to_table,
 )
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ComponentError
 from ragstone.types import Ranking, Search, Task, brief
 

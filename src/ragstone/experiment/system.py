@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.component import DATA
-from ragstone.core.store import StoredTable
+from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.experiment.steps import MetricSet, ReportedRun, Step
 from ragstone.types import one_line

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Final
 
-from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.data.readers.rows import listed
-from ragstone.results.passport_numbers import shown
+from ragstone.results.passport_numbers import first_lines, shown
 from ragstone.types import brief
 from ragstone.version import __version__
 
@@ -125,11 +124,7 @@ class Verification:
         numbers = [one for one in self.different if one.what == "number"]
         yield from (f"  different: {one}" for one in self.different if one.what != "number")
         for causes, group in groupby(numbers, lambda one: one.causes):
-            found = list(group)
-            yield from (f"  different: {one}" for one in found[: limits.SHOWN_DIFFERENCES])
-            more = len(found) - limits.SHOWN_DIFFERENCES
-            if more > 0:
-                yield f"  ... and {more:,} more; --json lists all"
+            yield from first_lines([f"different: {one}" for one in group])
             yield from (f"    cause: {cause}" for cause in causes)
         for reason, entries in groupby(self.not_checked, lambda one: one.why):
             yield f"  not checked: {listed([one.what for one in entries])}: {reason}"

@@ -1,12 +1,9 @@
-"""Verifying a passport: the scores computed again, and what differs from the published numbers."""
+"""Verifying a passport: its scores are computed again and compared with the published numbers."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +29,14 @@ from ragstone.experiment.verification import (
     Verification,
     place_text,
 )
-from ragstone.results import contents as rows_of
-from ragstone.results.contents import Content, changed_rows
+from ragstone.results.contents import (
+    changed_rows,
+    content_of,
+    contents,
+    pairs,
+    query_ids_of,
+    query_rows,
+)
 from ragstone.results.leaderboards import NUMBER_TABLES, number_table
 from ragstone.results.passport_file import canonical, read_passport
 from ragstone.results.passport_numbers import Place, changes, is_same, numbered
@@ -53,7 +56,7 @@ def verify(
     store: str | Path = ".ragstone",
     data: str | Path | None = None,
 ) -> Verification:
-    """Compute the numbers of a passport again, and return what is equal and what differs.
+    """Compute the numbers of a passport again, and return the equal and the different ones.
 
     Scores are computed by the installed code from the answers and rankings in the store. No model
     is asked and no other machine is reached: verdicts of judges are read from the kept replies.
@@ -96,32 +99,25 @@ class _Check:
     def __post_init__(self) -> None:
         """Read the tables; those that are damaged are used as they are, if they can be read."""
         self.contents = self.passport["contents"]
+        self.query_ids = query_ids_of(self.contents)
         self.causes = Causes(self.passport)
         record = self.results.record
-        folders = [record.tables.answered, record.tables.ranked, record.tables.qrels]
-        folders += [found.run for found in record.rankings]
+        shared = [record.tables.answered, record.tables.ranked, record.tables.qrels]
+        folders = shared + [found.run for found in record.rankings]
         for trial in record.trials:
             folders += [trial.built, trial.contexts, trial.predictions]
         tables, damage = readable_tables(self.results, dict.fromkeys(folders))
         self.different += [Mismatch("table", causes=(why,)) for why in damage.values()]
         lost = {name: why for name, why in damage.items() if name not in tables}
-        for folder in folders[:3]:
-            if folder in lost:
-                raise StoreError(lost[folder])
-        self.damaged_places = {
-            (f.system, ""): lost[f.run] for f in record.rankings if f.run in lost
-        }
-        self.damaged_places |= {
-            (trial.system, trial.setting): why
-            for trial in record.trials
-            if (why := damaged_in(trial, lost))
-        }
+        if needed := [folder for folder in shared if folder in lost]:
+            raise StoreError(lost[needed[0]])
+        for found in record.rankings:
+            if found.run in lost:
+                self.damaged_places[found.system, ""] = lost[found.run]
+        for trial in record.trials:
+            if why := damaged_in(trial, lost):
+                self.damaged_places[trial.system, trial.setting] = why
         self.results = without(replace(self.results, tables=tables), lost)
-
-    @cached_property
-    def query_ids(self) -> list[str]:
-        """The queries of the passport: the answered ones, then the others that are ranked."""
-        return list(dict.fromkeys([*self.contents["answered"], *(self.contents["ranked"] or ())]))
 
     def choose_data(self, data: str | Path | None) -> None:
         """Read the data set, and raise `ConfigError` if the passport is of another one."""
@@ -136,15 +132,14 @@ class _Check:
         else:
             self.dataset = dataset
         if self.dataset is None:
-            queries = {**self.results.ranked, **self.results.queries}
-            self._require_same(f"the store {self.results.store.root}", queries)
+            self._require_same(f"the store {self.results.store.root}", self.results.all_queries)
 
     def run(self) -> Verification:
         """Return the outcome, after the data, the rows and the numbers are compared."""
         self._use_data()
         self._compare_rows()
         file = self._file()
-        with Calls.at(self.results.store.root / "calls.sqlite", replay_only=True) as calls:
+        with Calls.at(self.results.store.call_log, replay_only=True) as calls:
             recomputation = Recomputation(self.results, self.folder, self.dataset)
             results = recomputation.run(file, calls)
         self._compare_code(recomputation.parts)
@@ -161,7 +156,7 @@ class _Check:
         spec = parse_spec(written, where="data") if "(" in str(written) else written
         parameters = spec.parameters if isinstance(spec, Spec) else spec
         more = dict(parameters) if isinstance(parameters, Mapping) else {}
-        return {**{key: more[key] for key in more if key}, "name": reader, "path": str(data)}
+        return {**{k: v for k, v in more.items() if k}, "name": reader, "path": str(data)}
 
     def _file(self) -> Mapping[str, Any]:
         """Return the experiment file: the store's own has complete paths, if it is the same."""
@@ -170,7 +165,7 @@ class _Check:
         return own if canonical(mine) == canonical(known) else known
 
     def _require_same(self, where: str, queries: Mapping[str, Query]) -> None:
-        content = Content.of(rows_of.query_rows(self.query_ids, queries))
+        content = content_of(query_rows(self.query_ids, queries))
         changed = changed_rows(self.contents["queries"], content, self.query_ids) or ()
         count = len(self.query_ids)
         if 2 * len(changed) > count:
@@ -186,12 +181,10 @@ class _Check:
             return
         given = {query.query_id: query for query in self.dataset.queries}
         folders = self.results.record.tables
+        stored = {folders.answered: self.results.queries, folders.ranked: self.results.ranked}
         tables = {
-            folder: queries_to_table([given.get(q, own) for q, own in stored.items()])
-            for folder, stored in (
-                (folders.answered, self.results.queries),
-                (folders.ranked, self.results.ranked),
-            )
+            folder: queries_to_table([given.get(q, own) for q, own in queries.items()])
+            for folder, queries in stored.items()
         }
         tables[folders.qrels] = self.dataset.qrel_table
         self.results = replace(self.results, tables={**self.results.tables, **tables})
@@ -201,44 +194,13 @@ class _Check:
 
     def _compare_rows(self) -> None:
         """Compare the queries, the judgements, the answers, the contexts and the rankings."""
-        every, answered = self.query_ids, self.contents["answered"]
-        queries = {**self.results.ranked, **self.results.queries}
-        self._compare("queries", self.contents, rows_of.query_rows(every, queries), every)
-        self._compare("gold_answers", self.contents, rows_of.gold_rows(every, queries), every)
-        self._compare("qrels", self.contents, rows_of.grade_rows(every, self.results.qrels), every)
-        clusters = map(self.results.clusters.get, every)
-        self._compare("clusters", self.contents, clusters, every)
-        trials = {(trial.system, trial.setting): trial for trial in self.results.trials}
-        for known in self.contents["trials"]:
-            trial = trials.get((known["system"], known["setting"]))
-            if trial is not None:
-                answers = rows_of.answer_rows(answered, trial.predictions)
-                self._compare("answers", known, answers, answered)
-                contexts = rows_of.context_rows(answered, trial.contexts)
-                self._compare("contexts", known, contexts, answered)
-        rankings = by_place(self.results.rankings, lambda found: found.system)
-        for place, known in by_place(self.contents["rankings"], itemgetter("system")).items():
-            if place in rankings:
-                rows = rows_of.ranking_rows(every, rankings[place])
-                self._compare("run", known, rows, every)
-
-    def _compare(
-        self, what: str, known: Mapping[str, Any], rows: Iterable[object], query_ids: Sequence[str]
-    ) -> None:
-        content = Content.of(rows)
-        changed = changed_rows(known[what], content, query_ids)
-        if changed is not None:
-            system, setting = known.get("system", ""), known.get("setting", "")
-            found = Mismatch(
-                what,
-                system,
-                setting,
-                query_ids=tuple(changed),
-                passport=known[what]["digest"],
-                recomputed=content.digest,
-            )
-            self.different.append(found)
-            self.causes.rows[what, system, setting] = found.query_ids
+        here = contents(self.results, self.contents["answered"], self.query_ids)
+        for what, system, setting, known, own in pairs(self.contents, here):
+            changed = changed_rows(known, own, query_ids_of(self.contents, what))
+            if changed is not None:
+                ids, digests = tuple(changed), (known["digest"], own["digest"])
+                self.different.append(Mismatch(what, system, setting, "", "", ids, *digests))
+                self.causes.rows[what, system, setting] = ids
 
     def _compare_code(self, parts: Mapping[str, Component]) -> None:
         """Compare the code and the parameters of each metric with those of the passport."""
@@ -303,14 +265,3 @@ class _Check:
                 return done.unmade[0]
         missing = f"the store has no such scores of {place_text('', system, setting)}"
         return self.damaged_places.get((system, setting), missing)
-
-
-def by_place(rows: Iterable[Any], system_of: Callable[[Any], str]) -> dict[tuple[str, int], Any]:
-    """Return (system, place among the rows of the system) -> row."""
-    counts: Counter[str] = Counter()
-    found = {}
-    for row in rows:
-        system = system_of(row)
-        found[system, counts[system]] = row
-        counts[system] += 1
-    return found

@@ -8,52 +8,49 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from ragstone.results.reader import RankingResults, StoredResults, TrialResults
+from ragstone.results.passport_file import canonical
+from ragstone.results.reader import RankingResults, StoredResults
 from ragstone.types import Context, Prediction, Query
 
-MARK: Final = 4
+_MARK: Final = 4
 """Characters of a mark."""
 _MARK_BYTES: Final = 3
+_OF_DATA: Final = ("queries", "gold_answers", "qrels", "clusters")
+_OF_TRIALS: Final = ("contexts", "answers")
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """The digest of some rows, and the mark of each."""
+def content_of(rows: Iterable[object]) -> dict[str, str]:
+    """Return the digest and the marks of rows of plain data."""
+    whole, marks = hashlib.sha256(), []
+    for row in rows:
+        found = hashlib.sha256(canonical(row).encode()).digest()
+        whole.update(found)
+        marks.append(base64.urlsafe_b64encode(found[:_MARK_BYTES]).decode())
+    return {"digest": whole.hexdigest(), "marks": "".join(marks)}
 
-    digest: str
-    marks: str
 
-    @classmethod
-    def of(cls, rows: Iterable[object]) -> Content:
-        """Return the digest and the marks of rows of plain data."""
-        whole, marks = hashlib.sha256(), []
-        for row in rows:
-            text = json.dumps(row, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-            found = hashlib.sha256(text.encode()).digest()
-            whole.update(found)
-            marks.append(base64.urlsafe_b64encode(found[:_MARK_BYTES]).decode())
-        return cls(whole.hexdigest(), "".join(marks))
+def marks_of(content: Mapping[str, str], query_ids: Sequence[str]) -> dict[str, str]:
+    """Return query id -> mark of its row in a content, whose rows are of these queries."""
+    starts = range(0, len(content["marks"]), _MARK)
+    marks = (content["marks"][start : start + _MARK] for start in starts)
+    return dict(zip(query_ids, marks, strict=True))
 
 
 def changed_rows(
-    known: Mapping[str, str], content: Content, query_ids: Sequence[str]
+    known: Mapping[str, str], here: Mapping[str, str], query_ids: Sequence[str]
 ) -> list[str] | None:
-    """Return the ids of the rows that differ from those of a passport; None if none differs.
+    """Return the ids of the rows that differ between two contents; None if none differs.
 
     The list is empty if a row differs and its mark does not, which is improbable.
     """
-    if known["digest"] == content.digest:
+    if known["digest"] == here["digest"]:
         return None
-    starts = range(0, len(known["marks"]), MARK)
-    before = [known["marks"][start : start + MARK] for start in starts]
-    after = [content.marks[start : start + MARK] for start in starts]
-    pairs = zip(query_ids, before, after, strict=True)
-    return [query_id for query_id, old, new in pairs if old != new]
+    before, after = marks_of(known, query_ids), marks_of(here, query_ids)
+    return [query_id for query_id in query_ids if before[query_id] != after[query_id]]
 
 
 def query_rows(query_ids: Sequence[str], queries: Mapping[str, Query]) -> Iterable[object]:
@@ -110,43 +107,84 @@ def ranking_rows(query_ids: Sequence[str], ranking: RankingResults) -> Iterable[
         yield None if found is None else [list(found.passage_ids), list(map(float, found.scores))]
 
 
-def trial_contents(query_ids: Sequence[str], trial: TrialResults) -> dict[str, Content]:
-    """Return the contents of one system under one setting."""
-    return {
-        "answers": Content.of(answer_rows(query_ids, trial.predictions)),
-        "contexts": Content.of(context_rows(query_ids, trial.contexts)),
-    }
+def contents(
+    results: StoredResults,
+    answered: Sequence[str] | None = None,
+    every: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return the contents of a passport: of the queries, of each trial and of each ranking.
 
-
-def all_query_ids(results: StoredResults) -> list[str]:
-    """Return the ids of the answered queries, then those of the others that are ranked."""
-    return list(dict.fromkeys([*results.queries, *results.ranked]))
-
-
-def contents(results: StoredResults) -> dict[str, Any]:
-    """Return the contents of a passport: of the queries, of each trial and of each ranking."""
-    answered, every = list(results.queries), all_query_ids(results)
-    queries = {**results.ranked, **results.queries}
-    whole = {
-        "queries": Content.of(query_rows(every, queries)),
-        "gold_answers": Content.of(gold_rows(every, queries)),
-        "qrels": Content.of(grade_rows(every, results.qrels)),
-        "clusters": Content.of(map(results.clusters.get, every)),
-    }
+    Args:
+        results: the results.
+        answered: ids of the queries of answers and contexts; by default, the answered ones.
+        every: ids of the queries of all other rows; by default, all.
+    """
+    queries = results.all_queries
+    answered = list(results.queries) if answered is None else answered
+    every = list(queries) if every is None else every
+    ranked = list(results.ranked)
     return {
         "answered": answered,
-        "ranked": None if list(results.ranked) == answered else list(results.ranked),
-        **{name: asdict(content) for name, content in whole.items()},
+        "ranked": None if ranked == answered else ranked,
+        "queries": content_of(query_rows(every, queries)),
+        "gold_answers": content_of(gold_rows(every, queries)),
+        "qrels": content_of(grade_rows(every, results.qrels)),
+        "clusters": content_of(map(results.clusters.get, every)),
         "trials": [
             {
                 "system": trial.system,
                 "setting": trial.setting,
-                **{n: asdict(c) for n, c in trial_contents(answered, trial).items()},
+                "contexts": content_of(context_rows(answered, trial.contexts)),
+                "answers": content_of(answer_rows(answered, trial.predictions)),
             }
             for trial in results.trials
         ],
         "rankings": [
-            {"system": found.system, "run": asdict(Content.of(ranking_rows(every, found)))}
+            {"system": found.system, "run": content_of(ranking_rows(every, found))}
             for found in results.rankings
         ],
     }
+
+
+def query_ids_of(contents: Mapping[str, Any], what: str = "") -> list[str]:
+    """Return the queries of the rows of a content: the answered ones, or those and the ranked."""
+    answered: list[str] = contents["answered"]
+    if what in _OF_TRIALS:
+        return answered
+    return list(dict.fromkeys([*answered, *(contents["ranked"] or ())]))
+
+
+class ContentPair(NamedTuple):
+    """A content that two passports, or a passport and a store, have in common."""
+
+    what: str
+    system: str
+    """The system of the rows; "" for rows of the data."""
+    setting: str
+    a: Mapping[str, str]
+    b: Mapping[str, str]
+
+
+def pairs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[ContentPair]:
+    """Yield each content that `a` and `b` have in common: of the data, trials and rankings."""
+    for what in _OF_DATA:
+        yield ContentPair(what, "", "", a[what], b[what])
+    for kind, names in (("trials", _OF_TRIALS), ("rankings", ("run",))):
+        others = _by_place(b[kind])
+        for place, row in _by_place(a[kind]).items():
+            for what in names if place in others else ():
+                yield ContentPair(what, *place[:2], row[what], others[place][what])
+
+
+def _by_place(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, int], Mapping[str, Any]]:
+    """Return (system, setting, place among the rows of these) -> row.
+
+    A system that reports its passages has a ranking for each setting without passages.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for row in rows:
+        place = row["system"], row.get("setting", "")
+        found[*place, counts[place]] = row
+        counts[place] += 1
+    return found

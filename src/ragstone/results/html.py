@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
-from ragstone.core.atomic_files import atomic_file
-from ragstone.errors import StoreError
+from ragstone.core.atomic_files import write_document
 from ragstone.results import leaderboards
 from ragstone.results.by_label import label_tables
 from ragstone.results.charts import charts
@@ -57,13 +56,7 @@ def write_report(
     The first `queries` queries have a page, or all for None. Means always include all queries.
     Raises `StoreError` if the file cannot be written.
     """
-    text = render_report(results, queries=queries)
-    try:
-        with atomic_file(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise StoreError(f"cannot write the report {path}: {error.strerror or error}") from error
-    return path
+    return write_document(path, render_report(results, queries=queries).encode(), "report")
 
 
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:

@@ -40,6 +40,13 @@ class BoardRow:
     cells: Mapping[str, Summary]
     statuses: Mapping[str, int] = field(default_factory=dict)
     """Status of an answer -> number of queries; empty for retrieval."""
+    other_code: bool = False
+    """Whether the means rest on steps of other code."""
+
+    @property
+    def label(self) -> str:
+        """The system, marked if its means rest on steps of other code."""
+        return f"{self.system} \N{DAGGER}" if self.other_code else self.system
 
     def mean(self, metric: str) -> float | None:
         """Return the mean of a metric, or None if there is none."""
@@ -138,8 +145,12 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
             by_system.setdefault(cell.system, {})[cell.metric] = cell.summary
     metrics = tuple(dict.fromkeys(metric for found in by_system.values() for metric in found))
     answers = {t.system: answer_statuses(t) for t in results.trials if t.setting == setting}
+    marked = {name for step in results.trusted_code for name in step.results}
     rows = tuple(
-        BoardRow(system, found, answers.get(system, {})) for system, found in by_system.items()
+        BoardRow(
+            system, found, answers.get(system, {}), f"{system} ({setting or 'retrieval'})" in marked
+        )
+        for system, found in by_system.items()
     )
     best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
     return Board(setting, metrics, rows, best)
@@ -259,8 +270,22 @@ def shown_statuses(rows: Iterable[BoardRow | UsageRow]) -> list[str]:
 
 
 def warnings(results: StoredResults) -> list[str]:
-    """Return a sentence on few clusters, and one per system with missing answers and why."""
-    return list(_warnings(results))
+    """Return sentences on few clusters and on failures per system and judge, with reasons."""
+    return [*_warnings(results), *_judge_warnings(results)]
+
+
+def _judge_warnings(results: StoredResults) -> Iterator[str]:
+    made = [
+        m
+        for m in results.manifests.values()
+        if m["step"] == "judge" and m.get("reasons") and m["failed"]
+    ]
+    for name in dict.fromkeys(m["made_by"]["component"] for m in made):
+        mine = [m for m in made if m["made_by"]["component"] == name]
+        failed = sum(m["failed"] for m in mine)
+        reasons = sum((Counter(m["reasons"]) for m in mine), Counter[str]())
+        reason = plain_reason(max(reasons, key=reasons.__getitem__))
+        yield f"{failed:,} verdicts of `{name.rpartition('/')[2]}` failed: {reason}"
 
 
 def _warnings(results: StoredResults) -> Iterator[str]:
@@ -327,7 +352,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "systems": results.systems,
         "settings": results.settings,
         "correct": results.record.correctness_metric,
-        **number_tables(results),
+        **{name: number_table(results, name) for name in NUMBER_TABLES},
         "warnings": warnings(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
@@ -337,13 +362,8 @@ def results_document(results: StoredResults) -> dict[str, Any]:
     }
 
 
-def number_tables(results: StoredResults) -> dict[str, list[dict[str, Any]]]:
-    """Return the tables of all published numbers, unrounded."""
-    return {name: number_table(results, name) for name in NUMBER_TABLES}
-
-
 def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
-    """Return one of `NUMBER_TABLES`."""
+    """Return one of `NUMBER_TABLES`, unrounded."""
     if name == "adaptability":
         return [
             {"system": row.system, "setting": row.setting, **_document(row.adaptability)}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ragstone.calls.log_queries import origins
+from ragstone.calls.log_queries import ReplyOrigin, origins
 from ragstone.core.schemas import columns
 from ragstone.errors import StoreError
 from ragstone.results.contents import contents
@@ -22,14 +22,8 @@ from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.results.record import part_id
 
 _STEP_FACTS: Final = (
-    "step",
-    "rows",
-    "failed",
-    "digest",
-    "started",
-    "ragstone",
-    "source",
-    "packages",
+    *("step", "rows", "failed", "digest"),
+    *("started", "ragstone", "source", "packages"),
 )
 """Facts of a step's manifest that a passport repeats."""
 
@@ -38,6 +32,9 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
     """Return the passport of some results, with its checksum."""
     record = results.record
     document = results_document(results)
+    measured = metric_parts(results)
+    named = [part for entry in record.systems for part in entry.components.values()]
+    made_by = {part_id(part): part for part in (*named, *measured.values())}
     parts, steps = _parts_and_steps(results)
     file = publishable(record.file)
     file.pop("store", None)
@@ -55,11 +52,12 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
                 for entry in record.systems
             },
             "metrics": {
-                entry.name: {**asdict(entry), "part": part_id(made) if made else None}
+                entry.name: {**asdict(entry), "part": made and part_id(made)}
                 for entry in record.metrics
-                for made in [metric_parts(results).get(entry.name)]
+                for made in [measured.get(entry.name)]
             },
-            "parts": {**parts, **_named_parts(results)},
+            # Some parts of systems and metrics are not a step of their own.
+            "parts": parts | {part: publishable(made) for part, made in made_by.items()},
             "steps": steps,
             "models": _models(parts),
             "packages": dict(record.environment),
@@ -109,14 +107,6 @@ def _parts_and_steps(results: StoredResults) -> tuple[dict[str, Any], list[dict[
     return parts, steps
 
 
-def _named_parts(results: StoredResults) -> dict[str, Any]:
-    """Return the parts of systems and metrics by id: some are no step of their own."""
-    systems = results.record.systems
-    made = [part for entry in systems for part in entry.components.values()]
-    made += metric_parts(results).values()
-    return {part_id(part): publishable(part) for part in made}
-
-
 def _models(parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return part -> its component, and the digest or identity of its model or file."""
     return {
@@ -150,17 +140,15 @@ def _calls(results: StoredResults) -> list[dict[str, Any]]:
 
 def _replies(results: StoredResults, trial: TrialResults) -> dict[str, Any]:
     """Return the number and dates of a trial's replies, and the models that servers reported."""
-    keys = [p.call_key for p in trial.predictions.values() if p.call_key]
-    reason = ""
+    keys = list(dict.fromkeys(p.call_key for p in trial.predictions.values() if p.call_key))
+    found, reason = list[ReplyOrigin](), ""
     try:
-        found = [*origins(results.store.root / "calls.sqlite", keys).values()] if keys else []
+        found += origins(results.store.call_log, keys).values()
+        if missing := len(keys) - len(found):
+            reason = f"{missing} of {len(keys)} replies are not in the call log"
     except StoreError:
         # The error's message contains a path of this machine.
-        found, reason = [], "the call log cannot be read"
-    if len(found) < len(set(keys)) and not reason:
-        reason = (
-            f"{len(set(keys)) - len(found)} of {len(set(keys))} replies are not in the call log"
-        )
+        reason = "the call log cannot be read"
     dates = sorted(reply.made_at for reply in found)
     return {
         "replies": len(found),

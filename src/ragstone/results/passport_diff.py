@@ -1,17 +1,16 @@
-"""What differs between two passports, in the order in which it could matter."""
+"""The differences of two passports, in the order in which they could matter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from ragstone.core import limits
 from ragstone.core.component import TEMPLATE_FIELD
 from ragstone.data.readers.rows import listed
-from ragstone.results.contents import MARK
-from ragstone.results.passport_numbers import differing, numbered, shown
+from ragstone.results.contents import marks_of, pairs, query_ids_of
+from ragstone.results.passport_numbers import differing, first_lines, numbered, shown
 
 CATEGORIES: Final = (
     "data",
@@ -60,12 +59,8 @@ class PassportDiff:
     def _lines(self) -> Iterator[str]:
         yield f"{self.a} | {self.b}" if self.changes else f"{self.a} | {self.b}: nothing differs"
         for category, group in groupby(self.changes, lambda change: change.category):
-            found = list(group)
             yield f"{category}:"
-            yield from (f"  {change}" for change in found[: limits.SHOWN_DIFFERENCES])
-            if len(found) > limits.SHOWN_DIFFERENCES:
-                more = len(found) - limits.SHOWN_DIFFERENCES
-                yield f"  ... and {more:,} more; --json lists all"
+            yield from first_lines(list(group))
 
 
 def diff_passports(a: Mapping[str, Any], b: Mapping[str, Any]) -> PassportDiff:
@@ -76,7 +71,7 @@ def diff_passports(a: Mapping[str, Any], b: Mapping[str, Any]) -> PassportDiff:
 
 def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:
     yield from _entries("data", a["data"], b["data"])
-    yield from _rows("data", ("queries", "gold_answers", "qrels", "clusters"), a, b)
+    yield from _rows(a["contents"], b["contents"])
     yield from _entries("data", *({"sample": p["experiment"].get("sample")} for p in (a, b)))
     yield from _parts(a, b)
     for key in ("settings", "metrics", "judges", "correctness_metric"):
@@ -84,78 +79,40 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     software = ({**p["packages"], "ragstone": p["ragstone"]} for p in (a, b))
     yield from _entries("packages", *software)
     yield from _entries("seeds", a["seeds"], b["seeds"])
-    yield from _entries("calls", *({_place(c): c for c in p["calls"]} for p in (a, b)))
-    for before, after in _pairs(a, b, "trials"):
-        yield from _rows("answers", ("contexts", "answers"), before, after, (a, b))
-    for before, after in _pairs(a, b, "rankings"):
-        yield from _rows("answers", ("run",), before, after, (a, b))
-    numbers = (
-        {" / ".join(filter(None, place)): row for place, row in numbered(p["numbers"]).items()}
-        for p in (a, b)
+    yield from _entries(
+        "calls", *({_place(c["system"], c["setting"]): c for c in p["calls"]} for p in (a, b))
     )
-    yield from _entries("numbers", *numbers)
+    places = (numbered(p["numbers"]).items() for p in (a, b))
+    yield from _entries("numbers", *({_place(*place): row for place, row in s} for s in places))
 
 
 def _entries(category: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:
     yield from (PassportChange(category, key, old, new) for key, old, new in differing(a, b))
 
 
-def _place(row: Mapping[str, Any]) -> str:
-    return " / ".join(filter(None, (row["system"], row.get("setting", ""))))
-
-
-def _pairs(
-    a: Mapping[str, Any], b: Mapping[str, Any], key: str
-) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield the contents of each trial or ranking that both passports have."""
-    others = {_place(row): row for row in b["contents"][key]}
-    for row in a["contents"][key]:
-        if _place(row) in others:
-            yield row, others[_place(row)]
-
-
-def _rows(
-    category: str,
-    names: Sequence[str],
-    a: Mapping[str, Any],
-    b: Mapping[str, Any],
-    passports: Sequence[Mapping[str, Any]] = (),
-) -> Iterator[PassportChange]:
-    """Yield the contents of some names that differ, with the ids of the queries."""
-    whole = passports or (a, b)
-    parts = (a, b) if passports else (a["contents"], b["contents"])
-    for name in names:
-        known, other = (part[name] for part in parts)
-        if known["digest"] == other["digest"]:
+def _rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:
+    """Yield the contents that differ, with the ids of the queries."""
+    for what, system, setting, *sides in pairs(a, b):
+        category = "answers" if system else "data"
+        before, after = (side["digest"] for side in sides)
+        if before == after:
             continue
-        marks = [
-            _marks(part[name]["marks"], _query_ids(passport, name))
-            for part, passport in zip(parts, whole, strict=True)
-        ]
-        for side, (own, others) in enumerate((marks, marks[::-1])):
-            alone = [query_id for query_id in own if query_id not in others]
-            if alone:
-                values = [len(alone), None] if side == 0 else [None, len(alone)]
-                yield PassportChange(category, f"{name} of {listed(alone)}", *values)
-        changed = [q for q, mark in marks[0].items() if marks[1].get(q, mark) != mark]
-        if changed:
-            where = f" ({_place(a)})" if passports else ""
-            what = f"{name} of {listed(changed)}{where}"
-            yield PassportChange(category, what, known["digest"][:12], other["digest"][:12])
+        mine, others = (
+            marks_of(side, query_ids_of(whole, what))
+            for side, whole in zip(sides, (a, b), strict=True)
+        )
+        if alone := [query_id for query_id in mine if query_id not in others]:
+            yield PassportChange(category, f"{what} of {listed(alone)}", len(alone), None)
+        if alone := [query_id for query_id in others if query_id not in mine]:
+            yield PassportChange(category, f"{what} of {listed(alone)}", None, len(alone))
+        if changed := [q for q, mark in mine.items() if others.get(q, mark) != mark]:
+            where = f" ({_place(system, setting)})" if system else ""
+            text = f"{what} of {listed(changed)}{where}"
+            yield PassportChange(category, text, before[:12], after[:12])
 
 
-def _marks(marks: str, query_ids: Sequence[str]) -> dict[str, str]:
-    starts = range(0, len(marks), MARK)
-    return dict(zip(query_ids, (marks[n : n + MARK] for n in starts), strict=True))
-
-
-def _query_ids(passport: Mapping[str, Any], name: str) -> list[str]:
-    """Return the queries that the marks of a content are of, in order."""
-    contents = passport["contents"]
-    answered: list[str] = contents["answered"]
-    if name in ("answers", "contexts"):
-        return answered
-    return list(dict.fromkeys([*answered, *(contents["ranked"] or ())]))
+def _place(*names: str) -> str:
+    return " / ".join(filter(None, names))
 
 
 def _parts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:

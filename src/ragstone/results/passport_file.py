@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.core import limits
-from ragstone.core.atomic_files import atomic_file
-from ragstone.errors import ConfigError, StoreError
+from ragstone.core.atomic_files import write_document
+from ragstone.errors import ConfigError
 
 KIND: Final = "ragstone passport"
 FORMAT: Final = 1
@@ -63,12 +63,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 def write_passport(passport: Mapping[str, Any], path: Path) -> Path:
     """Write a passport and return its path; raise `StoreError` if the file cannot be written."""
     text = json.dumps(passport, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    try:
-        with atomic_file(path) as file:
-            file.write(f"{text}\n".encode())
-    except OSError as error:
-        raise StoreError(f"cannot write the passport {path}: {error.strerror or error}") from error
-    return path
+    return write_document(path, f"{text}\n".encode(), "passport")
 
 
 def read_passport(path: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ragstone.core import limits
@@ -55,6 +55,13 @@ def differing(before: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[tu
     for key in sorted({*old, *new}):
         if not is_same(old.get(key), new.get(key)):
             yield key, old.get(key), new.get(key)
+
+
+def first_lines(found: Sequence[object]) -> Iterator[str]:
+    """Yield the first few differences as lines, and the number of the others."""
+    yield from (f"  {one}" for one in found[: limits.SHOWN_DIFFERENCES])
+    if len(found) > limits.SHOWN_DIFFERENCES:
+        yield f"  ... and {len(found) - limits.SHOWN_DIFFERENCES:,} more; --json lists all"
 
 
 def shown(value: Any) -> str:

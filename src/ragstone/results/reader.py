@@ -15,7 +15,8 @@ from typing import Any, Final, Self, TypeVar
 from arro3.core import Table
 
 from ragstone.core import schemas
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.results.record import Attempt, Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
@@ -153,6 +154,11 @@ class StoredResults:
     def ranked(self) -> dict[str, Query]:
         """The queries of the ranking metrics by id."""
         return self._by_query(self.record.tables.ranked, schemas.table_to_queries)
+
+    @property
+    def all_queries(self) -> dict[str, Query]:
+        """The answered queries, then the others that are ranked, by id."""
+        return self.queries | {q: one for q, one in self.ranked.items() if q not in self.queries}
 
     @cached_property
     def qrels(self) -> dict[str, dict[str, int]]:

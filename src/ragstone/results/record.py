@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self
 
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
-from ragstone.errors import DamagedFile, StoreError
+from ragstone.errors import DamagedFile, NewerFile, StoreError
 
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
@@ -188,13 +188,20 @@ class Record:
             document = error.document
         if document is None:
             raise StoreError(
-                f"the store {store.root} has no experiment {name!r}; run it first: "
-                f"ragstone run {name}.yaml"
+                f"the store {store.root} has no experiment {name!r}; give the folder of its "
+                f"store, or run it first: ragstone run {name}.yaml"
+            )
+        if _is_newer(document.get("format")):
+            raise NewerFile(
+                f"the record of experiment {name!r} was written by a newer Ragstone (format "
+                f"{document['format']}, this one reads format {FORMAT}); upgrade with: pip install "
+                "-U ragstone"
             )
         if document.get("format") != FORMAT:
             raise StoreError(
                 f"the record of experiment {name!r} has format {document.get('format')}, this "
-                f"version reads format {FORMAT}; run the experiment again: model replies are reused"
+                f"version reads format {FORMAT}; run the experiment again, with --reuse to keep "
+                "the answers of own systems"
             )
         try:
             return TypeAdapter(Record).validate_python(document)
@@ -203,9 +210,13 @@ class Record:
             key = ".".join(map(str, first["loc"]))
             raise StoreError(
                 f"the record of experiment {name!r} is damaged: {key}: {first['msg'].lower()}; run "
-                "the experiment again: model replies are reused",
+                "the experiment again, with --reuse to keep the answers of own systems",
                 key=key,
             ) from error
+
+
+def _is_newer(written: object) -> bool:
+    return isinstance(written, int) and written > FORMAT
 
 
 @dataclass(frozen=True)

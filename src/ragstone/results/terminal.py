@@ -92,7 +92,7 @@ def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
     for board in boards:
         for row in board.rows:
             statuses = [row.statuses.get(status, 0) for status in shown]
-            head = [row.system, *filter(None, [board.setting]), *statuses]
+            head = [row.label, *filter(None, [board.setting]), *statuses]
             lines.append([*head, *_row_cells(row, metrics, board)])
     headers = ["system", *settings, *_titles(shown), *_COUNTS, *metrics]
     return TextTable(headers, lines, f"{title} ({NOTE}; {note})")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ABSENT: Final = "-"
 RETRIES: Final = (
     "The next `ragstone run` requests what failed again (--retry-failed, the default), or keeps it "
-    "with --keep-failed"
+    "with --keep-failed; for a system that each run asks again, add --reuse to keep its answers"
 )
 STATUS_TITLES: Final[Mapping[str, str]] = {"tool_calls": "tool calls"}
 """Status of an answer -> the header of its column, if it is not the status itself."""
@@ -148,13 +148,13 @@ def trusted_text(steps: Sequence[TrustedStep]) -> str:
     >>> from ragstone.results.reader import TrustedStep
     >>> made = ("metrics/F1", "5d41402abc4b", "0.2.0", "2026-03-02T10:00:00+00:00")
     >>> trusted_text([TrustedStep("score-answer", *made, ("bm25 (gold)",))])
-    'OTHER CODE: score answers (metrics/F1, code 5d41402abc4b) for bm25 (gold)'
+    'OTHER CODE (†): score answers (metrics/F1, code 5d41402abc4b) for bm25 (gold)'
     """
     shown = (
         f"{TITLES[one.step]} ({one.component}, code {one.source}) for {', '.join(one.results)}"
         for one in steps
     )
-    return f"OTHER CODE: {'; '.join(shown)}"
+    return f"OTHER CODE (\N{DAGGER}): {'; '.join(shown)}"
 
 
 def plain_reason(reason: str) -> str:

@@ -16,6 +16,7 @@ from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.generators.command import Command
 from ragstone.core.fingerprint import cache_key_parts
+from ragstone.errors import CallError
 from ragstone.types import Context, Prediction, Query, Task
 
 DOCS: Final = Path(__file__).parents[3] / "docs"
@@ -181,3 +182,10 @@ def test_the_program_of_the_docs_answers(tmp_path: Path, calls: Calls) -> None:
     (tmp_path / "my_rag.py").write_text(block, encoding="utf-8")
     system = Command(f"{sys.executable} {tmp_path / 'my_rag.py'}")
     assert [p.answer for p in answers_of(system, tasks(2), calls)] == ["QUESTION 0?", "QUESTION 1?"]
+
+
+def test_a_program_that_never_replies_stops_the_run(calls: Calls) -> None:
+    """Two processes in a row that end without a reply; one bad task is a failure of that task."""
+    missing = Command(f"{sys.executable} no_such_program.py")
+    with pytest.raises(CallError, match="ended with exit code 2"):
+        answers_of(missing, tasks(5), calls)

@@ -15,7 +15,8 @@ from ragstone.components.query_formers.llm_rewrite import LlmRewrite, read_rewri
 from ragstone.components.query_formers.user_turns import UserTurns
 from ragstone.core.registry import create
 from ragstone.core.schemas import columns, queries_to_table
-from ragstone.core.store import Store, StoredTable
+from ragstone.core.store import Store
+from ragstone.core.stored_table import StoredTable
 from ragstone.data.readers.mtrag import MtragReader
 from ragstone.errors import ConfigError
 from ragstone.experiment.steps import Step, run_step

@@ -113,6 +113,9 @@ class _CommandClient:
     endpoint: Endpoint
     pace: ConcurrencyLimiter
     idle: list[_Running] = field(default_factory=list)
+    has_replied: bool = False
+    ended: int = 0
+    """Number of processes that ended without a reply."""
 
     async def attempt(self, request: Request) -> Reply:
         running = self.idle.pop() if self.idle else await self._start()
@@ -123,6 +126,7 @@ class _CommandClient:
             await asyncio.shield(running.stop())
             raise
         self.idle.append(running)
+        self.has_replied = True
         return reply
 
     async def close(self) -> None:
@@ -205,8 +209,11 @@ class _CommandClient:
             ) from error
         if not line:
             code = await running.process.wait()
+            self.ended += 1
             raise AttemptError(
-                f"{self._name} ended with exit code {code}{running.last_error_line()}"
+                f"{self._name} ended with exit code {code}{running.last_error_line()}",
+                # One task may be at fault; a program that never replies does not work at all.
+                fatal=not self.has_replied and self.ended > 1,
             )
         return line
 

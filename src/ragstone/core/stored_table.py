@@ -1,0 +1,71 @@
+"""A table of the store: read when it is first used, and verified before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.checksums import TABLE, read_manifest, verify_files
+from ragstone.core.fingerprint import digest_table
+from ragstone.errors import StoreError
+from ragstone.types import one_line
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table with its digest; a stored table is read at its first use."""
+
+    digest: str
+    folder: Path | None = None
+    memory: Table | None = None
+    trusted: bool = False
+    """Whether other code made the table, and `Store.trust_code` accepted it."""
+
+    __repr__ = one_line
+
+    @classmethod
+    def in_memory(cls, table: Table) -> StoredTable:
+        """Return a table that is only in memory, such as a table of a data set."""
+        return cls(digest_table(table), memory=table)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table itself."""
+        if self.memory is not None:
+            return self.memory
+        if self.folder is None:
+            raise StoreError("the table is neither in memory nor in a store")
+        verify_files(self.folder, self.manifest)
+        return _read(self.folder)
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The record of the table's origin; empty for a table in memory."""
+        return {} if self.folder is None else read_manifest(self.folder)
+
+    @property
+    def name(self) -> str:
+        """The name of the table's folder; "" for a table in memory."""
+        return "" if self.folder is None else self.folder.name
+
+
+def unverified_table(folder: Path) -> Table:
+    """Return the table of a step's folder as it is; raise `StoreError` if it is not readable."""
+    try:
+        return _read(folder)
+    except BaseException as error:
+        # A damaged file can make the Rust reader panic, which is not an `Exception`.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise StoreError(f"cannot read {folder / TABLE}: {error}") from error
+        raise
+
+
+def _read(folder: Path) -> Table:
+    from arro3.io import read_parquet
+
+    return read_parquet(str(folder / TABLE)).read_all()
