@@ -1,21 +1,32 @@
-"""How often intervals and tests are right, by simulation: python benchmarks/interval_coverage.py.
+"""How often intervals and tests are right: python benchmarks/interval_coverage.py ../shared/data.
 
-Prints how often a 95 % interval of a mean is above and below the true mean (percentile and BCa
-bootstrap), the coverage over clusters, the false positives of the paired test, and coverage and
-width of a mean calibrated by a few labels (prediction-powered inference). All draws are seeded.
+Prints the coverage of the interval of a share, over all shares from 0.02 to 0.98; coverage, width
+and false findings for scores drawn from models of real scores (`interval_simulation.py`), without
+and with clusters; how often a 95 % interval of a mean is above and below the true mean (percentile
+and BCa bootstrap), the coverage over clusters, the false positives of the paired test, and coverage
+and width of a mean calibrated by a few labels (prediction-powered inference). All draws are seeded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 import numpy as np
+from interval_simulation import (  # type: ignore[import-not-found]  # a file beside this one
+    Model,
+    models,
+)
 from numpy.typing import NDArray
 
-from ragstone.statistics.bootstrap import sum_of_draws
+from ragstone.statistics.bootstrap import ratio_interval, sum_of_draws
 from ragstone.statistics.paired import paired_difference
+from ragstone.statistics.permutation import mcnemar, sign_flip_p
 from ragstone.statistics.prediction_powered import calibrated_mean
+from ragstone.statistics.proportions import proportion
 from ragstone.statistics.summary import summarise
 
 Floats = NDArray[np.float64]
@@ -47,6 +58,180 @@ JUDGES: Final = [
 ]
 
 
+SIZES: Final = (10, 13, 25, 45, 100, 500)
+DRAWS: Final = 600
+WITHIN: Final = 0.2
+"""Share of the variance, on the normal scale, between clusters."""
+
+
+def row(*cells: object) -> None:
+    """Print a row of a Markdown table."""
+    print("| " + " | ".join(map(str, cells)) + " |")
+
+
+def shares() -> None:
+    """Print exact coverage of the interval of a share, over shares from 0.02 to 0.98."""
+    from scipy.stats import binom
+    from statsmodels.stats.proportion import proportion_confint
+
+    row("n", "Ragstone: least, mean", "width", "exact", "width", "Wilson", "statsmodels' default")
+    row(*["---"] * 7)
+    truths = np.linspace(0.02, 0.98, 961)
+    for n in SIZES:
+        counts = np.arange(n + 1)
+        chances = np.array([binom.pmf(counts, n, truth) for truth in truths])
+        cells: list[str] = []
+        for method in ("ragstone", "exact", "wilson", "normal"):
+            if method in {"ragstone", "exact"}:
+                found = [proportion(k, n, exact=method == "exact").interval for k in range(n + 1)]
+                low, high = np.array(found, dtype=float).T
+            else:
+                low, high = proportion_confint(counts, n, method=method)
+            held = (low <= truths[:, None]) & (truths[:, None] <= high)
+            covered = (chances * held).sum(axis=1) * 100
+            cells.append(f"{covered.min():.1f} %, {covered.mean():.1f} %")
+            if method in {"ragstone", "exact"}:
+                cells.append(f"{(chances @ (high - low)).mean():.3f}")
+        row(n, *cells)
+
+
+def label_tests() -> None:
+    """Print exact false findings of tests of 0/1 pairs, over shares of pairs that differ."""
+    from scipy.stats import binom
+
+    row("n", "score test: most, mean", "mid-p", "exact")
+    row(*["---"] * 4)
+    shares_differing = np.linspace(0.02, 0.98, 97)
+    for n in SIZES:
+        found = np.zeros((3, n + 1))
+        for differ in range(n + 1):
+            wins = np.arange(differ + 1)
+            chances = binom.pmf(wins, differ, 0.5)
+            for w, chance in zip(wins.tolist(), chances, strict=True):
+                one = np.repeat([1.0, 0.0], [w, differ - w])
+                test = mcnemar(1 - one, one)
+                z = abs(2 * w - differ) / math.sqrt(max(differ, 1))
+                found[:, differ] += chance * np.array(
+                    [math.erfc(z / math.sqrt(2)) < 0.05, test.mid_p < 0.05, test.exact_p < 0.05]
+                )
+        rates = np.array([binom.pmf(np.arange(n + 1), n, s) for s in shares_differing]) @ found.T
+        row(n, *(f"{one.max() * 100:.1f} %, {one.mean() * 100:.1f} %" for one in rates.T))
+
+
+def real_means(found: Iterable[Model]) -> None:
+    """Print the coverage of intervals of a mean of scores like real ones."""
+    from scipy.stats import ttest_1samp
+
+    row("metric", "n", "Ragstone", "width", "BCa", "scipy's t", "width")
+    row(*["---"] * 7)
+    for model in found:
+        for n in SIZES:
+            generator = np.random.default_rng(n)
+            true = float(model.margins[0].mean())
+            results = np.zeros(5)
+            for _ in range(DRAWS):
+                values, _ = model.draw(generator, np.ones(n, dtype=np.int64), 0.0, 0)
+                low, high = summarise(values).interval or (0.0, 1.0)
+                bca = ratio_interval(values, np.ones(n), 0.95)
+                flat = bool(np.ptp(values) == 0)
+                t = (values[0],) * 2 if flat else ttest_1samp(values, 0).confidence_interval()
+                results += [
+                    low <= true <= high,
+                    high - low,
+                    bca[0] <= true <= bca[1],
+                    t[0] <= true <= t[1],
+                    t[1] - t[0],
+                ]
+            a, width, b, c, t_width = results / DRAWS
+            row(
+                model.metric,
+                n,
+                f"{a:.1%}",
+                f"{width:.3f}",
+                f"{b:.1%}",
+                f"{c:.1%}",
+                f"{t_width:.3f}",
+            )
+
+
+def real_differences(found: Iterable[Model]) -> None:
+    """Print false findings without a difference, and the coverage of a real one."""
+    from scipy.stats import ttest_rel
+
+    row("metric", "n", "false findings", "scipy's t-test", "coverage of a real difference", "width")
+    row(*["---"] * 6)
+    for model in found:
+        true = float(model.margins[1].mean() - model.margins[0].mean())
+        labels = set(model.margins[0]) <= {0.0, 1.0}
+        for n in SIZES:
+            generator = np.random.default_rng(n)
+            ones = np.ones(n, dtype=np.int64)
+            wrong = np.zeros(2)
+            for _ in range(3 * DRAWS):
+                a, b = model.draw(generator, ones, 0.0, 0)
+                p = paired_difference(a, b).p if labels else sign_flip_p(b - a)
+                wrong += [p < 0.05, bool(np.ptp(b - a)) and ttest_rel(a, b).pvalue < 0.05]
+            covered, width = _covered(model, n, true, labels=labels)
+            falsely, theirs = wrong / (3 * DRAWS)
+            row(
+                model.metric, n, f"{falsely:.1%}", f"{theirs:.1%}", f"{covered:.1%}", f"{width:.3f}"
+            )
+
+
+def _covered(model: Model, n: int, true: float, *, labels: bool) -> tuple[float, float]:
+    """Return coverage and mean width of intervals of the real difference.
+
+    The interval of graded values contains the truth if the test of the shifted values does not
+    reject; its width is the mean of fewer draws.
+    """
+    generator, ones = np.random.default_rng(n + 1), np.ones(n, dtype=np.int64)
+    covered, widths = 0, []
+    for draw in range(DRAWS * (3 if labels else 1)):
+        a, b = model.draw(generator, ones, 0.0, 1)
+        if labels or draw < DRAWS // 20:
+            low, high = paired_difference(a, b).interval or (-1.0, 1.0)
+            widths.append(high - low)
+        covered += low <= true <= high if labels else sign_flip_p(b - a - true) >= 0.05
+    return covered / (draw + 1), float(np.mean(widths))
+
+
+def real_clusters(found: Iterable[Model]) -> None:
+    """Print coverage and false findings over clusters of 1 to 7 queries."""
+    row(
+        "metric", "clusters", "coverage", "ignoring clusters", "width", "false findings", "ignoring"
+    )
+    row(*["---"] * 7)
+    for model in found:
+        true = float(model.margins[0].mean())
+        for count in (8, 15, 30, 60):
+            generator = np.random.default_rng(count)
+            results = np.zeros(5)
+            for _ in range(DRAWS):
+                sizes = generator.integers(1, 8, count)
+                a, b = model.draw(generator, sizes, WITHIN, 0)
+                names = np.repeat(np.arange(count), sizes).tolist()
+                low, high = summarise(a, clusters=names).interval or (0.0, 1.0)
+                alone = summarise(a).interval or (0.0, 1.0)
+                sums = np.bincount(names, b - a).astype(np.float64)
+                results += [
+                    low <= true <= high,
+                    alone[0] <= true <= alone[1],
+                    high - low,
+                    sign_flip_p(sums) < 0.05,
+                    sign_flip_p(b - a) < 0.05,
+                ]
+            a_, b_, width, c, d = results / (DRAWS)
+            row(
+                model.metric,
+                count,
+                f"{a_:.1%}",
+                f"{b_:.1%}",
+                f"{width:.3f}",
+                f"{c:.1%}",
+                f"{d:.1%}",
+            )
+
+
 def means() -> None:
     """Print the table of intervals of a mean."""
     print("| values | n | percentile: above, below | BCa: above, below |\n|---|---|---|---|")
@@ -57,7 +242,7 @@ def means() -> None:
             values = draw(generator, n)
             total = sum_of_draws(values)
             plain = total.quantile(0.025) / n, total.quantile(0.975) / n
-            exact = summarise(values.tolist()).interval or (-np.inf, np.inf)
+            exact = ratio_interval(values, np.ones(n), 0.95)
             outside += [plain[0] > true, plain[1] < true, exact[0] > true, exact[1] < true]
         a, b, c, d = outside / MEANS * 100
         print(f"| {name} | {n} | {a:.1f} %, {b:.1f} % | {c:.1f} %, {d:.1f} % |")
@@ -119,6 +304,13 @@ def calibrated() -> None:
 
 
 if __name__ == "__main__":
+    shares()
+    label_tests()
+    if len(sys.argv) > 1:
+        real = models(Path(sys.argv[1]))
+        real_means(real)
+        real_differences(real)
+        real_clusters(real)
     means()
     clusters()
     paired_test()

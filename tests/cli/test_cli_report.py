@@ -117,7 +117,7 @@ def test_show_prints_the_tables(experiment: Path) -> None:
     text = _call("show", experiment).output
 
     assert "Answers (" in text
-    assert "1.000 [1.000, 1.000]" in text
+    assert "1.000 [0.541, 1.000]" in text
     assert "perfect" in text
 
 

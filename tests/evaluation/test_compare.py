@@ -248,7 +248,7 @@ def test_the_clusters_of_evaluations_are_kept() -> None:
     found = compare({"old": old, "new": new})
 
     assert found["EM"].pairs[0].difference.clusters == 4
-    assert "bootstrap over clusters" in str(found)
+    assert "Intervals: 95%, over clusters." in str(found)
     assert compare({"old": old, "new": new}, clusters={})["EM"].pairs[0].difference.clusters == 12
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,14 +29,18 @@ def test_auc_is_the_share_of_pairs_in_the_right_order(items: list[tuple[int, boo
     assert found.value == pytest.approx(sum(pairs) / len(pairs))
 
 
-def test_wilson_agrees_with_statsmodels() -> None:
-    """Counts from 0 to n give the same intervals."""
+@pytest.mark.parametrize(("exact", "method"), [(False, "agresti_coull"), (True, "beta")])
+def test_intervals_of_shares_agree_with_statsmodels(*, exact: bool, method: str) -> None:
+    """Counts from 0 to n give the same intervals; below 13 items they are Clopper-Pearson's."""
     from statsmodels.stats.proportion import proportion_confint
 
     for count in (0, 1, 7, 20):
-        assert proportion(count, 20).interval == pytest.approx(
-            proportion_confint(count, 20, method="wilson"), abs=1e-9
+        assert proportion(count, 20, exact=exact).interval == pytest.approx(
+            np.clip(proportion_confint(count, 20, method=method), 0, 1), abs=1e-9
         )
+    assert proportion(5, 12).interval == pytest.approx(
+        proportion_confint(5, 12, method="beta"), abs=1e-9
+    )
 
 
 def test_students_t_agrees_with_scipy() -> None:

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.statistics.summary import Summary, summarise
+from ragstone.statistics.bootstrap import ratio_interval
+from ragstone.statistics.proportions import agresti_coull
+from ragstone.statistics.summary import Summary, mean_interval, summarise
 
 FINITE = st.floats(-1e6, 1e6)
 
@@ -25,9 +27,50 @@ def test_one_value_has_no_interval() -> None:
     assert summarise([0.0, 1.0], clusters=["c", "c"]).interval is None
 
 
-def test_equal_values_have_an_interval_of_width_zero() -> None:
-    """The mean and both ends equal the value exactly."""
-    assert summarise([0.3] * 7) == Summary(0.3, 7, interval=(0.3, 0.3))
+def test_equal_values_have_the_interval_of_a_share_of_as_many_clusters() -> None:
+    """The width is never 0: 13 zeros do not show that the mean is 0."""
+    assert summarise([0.0] * 13).interval == pytest.approx((0.0, 0.2659), abs=1e-4)
+    assert summarise([1.0] * 7).interval == pytest.approx((0.025 ** (1 / 7), 1.0))
+    clusters = [place // 3 for place in range(21)]
+    assert summarise([1.0] * 21, clusters=clusters).interval == summarise([1.0] * 7).interval
+    assert summarise([0.3] * 7).interval == pytest.approx(agresti_coull(2.1, 7, 0.95))
+    assert summarise([4.0] * 13, bounds=(1, 4)).interval == pytest.approx((3.2024, 4), abs=1e-4)
+
+
+def test_equal_values_without_a_range_have_no_interval() -> None:
+    """Nothing is known about the values that were not seen."""
+    assert summarise([30.0] * 7).interval is None
+    assert summarise([0.3] * 7, bounds=None).interval is None
+
+
+def test_clusters_that_are_equal_do_not_have_a_width_of_zero() -> None:
+    """Forty clusters of the same two graded values."""
+    clusters = [place // 2 for place in range(80)]
+
+    found = summarise([0.2, 0.8] * 40, clusters=clusters).interval
+
+    assert found == pytest.approx(agresti_coull(40, 80, 0.95))
+
+
+def test_few_values_and_mostly_equal_ones_have_the_interval_of_a_share() -> None:
+    """Below 30 values, or with over 80 % equal ones, a bootstrap would be too narrow."""
+    few = [0.1, 0.7, 0.4] * 9
+    sparse = [0.0] * 85 + [0.5] * 15
+
+    assert summarise(few).interval == pytest.approx(agresti_coull(sum(few), 27, 0.95))
+    assert summarise(sparse).interval == pytest.approx(agresti_coull(7.5, 100, 0.95))
+    assert summarise(few * 2).interval == ratio_interval(np.array(few * 2), np.ones(54), 0.95)
+
+
+def test_another_source_of_variance_widens_every_interval() -> None:
+    """A variance as large as that of the mean makes a bootstrap's interval wider by sqrt(2)."""
+    graded = np.random.default_rng(0).random(60)
+    labels = (graded > 0.5).astype(float)
+    for values in (graded, labels, graded[:20]):
+        more = float(values.var()) / len(values)
+        low, high = mean_interval(values, None, 0.95) or (0, 0)
+        less, most = mean_interval(values, None, 0.95, other_variance=more) or (0, 0)
+        assert 1.2 < (most - less) / (high - low) < 1.45
 
 
 def test_counts_of_missing_and_failed_items_are_kept() -> None:
@@ -63,7 +106,7 @@ def test_a_confidence_outside_zero_to_one_is_refused() -> None:
 def test_an_interval_is_ordered_and_within_the_values(
     values: list[float], data: st.DataObject
 ) -> None:
-    """Whatever the values and clusters: low <= high, and both within the values' range."""
+    """Whatever the values and clusters: low < high, and both within the range of a value."""
     names = st.lists(st.sampled_from("abcdef"), min_size=len(values), max_size=len(values))
     clusters = data.draw(st.none() | names)
 
@@ -71,7 +114,9 @@ def test_an_interval_is_ordered_and_within_the_values(
 
     if found.interval is not None:
         low, high = found.interval
-        assert min(values) <= low <= high <= max(values)
+        unit = min(values) >= 0 and max(values) <= 1
+        least, most = (0.0, 1.0) if unit else (min(values), max(values))
+        assert least <= low < high <= most
 
 
 @settings(max_examples=30, deadline=None)

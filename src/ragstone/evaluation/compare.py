@@ -19,7 +19,7 @@ from ragstone.evaluation.score_files import Evaluation
 from ragstone.statistics.paired import Correction, Difference, adjust, paired_difference
 from ragstone.statistics.rank_stability import rank_stability
 from ragstone.statistics.significance import Family, judge
-from ragstone.statistics.summary import clusters_of, summarise
+from ragstone.statistics.summary import clusters_of, few_clusters, summarise
 from ragstone.types import Score
 
 
@@ -69,7 +69,7 @@ def compare(
         baseline: the system to compare the others with (default: all pairs).
         correction: multiple-testing correction of the p values, over all pairs and metrics.
         confidence: level of the intervals, which are not corrected. A difference is significant if
-            its corrected p is at most 1 - `confidence`.
+            its corrected p is below 1 - `confidence`.
         lower_is_better: metrics such as latency, for the verdicts and ranks.
         resamples: number of resampled leaderboards, for the stability of ranks.
         seed: seed of the resampled leaderboards.
@@ -82,7 +82,7 @@ def compare(
     >>> old = [Score(str(i), "EM", float(i % 4 == 0)) for i in range(40)]
     >>> new = [Score(str(i), "EM", float(i % 2 == 0)) for i in range(40)]
     >>> compare({"old": old, "new": new})["EM"].pairs[0].verdict
-    'new is better than old by 0.2500 [0.1250, 0.4000], p=0.002'
+    'new is better than old by 0.2500 [0.1405, 0.4019], p=0.0016'
     """
     sides = {name: _selected(given, name) for name, given in _named(scores, names, baseline)}
     tables = {name: _by_metric(given, name) for name, given in sides.items()}
@@ -240,6 +240,7 @@ def _compare_metric(
         },
         pairs=(),
         ranks=tuple(ranks),
+        few_clusters=few_clusters(clusters or ()),
     )
     base = settings.baseline
     pairs = combinations(values, 2) if base is None else ((base, b) for b in values if b != base)

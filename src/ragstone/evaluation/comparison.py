@@ -39,6 +39,8 @@ class MetricComparison:
     """Empty if no query is left to compare."""
     ranks: tuple[RankStability, ...]
     """Best first; of three systems or more."""
+    few_clusters: str = ""
+    """A warning if the queries are in fewer than 15 clusters."""
 
     __repr__ = one_line
 
@@ -58,6 +60,8 @@ class MetricComparison:
             rows.append([name, mean, interval, n, failed, not_applicable, *ranks.get(name, ())])
         headers = ["system", "mean", "interval", "n", "failed", "n/a", *(["rank"] if ranks else [])]
         below = [f"  {pair.verdict}" for pair in self.pairs]
+        if self.pairs and self.few_clusters:
+            below.append(f"  {self.few_clusters}")
         return TextTable(headers, rows, title, below or ["  no query has a value for every system"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,7 +117,7 @@ class Comparison(Tabular):
 
     def parts(self) -> Iterator[str | TextTable]:
         """Yield a line on the intervals and the metrics left out, and one table per metric."""
-        head = [f"Intervals: {self.confidence:.0%}, bootstrap over {self.clusters or 'queries'}."]
+        head = [f"Intervals: {self.confidence:.0%}, over {self.clusters or 'queries'}."]
         for metric, lacking in self.not_shared.items():
             head.append(f"{metric} is not compared: no scores of {', '.join(lacking)}.")
         yield "\n".join(head)

@@ -3,7 +3,7 @@
 >>> print(evaluate_answers({"q1": "It is Paris."}, {"q1": ["Paris"], "q2": ["1912"]}, ["Match"]))
 metric    mean    interval          n    missing    failed    n/a
 --------  ------  ----------------  ---  ---------  --------  -----
-Match     0.5000  [0.0000, 1.0000]  2    1          0         0
+Match     0.5000  [0.0126, 0.9874]  2    1          0         0
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.statistics.summary import HEADERS, Summary, clusters_of, summaries_table, summarise
+from ragstone.statistics.summary import (
+    HEADERS,
+    Summary,
+    clusters_of,
+    few_clusters,
+    summaries_table,
+    summarise,
+)
 from ragstone.types import Prediction, Query, Ranking, brief
 
 if TYPE_CHECKING:
@@ -77,8 +84,8 @@ class Evaluation(Tabular):
             found[key] = kept | ({"metric": name} if key != name else {})
         return found
 
-    def parts(self) -> Iterator[TextTable]:
-        """Yield the summaries as a table, with a column of ceilings if there are any."""
+    def parts(self) -> Iterator[TextTable | str]:
+        """Yield the summaries as a table, with ceilings if there are any, and a warning."""
         heads = ["metric", *HEADERS]
         lines = [[name, *summary.cells()] for name, summary in self.summaries.items()]
         if self.ceilings:
@@ -91,6 +98,9 @@ class Evaluation(Tabular):
                 [m, key, f"{v:.4g}"] for m, held in self.beside.items() for key, v in held.items()
             ]
             yield TextTable(["metric", "of all answers", "value"], rows)
+        queries = dict.fromkeys(self.table.column("query_id").to_pylist())
+        if warning := few_clusters(clusters_of(queries, self.clusters) or ()):
+            yield warning
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per query and metric, or one row per metric with `summary`."""

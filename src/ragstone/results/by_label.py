@@ -44,10 +44,11 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     """
     groups = _groups(results, label)
     measured = [*results.trials, *results.rankings]
+    bounds = results.record.metric(metric).range
     columns = {
         (rows.system, rows.setting): {group.value: group.summary for group in found}
         for rows in measured
-        if (found := breakdown(rows.scores.get(metric, {}), groups, results.clusters))
+        if (found := breakdown(rows.scores.get(metric, {}), groups, results.clusters, bounds))
     }
     if not columns:
         known = {name for rows in measured for name in rows.scores}

@@ -16,7 +16,8 @@ from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
 from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
-from ragstone.statistics.summary import Summary, summarise
+from ragstone.statistics.paired import paired_summary
+from ragstone.statistics.summary import Summary, few_clusters
 from ragstone.types import ANSWER_STATUSES
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
@@ -231,13 +232,14 @@ def paired_difference(
     `first` and `second` are (system, setting); the setting is empty for ranking metrics.
     """
     measured = {(rows.system, rows.setting): rows for rows in (*results.trials, *results.rankings)}
-    others = measured[second].values(metric)
-    gaps = {
-        query_id: value - other
-        for query_id, value in measured[first].values(metric).items()
-        if value is not None and (other := others.get(query_id)) is not None
-    }
-    return summarise(list(gaps.values()), clusters=[results.clusters[q] for q in gaps])
+    mine, others = measured[first].values(metric), measured[second].values(metric)
+    ids = [q for q in mine if mine[q] is not None and others.get(q) is not None]
+    return paired_summary(
+        [others[q] for q in ids],
+        [mine[q] for q in ids],
+        clusters=[results.clusters[q] for q in ids],
+        bounds=results.record.metric(metric).range,
+    )
 
 
 def bar_parts(found: Adaptability) -> dict[str, Share]:
@@ -269,7 +271,7 @@ def shown_statuses(rows: Iterable[BoardRow | UsageRow]) -> list[str]:
 
 
 def warnings(results: StoredResults) -> list[str]:
-    """Return a sentence per system and judge with failures: how many, and the commonest reason."""
+    """Return sentences on few clusters and on failures per system and judge, with reasons."""
     return [*_warnings(results), *_judge_warnings(results)]
 
 
@@ -288,6 +290,8 @@ def _judge_warnings(results: StoredResults) -> Iterator[str]:
 
 
 def _warnings(results: StoredResults) -> Iterator[str]:
+    if sentence := few_clusters(results.clusters.values()):
+        yield sentence
     for system in results.systems:
         given = [p for t in results.trials if t.system == system for p in t.predictions.values()]
         reasons = Counter(plain_reason(p.reason) for p in given if p.answer is None)

@@ -270,12 +270,12 @@ class StoredResults:
     @cached_property
     def answer_cells(self) -> list[Cell]:
         """Every answer metric of every system under every setting."""
-        return _cells(self.trials, self.clusters)
+        return _cells(self.trials, self.clusters, self.record)
 
     @cached_property
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
-        return _cells(self.rankings, self.clusters)
+        return _cells(self.rankings, self.clusters, self.record)
 
     @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
@@ -352,10 +352,12 @@ def _metric_failures(
             yield score.reason
 
 
-def _cells(measured: Iterable[ScoredRows], clusters: Mapping[str, str]) -> list[Cell]:
+def _cells(
+    measured: Iterable[ScoredRows], clusters: Mapping[str, str], record: Record
+) -> list[Cell]:
     return [
         Cell(rows.system, rows.setting, metric, every.summary)
         for rows in measured
         for metric, scores in rows.scores.items()
-        for every in breakdown(scores, {"all": list(scores)}, clusters)
+        for every in breakdown(scores, {"all": list(scores)}, clusters, record.metric(metric).range)
     ]

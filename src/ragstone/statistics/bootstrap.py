@@ -13,6 +13,7 @@ recalls are on the grid. For other values the standard error grows by less than 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Final, TypeVar
@@ -165,11 +166,16 @@ def _ratio_quantile(sums: Floats, sizes: Floats, level: float) -> float:
     error = float(np.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum())
     low = max(mean - 6 * error, float((sums / sizes).min()))
     high = min(mean + 6 * error, float((sums / sizes).max()))
+    return crossing(gap, low, high, _TOLERANCE * error)
+
+
+def crossing(gap: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """Return the point at which a rising function, almost a line, is 0; else the nearer end."""
     at_low, at_high = gap(low), gap(high)
     if at_low >= 0 or at_high <= 0:
         return low if at_low >= 0 else high
     for _ in range(_BISECTIONS):
-        if high - low < _TOLERANCE * error:
+        if high - low < tolerance:
             break
         middle = low - at_low * (high - low) / (at_high - at_low)
         at_middle = gap(middle)

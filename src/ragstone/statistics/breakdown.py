@@ -12,7 +12,7 @@ from typing import Final
 
 from ragstone.errors import ConfigError, did_you_mean
 from ragstone.statistics.paired import Difference, adjust, paired_difference
-from ragstone.statistics.summary import Summary, clusters_of, summarise
+from ragstone.statistics.summary import UNIT, Summary, clusters_of, summarise
 from ragstone.types import Label, Query, Score
 
 UNLABELLED: Final = "(none)"
@@ -86,11 +86,12 @@ def breakdown(
     scores: Mapping[str, Score],
     groups: Mapping[str, Sequence[str]],
     clusters: Mapping[str, str],
+    bounds: tuple[float, float] | None = UNIT,
 ) -> list[Group]:
     """Return a metric's mean under each value of a label; groups without a score are left out.
 
     `scores` maps query ids to scores of one metric, `clusters` to conversations; `groups` is a
-    result of `groups_of`.
+    result of `groups_of`; `bounds` is the metric's range.
     """
     found = []
     for value, query_ids in groups.items():
@@ -100,6 +101,7 @@ def breakdown(
             summary = summarise(
                 list(scored.values()),
                 clusters=clusters_of(scored, clusters),
+                bounds=bounds,
                 failed=sum(score.status == "failed" for score in held),
                 not_applicable=sum(score.status == "not_applicable" for score in held),
             )

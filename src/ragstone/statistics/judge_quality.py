@@ -15,6 +15,7 @@ from typing import Final
 from ragstone.statistics.agreement import cohen_kappa, krippendorff_alpha
 from ragstone.statistics.auc import AUC, auc
 from ragstone.statistics.correlation import pearson, spearman
+from ragstone.statistics.paired import paired_summary
 from ragstone.statistics.proportions import Proportion, proportion
 from ragstone.statistics.resampling import Coefficient
 from ragstone.statistics.summary import Summary, summarise
@@ -125,7 +126,7 @@ def quality(columns: Columns, *, seed: int = 0) -> Quality:
         ceiling_correlation=rater_correlation(columns.raters),
         length_bias=pearson(_at_equal_grades(columns), lengths, seed=seed),
         self_preference=_self_preference(excess, own),
-        bias=summarise(excess, clusters=clusters),
+        bias=paired_summary(human, judge, clusters=clusters),
     )
 
 
@@ -191,7 +192,7 @@ def _self_preference(excess: Sequence[float | None], own: Sequence[bool]) -> Sum
     if not others or not mine:
         return None
     usual = statistics.fmean(others)
-    return summarise([value - usual for value in mine])
+    return summarise([value - usual for value in mine], bounds=None)
 
 
 def uses(found: Quality, repeatable: Proportion | None = None) -> list[Use]:

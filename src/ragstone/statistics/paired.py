@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from statistics import NormalDist
 from typing import Final, Literal, TypeAlias
 
@@ -14,13 +15,17 @@ from numpy.typing import NDArray
 from ragstone.core import limits
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats
-from ragstone.statistics.permutation import McNemar, mcnemar, sign_flip_p
+from ragstone.statistics.difference_intervals import cluster_test, label_test
+from ragstone.statistics.permutation import McNemar, mcnemar
 from ragstone.statistics.summary import (
+    UNIT,
+    Summary,
     check_confidence,
     cluster_sums,
-    mean_interval,
     present,
     present_clusters,
+    range_of,
+    standard_error,
 )
 
 Correction: TypeAlias = Literal["holm", "benjamini-hochberg", "none"]
@@ -42,9 +47,12 @@ class Difference:
     difference: float
     """For 0/1 labels this is the risk difference."""
     interval: tuple[float, float] | None
-    """BCa bootstrap over clusters; None with fewer than two clusters."""
+    """The differences that the test does not reject: it excludes 0 exactly if p is below
+    1 - confidence. None with a single cluster, and, for values without a range, with fewer than
+    six clusters or with equal differences."""
     p: float
-    """Two-sided, by permutation of the signs of clusters."""
+    """Two-sided: the score test for 0/1 values without clusters, else the permutation of the signs
+    of clusters (`ragstone.statistics.difference_intervals`)."""
     wins: int
     losses: int
     ties: int
@@ -62,6 +70,7 @@ def paired_difference(
     *,
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
+    bounds: tuple[float, float] | None = UNIT,
 ) -> Difference:
     """Return mean(b) - mean(a) over pairs, with interval, test and effect sizes.
 
@@ -70,35 +79,66 @@ def paired_difference(
         b: the second's, of the same queries in the same order.
         clusters: one name per pair: conversation, source document.
         confidence: of the interval.
+        bounds: range of a value; None if there is none. A range that a value exceeds is ignored.
 
     Raises:
         DatasetError: no pairs, unequal lengths, NaN or an infinite value.
         ConfigError: `confidence` is not between 0 and 1.
 
     >>> found = paired_difference([0, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 0])
-    >>> found.difference, found.p, found.wins, found.ties
-    (0.5, 0.25, 3, 3)
+    >>> found.difference, round(found.p, 4), found.wins, found.ties
+    (0.5, 0.0833, 3, 3)
     """
     check_confidence(confidence)
     first, second = _pairs(a, b)
     gaps = second - first
     names = present_clusters(clusters, np.ones(len(gaps), dtype=np.bool_))
     sums, sizes = cluster_sums(gaps, names)
-    binary = bool(np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all())
+    both = np.concatenate((first, second))
+    binary = bool(((both == 0) | (both == 1)).all())
+    wins, losses = int((gaps > 0).sum()), int((gaps < 0).sum())
+    p, interval = 1.0, None
+    if len(sums) > 1 and binary and len(sums) == len(gaps):
+        p, interval = label_test(wins, losses, len(gaps), confidence)
+    elif len(sums) > 1:
+        held = range_of(both, bounds)
+        span = held[1] - held[0] if held else None
+        p, interval = cluster_test(sums, sizes, confidence, span)
     return Difference(
         n=len(gaps),
         clusters=len(sums),
         difference=math.fsum(gaps) / len(gaps),
-        interval=mean_interval(gaps, names, confidence),
-        p=sign_flip_p(sums),
-        wins=int((gaps > 0).sum()),
-        losses=int((gaps < 0).sum()),
+        interval=interval,
+        p=p,
+        wins=wins,
+        losses=losses,
         ties=int((gaps == 0).sum()),
         cohens_d=cohens_d(gaps),
         cliffs_delta=cliffs_delta(first, second),
         standard_error=standard_error(sums, sizes),
         mcnemar=mcnemar(first, second) if binary else None,
     )
+
+
+def paired_summary(
+    a: Sequence[float | None],
+    b: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    bounds: tuple[float, float] | None = UNIT,
+) -> Summary:
+    """Return the summary of `paired_difference`; a pair with None counts as failed.
+
+    >>> paired_summary([0.0, 1.0, None], [1.0, 1.0, 1.0]).mean
+    0.5
+    """
+    held = [x is not None and y is not None for x, y in zip(a, b, strict=True)]
+    if not any(held):
+        return Summary(None, 0, len(held))
+    names = None if clusters is None else list(compress(clusters, held))
+    first, second = (np.array(list(compress(side, held)), dtype=float) for side in (a, b))
+    found = paired_difference(first, second, clusters=names, bounds=bounds)
+    return Summary(found.difference, found.n, len(held) - found.n, interval=found.interval)
 
 
 def _pairs(a: Values, b: Values) -> tuple[Floats, Floats]:
@@ -132,15 +172,6 @@ def cliffs_delta(a: Floats, b: Floats) -> float:
     above = np.searchsorted(ordered, b, side="left").sum()
     below = (len(a) - np.searchsorted(ordered, b, side="right")).sum()
     return float(above - below) / (len(a) * len(b))
-
-
-def standard_error(sums: Floats, sizes: Floats) -> float | None:
-    """Return the standard error of `sums.sum() / sizes.sum()` over clusters, by linearisation."""
-    if len(sums) < 2:  # noqa: PLR2004 - one cluster shows no spread
-        return None
-    total = float(sizes.sum())
-    residuals = sums - sums.sum() / total * sizes
-    return math.sqrt(len(sums) / (len(sums) - 1) * float((residuals**2).sum())) / total
 
 
 def minimum_detectable(error: float, *, alpha: float = 0.05) -> float:

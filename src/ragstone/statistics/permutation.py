@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from ragstone.statistics.bootstrap import Floats, power
 
-_ENUMERATED: Final = 14
+ENUMERATED: Final = 14
 """Maximum number of differences other than 0 for which all choices of signs are enumerated."""
 _STEPS: Final = (5040, 2520, 840, 420, 240, 120)
 """Grid steps over the largest difference; see `ragstone.statistics.bootstrap`."""
 _LENGTH: Final = 2**15
+_SHORT_LENGTH: Final = 2**13
+"""Shorter, because the ends of an interval need many transforms."""
 _WIDTH: Final = 9.0
 """Standard deviations kept on either side; a sum of signs exceeds them with p below 1e-17."""
 SMALLEST_P: Final = 1e-12
@@ -42,7 +44,7 @@ def sign_flip_p(differences: Floats) -> float:
     if not len(sizes):
         return 1.0
     observed = abs(math.fsum(differences))
-    if len(sizes) <= _ENUMERATED:
+    if len(sizes) <= ENUMERATED:
         return _by_enumeration(sizes, observed)
     return min(1.0, max(SMALLEST_P, _by_transform(sizes, observed)))
 
@@ -53,13 +55,24 @@ def _by_enumeration(sizes: Floats, observed: float) -> float:
     return float((sums >= observed - 1e-9 * sizes.sum()).mean())
 
 
-def _by_transform(sizes: Floats, observed: float) -> float:
+def sign_sums_below(values: Floats) -> float:
+    """Return P(sum of a random subset of the values <= 0), to about 1e-4.
+
+    This is the probability that the sum of all values with random signs is at least their sum.
+    """
+    total = math.fsum(values)
+    above = _by_transform(np.abs(values), abs(total), _SHORT_LENGTH) / 2
+    return above if total > 0 else 1 - above
+
+
+def _by_transform(sizes: Floats, observed: float, least_length: int = _LENGTH) -> float:
+    """Return P(|sum| >= observed) of the sizes with random signs."""
     largest = float(sizes.max())
     sizes, observed = sizes / largest, observed / largest
     spread = math.sqrt(float((sizes**2).sum()))
     reach = min(float(sizes.sum()), _WIDTH * spread)
-    steps = next((s for s in _STEPS if 2 * reach * s + 4 <= _LENGTH), _STEPS[-1])
-    length = max(_LENGTH, 2 ** math.ceil(math.log2(2 * reach * steps + 4)))
+    steps = next((s for s in _STEPS if 2 * reach * s + 4 <= least_length), _STEPS[-1])
+    length = max(least_length, 2 ** math.ceil(math.log2(2 * reach * steps + 4)))
     places = np.rint(sizes * steps)
     # The unit of the grid compensates the effect of rounding on the spread.
     unit = spread / math.sqrt(float((places**2).sum()))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from ragstone.statistics.paired import Correction, Difference, minimum_detectable, more_queries
+from ragstone.statistics.paired import (
+    Correction,
+    Difference,
+    adjust,
+    minimum_detectable,
+    more_queries,
+)
 from ragstone.types import one_line
 
 _AFTER: Final[Mapping[Correction, str]] = {
@@ -15,6 +22,8 @@ _AFTER: Final[Mapping[Correction, str]] = {
     "none": "",
 }
 _LEAST_P: Final = 0.0001
+
+Outcome: TypeAlias = Literal["better", "worse", "undecided", "equivalent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,8 @@ class SystemPair:
     significant: bool
     verdict: str
     """One sentence."""
+    outcome: Outcome
+    """Of `b` against `a`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +54,7 @@ class Family:
     """The tests of a comparison, which are corrected together."""
 
     alpha: float
-    """Maximum corrected p of a significant difference."""
+    """The corrected p of a significant difference is below this."""
     tests: int
     correction: Correction
 
@@ -51,6 +62,48 @@ class Family:
     def planned_alpha(self) -> float:
         """Approximate level for a single test."""
         return self.alpha if self.correction == "none" else self.alpha / max(1, self.tests)
+
+    def outcome(
+        self,
+        found: Difference,
+        adjusted_p: float,
+        *,
+        lower_is_better: bool = False,
+        margin: float | None = None,
+    ) -> Outcome:
+        """Return the outcome of one test of the family, whose p is corrected.
+
+        `equivalent` is a difference that is not significant and whose interval is within `margin`
+        on either side of 0.
+        """
+        if adjusted_p < self.alpha:
+            return "better" if (found.difference > 0) != lower_is_better else "worse"
+        low, high = found.interval or (-math.inf, math.inf)
+        within = margin is not None and -margin < low and high < margin
+        return "equivalent" if within else "undecided"
+
+
+def decide(
+    differences: Sequence[Difference],
+    *,
+    confidence: float = 0.95,
+    correction: Correction = "holm",
+    lower_is_better: bool = False,
+    margin: float | None = None,
+) -> list[tuple[float, Outcome]]:
+    """Return the corrected p and the outcome of each difference of a family of comparisons.
+
+    >>> from ragstone.statistics.paired import paired_difference
+    >>> lead = paired_difference([0.0] * 20, [1.0] * 10 + [0.0] * 10)
+    >>> [outcome for _, outcome in decide([lead, lead], lower_is_better=True)]
+    ['worse', 'worse']
+    """
+    family = Family(1 - confidence, len(differences), correction)
+    corrected = adjust([found.p for found in differences], correction)
+    return [
+        (p, family.outcome(found, p, lower_is_better=lower_is_better, margin=margin))
+        for found, p in zip(differences, corrected, strict=True)
+    ]
 
 
 def judge(
@@ -71,12 +124,13 @@ def judge(
     p = f"p<{_LEAST_P}" if adjusted_p < _LEAST_P else f"p={adjusted_p:.2g}"
     if family.tests > 1:
         p += _AFTER[family.correction]
-    significant = adjusted_p <= family.alpha
+    outcome = family.outcome(difference, adjusted_p, lower_is_better=lower_is_better)
+    significant = outcome in {"better", "worse"}
     if significant:
         verdict = _lead(a, b, difference, lower_is_better=lower_is_better) + f", {p}"
     else:
         verdict = f"no difference shown between {a} and {b}" + _reason(difference, p, more)
-    return SystemPair(a, b, difference, adjusted_p, least, more, significant, verdict)
+    return SystemPair(a, b, difference, adjusted_p, least, more, significant, verdict, outcome)
 
 
 def _lead(a: str, b: str, found: Difference, *, lower_is_better: bool) -> str:

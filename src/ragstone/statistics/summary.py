@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from ragstone.core.schemas import SUMMARIES, to_table
 from ragstone.core.tables import Shown, TextTable
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.bootstrap import Floats, ratio_interval
+from ragstone.statistics.proportions import agresti_coull, share_interval, t_quantile
 from ragstone.types import one_line
 
 if TYPE_CHECKING:
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
 
 Numbers: TypeAlias = NDArray[np.int64]
 HEADERS: Final = ("mean", "interval", "n", "missing", "failed", "n/a")
+UNIT: Final = (0.0, 1.0)
+"""The range of most metrics."""
+_FEW: Final = 30
+"""Number of clusters below which a bootstrap of graded values is too narrow."""
+_FEW_CLUSTERS: Final = 15
+_MOSTLY: Final = 0.8
+"""Share of equal values above which a bootstrap is too narrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class Summary(Shown):
     missing: int = 0
     """Items that the system did not return; each counts as 0, within n."""
     interval: tuple[float, float] | None = None
-    """None with fewer than two clusters."""
+    """None with fewer than two clusters, or with equal values of a metric without a range."""
 
     __repr__ = one_line
 
@@ -76,10 +85,9 @@ def summarise(
     failed: int = 0,
     not_applicable: int = 0,
     missing: int = 0,
+    bounds: tuple[float, float] | None = UNIT,
 ) -> Summary:
-    """Return the mean of `values` with its BCa bootstrap interval over clusters.
-
-    The interval is computed exactly (`ragstone.statistics.bootstrap`): no resamples, no seed.
+    """Return the mean of `values` with the interval of `mean_interval`: no resamples, no seed.
 
     Args:
         values: one number per item; None for a failed item, which is added to `failed`.
@@ -89,17 +97,14 @@ def summarise(
         failed: number of failed items that are not in `values`.
         not_applicable: number of items for which the metric is undefined; not in `values`.
         missing: number of `values` that are zeros of items that the system did not return.
-
-    Returns:
-        A summary. Equal values have an interval of width 0: no item differed from another, but the
-        mean is not certain.
+        bounds: range of a value; None if there is none. A range that a value exceeds is ignored.
 
     Raises:
         DatasetError: a value is NaN or infinite, or `clusters` differs in length.
         ConfigError: `confidence` is not between 0 and 1.
 
     >>> summarise([1.0, 0.0, 1.0, 1.0, None])
-    Summary(mean=0.75, n=4, failed=1, interval=(0.25, 1.0))
+    Summary(mean=0.75, n=4, failed=1, interval=(0.19412044968324343, 0.9936905367902902))
     """
     check_confidence(confidence)
     numbers, held = present(values, "values")
@@ -110,20 +115,115 @@ def summarise(
         failed=failed + len(held) - len(numbers),
         not_applicable=not_applicable,
         missing=missing,
-        interval=mean_interval(numbers, present_clusters(clusters, held), confidence),
+        interval=mean_interval(
+            numbers, present_clusters(clusters, held), confidence, bounds=bounds
+        ),
     )
 
 
 def mean_interval(
-    values: Floats, clusters: Sequence[Hashable] | None, confidence: float
+    values: Floats,
+    clusters: Sequence[Hashable] | None,
+    confidence: float,
+    *,
+    bounds: tuple[float, float] | None = UNIT,
+    exact: bool = False,
+    other_variance: float = 0.0,
 ) -> tuple[float, float] | None:
-    """Return the interval of the mean of finite `values`; None for fewer than two clusters."""
+    """Return the interval of the mean of finite `values`; None for fewer than two clusters.
+
+    If the values have a range, the interval of 0/1 values, of fewer than 30 values or clusters, and
+    of values of which over 80 % are equal is that of a share: of the sum of the scaled values, out
+    of an effective number of items. Other intervals are BCa bootstrap intervals over clusters.
+
+    Values without a range whose clusters are all equal have no interval.
+
+    Args:
+        values: one number per item.
+        clusters: one name per value; None if each item is a cluster.
+        confidence: level of the interval.
+        bounds: range of a value; None if there is none. A range that a value exceeds is ignored.
+        exact: whether 0/1 values have the interval of Clopper and Pearson.
+        other_variance: variance of the mean from a source that `values` do not show, such as
+            repeated answers or verdicts.
+    """
     sums, sizes = cluster_sums(values, clusters)
     if len(sums) < 2:  # noqa: PLR2004 - one cluster shows no spread
         return None
+    bounds = range_of(values, bounds)
+    if bounds is None or not (exact or _is_discrete(values, len(sums), bounds)):
+        found = _bootstrap(values, sums, sizes, confidence, other_variance)
+        if found is not None or bounds is None:
+            return found
+    origin, span = bounds[0], bounds[1] - bounds[0]
+    n = _effective_n(values, sums, sizes, confidence, other_variance)
+    count = n * min(max((float(values.mean()) - origin) / span, 0.0), 1.0)
+    if ((values == origin) | (values == bounds[1])).all():
+        low, high = share_interval(count, n, confidence, exact=exact)
+    else:
+        low, high = agresti_coull(count, n, confidence)
+    return origin + span * low, origin + span * high
+
+
+def range_of(values: Floats, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return `bounds` if all values are between them, else None."""
+    within = bounds is not None and bounds[0] <= values.min() and values.max() <= bounds[1]
+    return bounds if within else None
+
+
+def _bootstrap(
+    values: Floats, sums: Floats, sizes: Floats, confidence: float, other_variance: float
+) -> tuple[float, float] | None:
+    """Return the BCa interval; None if all clusters are equal."""
     # Rounding in the last place must not push a bound out of the values' range.
     low, high = np.clip(ratio_interval(sums, sizes, confidence), values.min(), values.max())
-    return float(low), float(high)
+    if low == high:
+        return None
+    if not other_variance:
+        return float(low), float(high)
+    mean, error = float(values.mean()), standard_error(sums, sizes) or math.inf
+    wider = math.sqrt(1 + other_variance / error**2)
+    return float(mean - wider * (mean - low)), float(mean + wider * (high - mean))
+
+
+def _is_discrete(values: Floats, clusters: int, bounds: tuple[float, float]) -> bool:
+    """Whether a bootstrap of ranged values would be too narrow: few or mostly equal values."""
+    if clusters < _FEW or ((values == bounds[0]) | (values == bounds[1])).all():
+        return True
+    _, counts = np.unique(values, return_counts=True)
+    return int(counts.max()) > _MOSTLY * len(values)
+
+
+def _effective_n(
+    values: Floats, sums: Floats, sizes: Floats, confidence: float, other_variance: float
+) -> float:
+    """Return the number of independent values with the information of these values, at most n.
+
+    Without a difference between values this is the number of clusters. Otherwise n is divided by
+    the design effect, the variance of the mean over clusters relative to single values, and
+    reduced for the few degrees of freedom of that variance (Korn and Graubard, Survey Methodology
+    24, 1998).
+    """
+    n, groups = len(values), len(sums)
+    variance = float(values.var()) / n
+    if not variance:
+        return float(groups)
+    if groups == n:
+        return n * variance / (variance + other_variance)
+    level = (1 + confidence) / 2
+    error = standard_error(sums, sizes) or 0.0
+    few = (NormalDist().inv_cdf(level) / t_quantile(level, groups - 1)) ** 2
+    ratio = variance * few / max(error**2, variance * few)
+    return n / (1 / ratio + other_variance / variance)
+
+
+def standard_error(sums: Floats, sizes: Floats) -> float | None:
+    """Return the standard error of `sums.sum() / sizes.sum()` over clusters, by linearisation."""
+    if len(sums) < 2:  # noqa: PLR2004 - one cluster shows no spread
+        return None
+    total = float(sizes.sum())
+    residuals = sums - sums.sum() / total * sizes
+    return math.sqrt(len(sums) / (len(sums) - 1) * float((residuals**2).sum())) / total
 
 
 def cluster_sums(values: Floats, clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
@@ -150,6 +250,24 @@ def clusters_of(
     ['c', ('', 'b')]
     """
     return [clusters.get(q, ("", q)) for q in query_ids] if clusters else None
+
+
+def few_clusters(clusters: Iterable[Hashable]) -> str:
+    """Return a warning if items are in fewer than 15 clusters, else an empty text.
+
+    >>> few_clusters(["a", "a", "b"])
+    'The queries are in only 2 clusters: with fewer than 15, intervals and tests are approximate.'
+    >>> few_clusters(["a", "b"])
+    ''
+    """
+    names = list(clusters)
+    found = len(set(names))
+    if found >= _FEW_CLUSTERS or found == len(names):
+        return ""
+    return (
+        f"The queries are in only {found} cluster{'s' if found > 1 else ''}: with fewer than "
+        f"{_FEW_CLUSTERS}, intervals and tests are approximate."
+    )
 
 
 def present(
