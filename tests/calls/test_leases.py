@@ -132,7 +132,7 @@ def test_four_processes_make_each_call_once(tmp_path: Path) -> None:
 
 
 def test_a_killed_process_leaves_its_calls_to_the_others(tmp_path: Path) -> None:
-    """Only the calls in flight are repeated."""
+    """Only the calls in flight are repeated, and those whose replies were not stored yet."""
     path = tmp_path / "calls.sqlite"
     with FakeModelServer(delay=0.05) as server:
         one, two = (start(ASKER, path, server.url, 150) for _ in range(2))
@@ -141,7 +141,7 @@ def test_a_killed_process_leaves_its_calls_to_the_others(tmp_path: Path) -> None
         one.kill()
         one.communicate()
         printed = two.communicate(timeout=60)[0]
-        assert server.asked.total() <= 150 + server.peak
+        assert server.asked.total() <= 150 + 2 * server.peak
     assert two.returncode == 0
     assert len(printed.splitlines()) == 150
 
