@@ -28,7 +28,7 @@ UNIT: Final = (0.0, 1.0)
 _FEW: Final = 30
 """Number of clusters below which a bootstrap of graded values is too narrow."""
 _FEW_CLUSTERS: Final = 15
-_MOSTLY: Final = 0.8
+_SHARE_OF_EQUALS: Final = 0.8
 """Share of equal values above which a bootstrap is too narrow."""
 
 
@@ -191,7 +191,7 @@ def _is_discrete(values: Floats, clusters: int, bounds: tuple[float, float]) -> 
     if clusters < _FEW or ((values == bounds[0]) | (values == bounds[1])).all():
         return True
     _, counts = np.unique(values, return_counts=True)
-    return int(counts.max()) > _MOSTLY * len(values)
+    return int(counts.max()) > _SHARE_OF_EQUALS * len(values)
 
 
 def _effective_n(
