@@ -332,6 +332,11 @@ def test_values_of_the_environment_are_sent_and_in_no_file(
         chosen = options | {"identity": ["+env:TENANT"]}
         make(mine=http(service.url, **chosen)).run()
         assert service.counts["/ask b-secret-tenant"] == QUERIES
+        for token in ("a-secret-token", "b-secret-token"):
+            monkeypatch.setenv("TOKEN", token)
+            listed = options | {"identity": ["+header:Authorization"]}
+            make(mine=http(service.url, **listed)).run()
+        assert service.counts["/ask b-secret-tenant"] == 3 * QUERIES
 
     monkeypatch.delenv("TOKEN")
     with pytest.raises(RagstoneError, match="export TOKEN"):

@@ -23,7 +23,7 @@ from ragstone.calls.types import (
 )
 from ragstone.calls.wire_formats import NO_ANSWER, format_for
 from ragstone.core import limits
-from ragstone.core.environment import variables_in, with_variables
+from ragstone.core.environment import with_variables
 from ragstone.core.offline import is_loopback
 from ragstone.core.parsing import LimitError, parse_json
 from ragstone.errors import CallError
@@ -96,7 +96,7 @@ class ChatClient:
         import aiohttp
 
         sampling = request.sampling
-        if variables_in(sampling.extra):
+        if self.endpoint.variables:
             extra = with_variables(sampling.extra, f"a field for {self.endpoint.name}")
             request = replace(request, sampling=replace(sampling, extra=extra))
         try:

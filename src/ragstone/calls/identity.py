@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from ragstone.core.environment import VARIABLE, secret
+from ragstone.core.environment import VARIABLE, with_variables
 from ragstone.errors import ConfigError, StoreError, did_you_mean
 
 ADDRESS: Final = ("scheme", "host", "port", "path", "query")
@@ -47,7 +47,7 @@ def identify(
         chosen: the option `identity`: a text is the identity itself; a list names the parts that
             count; a list whose names begin with + or - adds to the default parts or removes some.
         where: the component, for errors.
-        credentials: name -> environment variable whose value counts only if it is chosen.
+        credentials: name -> text with `{env:NAME}`, whose value counts only if it is chosen.
 
     Raises:
         ConfigError: a name is unknown, or no part is left.
@@ -60,9 +60,9 @@ def identify(
     known = {*parts, *(credentials or ()), *({"url"} if parts.keys() & set(ADDRESS) else ())}
     names = _chosen_names(parts, list(chosen), known, where) if chosen != "" else set(parts)
     found = {name: value for name, value in parts.items() if name in names}
-    for name, variable in (credentials or {}).items():
+    for name, text in (credentials or {}).items():
         if name in names:
-            found[name] = keyed_digest(secret(variable, f"{where}, identity"))
+            found[name] = keyed_digest(with_variables(text, f"{where}, identity"))
     if not found:
         raise ConfigError(
             f"{where}: identity leaves nothing that distinguishes this system from another; name "
@@ -83,8 +83,12 @@ def model_identity(
 ) -> str:
     """Return the identity of a named model at some addresses; see `identify` for `chosen`."""
     parts = {"protocol": protocol, "model": model, **address_parts(urls)}
-    credentials = {f"env:{name}": name for name in variables}
-    return identify(parts, chosen, where=where, credentials=credentials)
+    return identify(parts, chosen, where=where, credentials=credentials_of(variables))
+
+
+def credentials_of(variables: Sequence[str]) -> dict[str, str]:
+    """Return the names of environment variables in an identity, each with its place in a text."""
+    return {f"env:{name}": f"{{env:{name}}}" for name in variables}
 
 
 def _chosen_names(
@@ -94,6 +98,8 @@ def _chosen_names(
     names = set(parts) if signed else set()
     for written in map(str, chosen):
         name = written.lstrip("+-")
+        # Names of headers have no case.
+        name = name.lower() if name.lower().startswith("header:") else name
         if name not in known:
             raise ConfigError(
                 f"{where}: identity has no part {name!r}{did_you_mean(name, known)}; the parts are "

@@ -98,7 +98,9 @@ def _runs(
         finished = _last(connection, experiment, system, "finished")
         kept = finished or under_way if wish == "reuse" else under_way or finished
         if wish == "again" or (wish == "reuse" and not kept):
-            found[system] = SystemRun(current, True, under_way == current, finished)
+            found[system] = SystemRun(
+                current, again=True, continues=under_way == current, before=finished
+            )
         else:
             found[system] = SystemRun(kept)
     return found

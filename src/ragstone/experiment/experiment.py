@@ -47,6 +47,7 @@ from ragstone.results.wording import left_out_text
 from ragstone.types import brief
 
 if TYPE_CHECKING:
+    from ragstone.calls.runs import SystemRun
     from ragstone.data.dataset import Dataset
     from ragstone.protocols import ContextSetting, Generator, Judge
     from ragstone.results.record import Record
@@ -200,11 +201,8 @@ class Experiment:
         self.check()
         own = contextlib.nullcontext(calls) if calls else self.open_calls(retry_failed=retry_failed)
         with own as opened:
-            services, log = self._services(opened), opened.log.path
-            wish = Freshness(reuse or opened.replay_only, fresh)
-            with beside(self.folder):
-                runs = begin(self.systems, log, self.file.name, wish)
-                systems = of_runs(self.systems, runs)
+            services = self._services(opened)
+            runs, systems = self._begin(opened, Freshness(reuse, fresh))
             steps = self.steps(systems)
             chosen = needed(list(steps), only) if only else list(steps)
             store = dataclasses.replace(self.store, trust_code=trust_code)
@@ -214,7 +212,7 @@ class Experiment:
             self._check_ready(planned, services)
             record = self._run(systems, steps, frozenset(chosen), services, store)
             if record.finished and not only:
-                finish(log, self.file.name, {found.run for found in runs.values()})
+                finish(opened.log.path, self.file.name, {found.run for found in runs.values()})
             return Results(self.store, record)
 
     def _run(
@@ -287,12 +285,11 @@ class Experiment:
         """
         self.check()
         with contextlib.nullcontext(calls) if calls else self.open_calls() as opened:
-            services, log = self._services(opened), opened.log.path
-            wish = Freshness(reuse or opened.replay_only, fresh)
+            services = self._services(opened)
             # A sample of calls belongs to the run that follows.
-            with beside(self.folder):
-                runs = begin(self.systems, log, self.file.name, wish, planned=not sample_calls)
-                steps = self.steps(of_runs(self.systems, runs))
+            wish = Freshness(reuse, fresh)
+            runs, systems = self._begin(opened, wish, planned=not sample_calls)
+            steps = self.steps(systems)
             store = dataclasses.replace(self.store, trust_code=trust_code)
             planned = Planner(store, services, look_ahead=True).plan(
                 list(steps),
@@ -304,6 +301,17 @@ class Experiment:
             self._check_ready(planned, services, own_only=True)
             asking = asking_lines(planned, steps.trials, runs)
             return dataclasses.replace(planned, asking=tuple(asking))
+
+    def _begin(
+        self, calls: Calls, wish: Freshness, *, planned: bool = False
+    ) -> tuple[dict[str, SystemRun], list[System]]:
+        """Return the run of each system, and the systems with the replies of their runs."""
+        if calls.replay_only:
+            wish = dataclasses.replace(wish, reuse=True)
+        # Components that are made again find their files where they found them first.
+        with beside(self.folder):
+            runs = begin(self.systems, calls.log.path, self.file.name, wish, planned=planned)
+            return runs, of_runs(self.systems, runs)
 
     def _check_ready(self, plan: Plan, services: Services, *, own_only: bool = False) -> None:
         """Check what the steps to do need; a finished experiment may be in a read-only store."""
@@ -320,9 +328,13 @@ class Experiment:
         """Return a path as found from the current folder, else from the experiment file's."""
         return Path(path) if Path(path).exists() else self.folder / path
 
-    def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
+    def _create(self, kind: str, written: Any, where: str) -> Any:
+        # The identity of a component may contain digests with this store's key.
         digest_folder.set(self.store.root)
-        return [create(kind, one, where=where, folder=self.folder) for one in written]
+        return create(kind, written, where=where, folder=self.folder)
+
+    def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
+        return [self._create(kind, one, where) for one in written]
 
     def _system(self, entry: SystemSpec) -> System:
         kinds = {
@@ -332,12 +344,11 @@ class Experiment:
             "processor": "processors",
             "generator": "generators",
         }
-        digest_folder.set(self.store.root)
         name = entry.name or entry.default_name
         if entry.retriever is None and entry.generator is None:
             raise ConfigError(f"system {name!r} has neither a retriever nor a generator")
         made = {
-            step: create(kind, written, where=f"system {name!r}, {step}", folder=self.folder)
+            step: self._create(kind, written, f"system {name!r}, {step}")
             for step, kind in kinds.items()
             if (written := getattr(entry, step)) is not None
         }

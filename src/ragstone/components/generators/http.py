@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from ragstone.calls.identity import address_parts, identify, keyed_digest
+from ragstone.calls.identity import address_parts, credentials_of, identify, keyed_digest
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
 from ragstone.components.generators.external_base import (
     NO_SAMPLING,
@@ -106,18 +106,23 @@ class Http(ExternalSystem):
 
     def _identity(self, urls: Sequence[str]) -> str:
         """Return the parts that distinguish this service from another one."""
-        names = {f"header:{name.lower()}": value for name, value in self.headers.items()}
+        headers = {f"header:{name.lower()}": value for name, value in self.headers.items()}
         parts = {
             **address_parts(urls),
             "method": "POST",
             "body": self.body,
             "answer": self.answer,
             "passage_ids": self.passage_ids,
-            **{n: keyed_digest(v) for n, v in names.items() if n not in _CREDENTIALS},
+            **{n: keyed_digest(v) for n, v in headers.items() if n not in _CREDENTIALS},
         }
         variables = variables_in([self.url, self.body, self.headers])
-        credentials = {f"env:{name}": name for name in variables}
-        credentials |= {"api_key_env": self.api_key_env} if self.api_key_env else {}
+        key = f"{{env:{self.api_key_env}}}" if self.api_key_env else ""
+        credentials = credentials_of(variables) | ({"api_key_env": key} if key else {})
+        credentials |= {
+            name: value.replace("{api_key}", key)
+            for name, value in headers.items()
+            if name in _CREDENTIALS
+        }
         return identify(parts, self.identity, where="http", credentials=credentials)
 
     def request(self, task: Task) -> Request:
