@@ -208,6 +208,8 @@ SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
+MAX_RANKED_SYSTEMS: Final = 24
+"""Systems of which all pairs are compared; if there are more, each is compared with the best."""
 MAX_GAIN_SENTENCES: Final = 5
 """Systems with a sentence on context gain in the summary; the leaderboard contains all."""
 STORED_LABEL_VALUES: Final = 50

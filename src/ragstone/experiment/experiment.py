@@ -29,6 +29,7 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
+    check_headline,
     check_metrics,
     check_names,
     check_settings,
@@ -129,6 +130,8 @@ class Experiment:
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
+        judged = [name for judge in self.judges for name in judge.metrics]
+        check_headline(self.file.headline, [*map(str, metrics), *judged])
         check_answered(self.systems, table_to_queries(self.shared.answered.table))
 
     @cached_property

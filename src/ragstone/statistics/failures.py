@@ -143,7 +143,7 @@ def difference_between(
     scale: Scale,
     clusters: Mapping[str, Hashable] | None = None,
     *,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
 ) -> Difference | None:
     """Return `difference_of` two systems on the queries that count for both; None without one.
 
@@ -174,7 +174,7 @@ def difference_of(
     scale: Scale,
     *,
     clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
 ) -> Difference:
     """Return the difference of the second system from the first on the same queries.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.statistics.failures import Scale
 from ragstone.statistics.paired import (
@@ -49,6 +49,13 @@ class SystemPair:
     """One sentence."""
     outcome: Outcome
     """Of `b` against `a`."""
+
+
+def pair_document(pair: SystemPair) -> dict[str, Any]:
+    """Return the fields of a pair and of its difference as plain data."""
+    found = asdict(pair)
+    difference = found.pop("difference")
+    return {**difference, **found}
 
 
 @dataclass(frozen=True, slots=True)
