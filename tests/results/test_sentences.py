@@ -27,7 +27,7 @@ def test_a_difference_that_the_corrected_test_shows_is_claimed() -> None:
     lead = _lead([1.0] * 20, [1.0] * 5 + [0.0] * 15)
 
     assert lead.is_clear
-    assert lead.sentence.startswith("A is better than b by 0.7500 [0.")
+    assert lead.sentence.startswith("a is better than b by 0.7500 [0.")
     assert lead.sentence.endswith("after Holm (20 queries).")
 
 
@@ -36,7 +36,7 @@ def test_a_difference_that_may_be_chance_is_not_claimed() -> None:
     lead = _lead([1.0] * 6 + [0.0] * 4, [1.0] * 4 + [0.0] * 6)
 
     assert not lead.is_clear
-    assert lead.sentence.startswith("No difference shown between b and a")
+    assert lead.sentence.startswith("no difference shown between b and a")
     assert "more queries would settle a difference of this size" in lead.sentence
     assert "these queries show differences from 0." in lead.sentence
 
@@ -47,24 +47,29 @@ def test_systems_that_are_tied_and_other_metrics_are_named() -> None:
     lead = _lead([1.0, 0.0], [0.0, 1.0], tied=("b", "c"), others=others)
 
     assert lead.sentence.endswith(
-        "Not told apart from it: b, c. Against b, other metrics: better by F1; undecided by EM, "
-        "ROUGE-L."
+        ". Not told apart from a: b, c. Other metrics: better by F1; undecided by EM, ROUGE-L."
     )
+
+
+def test_a_card_names_the_first_systems_of_the_group() -> None:
+    """The best one comes first; the number of the others is shown."""
+    lead = _lead([1.0, 0.0], [0.0, 1.0], tied=("b", "c", "d", "e"))
+
+    assert lead.leaders == "a, b, c and 2 others"
+    assert limits.SHOWN_LEADERS == 3
 
 
 def test_equal_systems_are_called_equal() -> None:
     """If no query differs, the sentence contains the number of queries."""
-    assert _lead([1.0] * 7, [1.0] * 7).sentence == (
-        "Equal to b: the same value on all of the 7 queries."
-    )
+    assert _lead([1.0] * 7, [1.0] * 7).sentence == ("a and b have the same value on all 7 queries.")
 
 
 def test_nothing_is_claimed_without_data() -> None:
     """There is no claim if there is one system or no common query."""
     alone = Lead("gold", "Match", "a", Summary(0.5, 10))
 
-    assert alone.sentence == "No other system was measured."
-    assert replace(alone, runner_up="b").sentence.startswith("No query has a value for both")
+    assert alone.sentence == "no other system was measured."
+    assert replace(alone, runner_up="b").sentence.startswith("no query has a value for both")
 
 
 def test_many_systems_do_not_flood_the_summary(tmp_path: Path) -> None:

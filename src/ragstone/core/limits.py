@@ -210,6 +210,8 @@ MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
 MAX_RANKED_SYSTEMS: Final = 24
 """Systems of which all pairs are compared; if there are more, each is compared with the best."""
+SHOWN_LEADERS: Final = 3
+"""Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
 """Systems with a sentence on context gain in the summary; the leaderboard contains all."""
 STORED_LABEL_VALUES: Final = 50

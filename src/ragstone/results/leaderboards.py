@@ -93,24 +93,31 @@ class Lead:
         return self.pair is not None and self.pair.significant
 
     @property
+    def leaders(self) -> str:
+        """The best system and those that are not told apart from it."""
+        names, shown = (self.best, *self.tied), limits.SHOWN_LEADERS
+        more = f" and {len(names) - shown} others" if len(names) > shown else ""
+        return ", ".join(names[:shown]) + more
+
+    @property
     def sentence(self) -> str:
         """What the corrected tests say of the best system."""
         if not self.runner_up:
-            return "No other system was measured."
+            return "no other system was measured."
         if self.pair is None:
-            return f"No query has a value for both this system and {self.runner_up}."
+            return f"no query has a value for both {self.best} and {self.runner_up}."
         gap = self.pair.difference
         if not gap.wins and not gap.losses:
-            first = f"equal to {self.runner_up}: the same value on all of the {gap.n} queries"
+            first = f"{self.best} and {self.runner_up} have the same value on all {gap.n} queries"
         else:
             first = f"{self.pair.verdict} ({gap.n} queries)"
         sentences = [first]
         if len(self.tied) > 1:
-            sentences.append(f"not told apart from it: {', '.join(self.tied)}")
+            sentences.append(f"Not told apart from {self.best}: {', '.join(self.tied)}")
         if self.others:
             listed = (f"{outcome} by {', '.join(m)}" for outcome, m in self.others.items())
-            sentences.append(f"against {self.runner_up}, other metrics: {'; '.join(listed)}")
-        return " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
+            sentences.append(f"Other metrics: {'; '.join(listed)}")
+        return f"{'. '.join(sentences)}."
 
 
 @dataclass(frozen=True)

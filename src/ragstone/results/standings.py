@@ -92,9 +92,10 @@ class _Tests:
     def family(self, boards: Sequence[list[Cell]], *, headline: bool) -> Iterator[Standing]:
         """Yield the standings of boards whose tests are corrected together."""
         gaps = [list(self._gaps(board, headline=headline)) for board in boards]
-        p_values = [gap.p for found in gaps for _, _, gap in found]
-        family = Family(1 - CONFIDENCE, len(p_values), "holm")
-        adjusted = iter(adjust(p_values, "holm"))
+        # Without a query that differs no test can find anything (Tarone 1990).
+        tested = [gap for found in gaps for _, _, gap in found if gap.wins or gap.losses]
+        family = Family(1 - CONFIDENCE, len(tested), "holm")
+        adjusted = dict(zip(map(id, tested), adjust([gap.p for gap in tested]), strict=True))
         for board, found in zip(boards, gaps, strict=True):
             setting, metric = board[0].setting, board[0].metric
             failed = {cell.system: cell.summary.failed for cell in board}
@@ -103,7 +104,7 @@ class _Tests:
                     a,
                     b,
                     gap,
-                    next(adjusted),
+                    adjusted.get(id(gap), 1.0),
                     family,
                     scale=self.record.scale(metric),
                     failed=(failed[a], failed[b]),

@@ -89,7 +89,7 @@ def _leads(results: StoredResults) -> str | None:
     """Return what the tests say of the best system of each board, if there are two systems."""
     found = [*leaderboards.leads(results), leaderboards.retrieval_lead(results)]
     lines = [
-        f"  {lead.setting or 'retrieval'}, {lead.metric}: {lead.best}. {lead.sentence}"
+        f"  {lead.setting or 'retrieval'}, {lead.metric}: {lead.sentence}"
         for lead in found
         if lead and lead.runner_up
     ]
