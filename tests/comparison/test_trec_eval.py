@@ -51,4 +51,6 @@ def test_every_metric_agrees_on_random_rankings(
     for name, trec_name in PAIRS.items():
         for query_id in qrels:
             expected = theirs.get(query_id, {}).get(trec_name, 0.0)
-            assert ours[name][query_id] == pytest.approx(expected, abs=1e-12)
+            value = ours[name][query_id]
+            assert (value is None) == (query_id not in run)
+            assert (value or 0.0) == pytest.approx(expected, abs=1e-12)

@@ -167,12 +167,17 @@ def test_failing_never_pays(tmp_path: Path) -> None:
         path.write_text(yaml.safe_dump(document | {"failures": policy}))
         results = load_experiment(path).run()
         found = results.to_dict()
-        rows[policy] = {row["system"]: row for row in found["leaderboard"]}
+        matches = [row for row in found["leaderboard"] if row["metric"] == "Match"]
+        rows[policy] = {row["system"]: row for row in matches}
         lead = leaderboards.leads(results)[0]
         assert (lead.best, lead.is_clear) == ("tries", True) or not lead.is_clear
         report = results.report(tmp_path / "report.html").read_text()
         assert "70 failed" in report
         assert ("of the 30 answered" if policy != "exclude" else "of all 100") in report
+
+        assert "fails failed on 70" in lead.sentence or "fails on 70" in lead.sentence
+        rate = results.standings["none", "failure rate"]
+        assert rate.outcome("tries", "fails") == "better"
 
     wrong, exclude, bounds = rows["wrong"], rows["exclude"], rows["bounds"]
     assert (wrong["fails"]["mean"], wrong["fails"]["n"], wrong["fails"]["failed"]) == (0.3, 100, 70)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from arro3.core import Table
@@ -18,7 +18,14 @@ from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.evaluation.comparison import Comparison, MetricComparison
 from ragstone.evaluation.score_files import Evaluation
-from ragstone.statistics.failures import Scale, check_policy, difference_of, summarise_scores
+from ragstone.statistics.failures import (
+    FAILURE_RATE,
+    Scale,
+    check_policy,
+    difference_of,
+    failure_scores,
+    summarise_scores,
+)
 from ragstone.statistics.paired import Correction, Difference, adjust
 from ragstone.statistics.rank_stability import RankStability, rank_stability
 from ragstone.statistics.significance import Family, judge
@@ -37,8 +44,6 @@ class Evaluated(Protocol):
 
 Scores: TypeAlias = Evaluation | Evaluated | Iterable[Score] | Table | Path | str
 """The scores of one system: an evaluation, results, scores, a SCORES table, or a file."""
-FAILED: Final = "failed"
-"""The metric of failures: 1 for a query that a system failed on."""
 _Column: TypeAlias = dict[str, Score]
 """Query id -> score under one metric."""
 _Gap: TypeAlias = tuple[str, str, Difference]
@@ -81,7 +86,7 @@ def compare(
         resamples: number of resampled leaderboards, for the stability of ranks.
         seed: seed of the resampled leaderboards.
         failures: what counts for a failed query: `wrong`, `exclude` or `bounds`. If a system failed
-            on a query, failures are compared as the metric `failed`.
+            on a query, the failure rate is compared too.
         margin: a difference within this margin on either side of 0 is one of equivalent systems.
 
     Raises:
@@ -94,7 +99,7 @@ def compare(
     >>> compare({"old": old, "new": new})["EM"].pairs[0].verdict
     'new is better than old by 0.2500 [0.1405, 0.4019], p=0.0016'
     """
-    lower = {FAILED, *lower_is_better}
+    lower = {FAILURE_RATE, *lower_is_better}
     settings = _Settings(
         clusters, baseline, correction, confidence, lower, resamples, seed, failures, margin
     )
@@ -202,7 +207,7 @@ def _shared_metrics(
     unknown = [metric for metric in wanted or () if metric not in every]
     if unknown:
         raise UnknownMetric(f"no system has {unknown[0]!r}{did_you_mean(unknown[0], every)}")
-    chosen = [*wanted, *{FAILED}.intersection(every)] if wanted else every
+    chosen = [*wanted, *{FAILURE_RATE}.intersection(every)] if wanted else every
     absent = {m: tuple(name for name, held in tables.items() if m not in held) for m in every}
     shared = [metric for metric in chosen if not absent[metric]]
     if not shared:
@@ -325,17 +330,9 @@ def _ranks(
 
 
 def _with_failures(tables: dict[str, dict[str, _Column]]) -> dict[str, dict[str, _Column]]:
-    """Return the tables with the metric `failed`, if a system failed on a query."""
-    failed = {
-        name: {s.query_id for c in held.values() for s in c.values() if s.status == "failed"}
-        for name, held in tables.items()
-    }
-    if not any(failed.values()):
-        return tables
-    return {
-        name: held | {FAILED: {q: Score(q, FAILED, float(q in failed[name])) for q in _ids(held)}}
-        for name, held in tables.items()
-    }
+    """Return the tables with the failure rate, if a system failed on a query."""
+    added = failure_scores(tables)
+    return {n: held | {FAILURE_RATE: added[n]} if added else held for n, held in tables.items()}
 
 
 def _ids(columns: Mapping[str, _Column]) -> list[str]:

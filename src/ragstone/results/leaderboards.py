@@ -106,12 +106,7 @@ class Lead:
             return "no other system was measured."
         if self.pair is None:
             return f"no query has a value for both {self.best} and {self.runner_up}."
-        gap = self.pair.difference
-        if not gap.wins and not gap.losses:
-            first = f"{self.best} and {self.runner_up} have the same value on all {gap.n} queries"
-        else:
-            first = f"{self.pair.verdict} ({gap.n} queries)"
-        sentences = [first]
+        sentences = [self.pair.verdict]
         if len(self.tied) > 1:
             sentences.append(f"Not told apart from {self.best}: {', '.join(self.tied)}")
         if self.others:

@@ -17,8 +17,14 @@ from arro3.core import Table
 from ragstone.core import schemas
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
-from ragstone.results.record import Attempt, Record, TrialEntry
-from ragstone.results.scored_rows import Cell, RankingResults, ScoredRows, TrialResults
+from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
+from ragstone.results.scored_rows import (
+    Cell,
+    RankingResults,
+    ScoredRows,
+    TrialResults,
+    with_failure_rates,
+)
 from ragstone.results.standings import Standing, standings
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
@@ -186,20 +192,20 @@ class StoredResults:
     @cached_property
     def trials(self) -> list[TrialResults]:
         """The complete trials, in the order of the experiment."""
-        return [self._trial(entry) for entry in self.record.trials]
+        return with_failure_rates([self._trial(entry) for entry in self.record.trials])
 
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
-        return [
-            RankingResults(
-                entry.system,
-                schemas.table_to_rankings(self.stored_table(entry.run)),
-                self._scores(entry.scores),
-                self._mapping(entry.searches),
-            )
-            for entry in self.record.rankings
-        ]
+        return with_failure_rates([self._ranking(entry) for entry in self.record.rankings])
+
+    def _ranking(self, entry: RankingEntry) -> RankingResults:
+        return RankingResults(
+            entry.system,
+            schemas.table_to_rankings(self.stored_table(entry.run)),
+            self._scores(entry.scores),
+            self._mapping(entry.searches),
+        )
 
     @property
     def systems(self) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Self
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
-from ragstone.statistics.failures import Scale
+from ragstone.statistics.failures import FAILURE_RATE, Scale
 from ragstone.statistics.summary import Policy
 
 _LOG: Final = logging.getLogger(__name__)
@@ -76,6 +76,11 @@ class MetricEntry:
     def scale(self, failures: Policy) -> Scale:
         """Return the range and the direction, with a policy for failed queries."""
         return Scale(self.range, self.direction, failures)
+
+
+_FAILURE_RATE: Final = MetricEntry(
+    FAILURE_RATE, "answer", "lower", description="Share of the queries that the system failed on."
+)
 
 
 @dataclass(frozen=True)
@@ -177,7 +182,7 @@ class Record:
 
     def metric(self, name: str) -> MetricEntry:
         """Return the entry of a metric, or one with default values if the record has none."""
-        known = {entry.name: entry for entry in self.metrics}
+        known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
         return known.get(name) or MetricEntry(name, "answer")
 
     def save(self, store: Store) -> None:

@@ -21,6 +21,7 @@ from ragstone.results.leaderboards import results_document
 from ragstone.results.passport import make_passport
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
+from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import summaries_table
 from ragstone.types import brief
 
@@ -79,7 +80,8 @@ class Results(Tabular, StoredResults):
         """
         system = self._chosen("system", system, self.systems)
         setting = self._chosen("setting", setting, self.settings) if self.settings else ""
-        cells = [*self.ranking_cells, *self.answer_cells]
+        every = (*self.ranking_cells, *self.answer_cells)
+        cells = [cell for cell in every if cell.metric != FAILURE_RATE]
         chosen = ((system, ""), (system, setting))
         sizes = Counter(self.clusters.values())
         return Evaluation(

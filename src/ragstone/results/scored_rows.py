@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from ragstone.statistics.failures import FAILURE_RATE, failure_scores
 from ragstone.statistics.summary import Summary
 from ragstone.types import Context, Prediction, Ranking, Score, one_line
 
@@ -64,3 +66,18 @@ class RankingResults(ScoredRows):
     setting: str = ""
 
     __repr__ = one_line
+
+
+_Rows = TypeVar("_Rows", TrialResults, RankingResults)
+
+
+def with_failure_rates(rows: Sequence[_Rows]) -> list[_Rows]:
+    """Return the rows with the metric `FAILURE_RATE` under each setting with a failed query."""
+    found: list[_Rows] = []
+    for setting in dict.fromkeys(one.setting for one in rows):
+        mine = {one.system: one for one in rows if one.setting == setting}
+        added = failure_scores({system: one.scores for system, one in mine.items()})
+        for system, one in mine.items():
+            more = {FAILURE_RATE: added[system]} if added else {}
+            found.append(replace(one, scores={**one.scores, **more}))
+    return found

@@ -15,6 +15,7 @@ from ragstone.results.query_page import find_query
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
 from ragstone.results.weight_scan import ScanTable
+from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
@@ -278,7 +279,8 @@ def _cell(row: BoardRow, metric: str, board: Board, usual: tuple[int, int, int])
     if metric not in row.cells:
         return wording.ABSENT
     n, failed, not_applicable = counts = _counts(row.cells[metric])
-    own = "" if counts == usual else f" (n {n}, failed {failed}, n/a {not_applicable})"
+    alike = counts == usual or metric == FAILURE_RATE
+    own = "" if alike else f" (n {n}, failed {failed}, n/a {not_applicable})"
     star = "*" if row.system in board.best.get(metric, ()) else ""
     view = row.cells[metric].other_view
     return wording.mean_text(row.cells[metric]) + star + own + (f"; {view}" if view else "")
