@@ -17,8 +17,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import rank_judged
-from ragstone.components.metrics.score import refuse_duplicates, score_answers, score_rankings
+from ragstone.components.metrics.score import (
+    ceilings,
+    refuse_duplicates,
+    score_answers,
+    score_rankings,
+)
 from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
@@ -160,15 +164,12 @@ def evaluate_run(
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
-    perfect = rank_judged(qrels, {}, judged).perfect
-    higher = [m for m in parsed if isinstance(m, RankingMetric) and m.direction == "higher"]
-    best = {str(m): float(m.values(perfect).mean()) for m in higher if m.range}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
         missing=missing,
         extra=extra,
-        ceilings={name: value for name, value in best.items() if value < 1.0 - 1e-12},
+        ceilings=ceilings(parsed, qrels, judged),
         clusters=groups,
     )
 
