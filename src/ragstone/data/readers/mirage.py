@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ragstone.core.regular_files import is_there, open_regular
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
@@ -168,7 +169,7 @@ def _oracles(path: Path) -> dict[str, str]:
 
 def _hub_files(path: Path) -> list[Path]:
     """Return the files of a hub copy: `path` itself, or all Parquet files below it."""
-    if path.is_file():
+    if is_there(path):
         return [path] if path.name.endswith(_HUB_ENDS) else []
     if not path.is_dir():
         raise DatasetError(f"{path}: no such file or folder")
@@ -190,7 +191,7 @@ def _read_hub(files: list[Path], tables: _Tables) -> None:
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    for first, batch in batches(ParquetFile(str(path), lambda: path.open("rb"))):
+    for first, batch in batches(ParquetFile(str(path), lambda: open_regular(path))):
         yield from enumerate(map(Row, batch.to_struct_array().to_pylist()), start=first)
 
 
