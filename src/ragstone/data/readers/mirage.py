@@ -15,6 +15,7 @@ from ragstone.core.regular_files import is_there, open_regular
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.parquet_columns import ParquetFile, batches
 from ragstone.data.readers.qrels import report_dangling
 from ragstone.data.readers.rows import (
@@ -81,6 +82,7 @@ class _Tables:
     """Query id -> text of the oracle passage."""
 
     def add_query(self, row: Row, place: str) -> str:
+        check_names(row, ("query", "answer"))
         query_id, text = row.take_id("query_id"), row.take_question("query")
         self.query_ids.add(query_id, place)
         answers = row.take_texts("answer") or []
