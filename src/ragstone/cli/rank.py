@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ragstone.cli.options import FILE, AliasCommand, print_result
 from ragstone.cli.scores import print_notes, scores_options, write_scores
 from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    from ragstone.statistics.summary import Policy
 
 
 @click.command("rank", cls=AliasCommand, former={"--document-mark": "--document-separator"})
@@ -44,12 +48,13 @@ def command(
     documents: Path | None,
     document_separator: str | None,
     clusters: Mapping[str, str] | None,
+    failures: Policy,
     per_query: Path | None,
 ) -> None:
     """Score RUN against QRELS (TREC or BEIR files, plain or gzip) by each METRIC.
 
     Passages are ranked in trec_eval's order: score descending, ties by id descending. A judged
-    query that is not in the run scores 0.
+    query that is not in the run is failed; --failures says what counts for it.
 
     \b
     Examples:
@@ -73,6 +78,7 @@ def command(
             document_of=document_of,
             variant="corrected" if variant == "corrected" else "paper",
             clusters=clusters,
+            failures=failures,
         )
         for run_file, qrels_file in [(run, qrels), *also]
     }

@@ -16,7 +16,7 @@ from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
 from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
-from ragstone.statistics.paired import paired_summary
+from ragstone.statistics.failures import difference_between
 from ragstone.statistics.summary import Summary, few_clusters
 from ragstone.types import ANSWER_STATUSES
 
@@ -232,14 +232,11 @@ def paired_difference(
     `first` and `second` are (system, setting); the setting is empty for ranking metrics.
     """
     measured = {(rows.system, rows.setting): rows for rows in (*results.trials, *results.rankings)}
-    mine, others = measured[first].values(metric), measured[second].values(metric)
-    ids = [q for q in mine if mine[q] is not None and others.get(q) is not None]
-    return paired_summary(
-        [others[q] for q in ids],
-        [mine[q] for q in ids],
-        clusters=[results.clusters[q] for q in ids],
-        bounds=results.record.metric(metric).range,
-    )
+    mine, others = (measured[key].scores.get(metric, {}) for key in (first, second))
+    found = difference_between(others, mine, results.record.scale(metric), results.clusters)
+    if found is None:
+        return Summary(None, 0)
+    return Summary(found.difference, found.n, interval=found.interval)
 
 
 def bar_parts(found: Adaptability) -> dict[str, Share]:

@@ -180,8 +180,8 @@ class StoredResults:
         for trial in self.trials:
             for metric, scores in trial.scores.items():
                 if self.record.metric(metric).kind != "judge":
-                    reasons = _metric_failures(scores, trial.predictions)
-                    counts.update(("score-answer", metric, reason) for reason in reasons)
+                    unscored = (s.reason for s in scores.values() if s.status == "unscored")
+                    counts.update(("score-answer", metric, reason) for reason in unscored)
         return _step_notes(counts)
 
     @cached_property
@@ -343,15 +343,6 @@ def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:
     return [StepNote(*note, count) for note, count in counts.most_common()]
 
 
-def _metric_failures(
-    scores: Mapping[str, Score], predictions: Mapping[str, Prediction]
-) -> Iterator[str]:
-    """Yield the reasons of failed scores, apart from those of missing answers."""
-    for query_id, score in scores.items():
-        if score.status == "failed" and predictions[query_id].answer is not None:
-            yield score.reason
-
-
 def _cells(
     measured: Iterable[ScoredRows], clusters: Mapping[str, str], record: Record
 ) -> list[Cell]:
@@ -359,5 +350,5 @@ def _cells(
         Cell(rows.system, rows.setting, metric, every.summary)
         for rows in measured
         for metric, scores in rows.scores.items()
-        for every in breakdown(scores, {"all": list(scores)}, clusters, record.metric(metric).range)
+        for every in breakdown(scores, {"all": list(scores)}, clusters, record.scale(metric))
     ]

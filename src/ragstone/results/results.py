@@ -86,6 +86,7 @@ class Results(Tabular, StoredResults):
             {c.metric: c.summary for c in cells if (c.system, c.setting) in chosen},
             joined((table for *key, table in self._tables() if tuple(key) in chosen), SCORES),
             clusters={query: c for query, c in self.clusters.items() if sizes[c] > 1},
+            scales={cell.metric: self.record.scale(cell.metric) for cell in cells},
         )
 
     def _tables(self) -> Iterator[tuple[str, str, Table]]:

@@ -19,18 +19,18 @@ QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 0}, "q3": {"x": 1}}
 
 
 def test_rows_are_ordered_by_metric_then_by_query() -> None:
-    """A judged query without a ranking scores 0; one without a relevant passage has no value."""
+    """A judged query without a ranking is failed; one without a relevant passage has no value."""
     table = score_rankings(["R@5", "MRR"], QRELS, {"q1": Ranking(["b", "z"])})
 
     none = "the qrels contain no relevant passage for this query"
-    absent = "the query is not in the run: it counts as 0"
+    absent = "the query is not in the run"
     assert table_to_scores(table) == [
         Score("q1", "R@5", 0.5),
         Score("q2", "R@5", None, "not_applicable", none),
-        Score("q3", "R@5", 0.0, "scored", absent),
+        Score("q3", "R@5", None, "failed", absent),
         Score("q1", "MRR", 1.0),
         Score("q2", "MRR", None, "not_applicable", none),
-        Score("q3", "MRR", 0.0, "scored", absent),
+        Score("q3", "MRR", None, "failed", absent),
     ]
 
 
@@ -59,7 +59,7 @@ def test_only_the_given_queries_are_scored() -> None:
     table = score_rankings(["R@5"], QRELS, {}, ["q3", "new"])
 
     assert [(s.query_id, s.status) for s in table_to_scores(table)] == [
-        ("q3", "scored"),
+        ("q3", "failed"),
         ("new", "not_applicable"),
     ]
 

@@ -40,8 +40,7 @@ def score_rankings(
     Args:
         metrics: ranking metrics, or their names.
         qrels: query id -> passage id -> grade; a grade of 1 or more is relevant.
-        rankings: query id -> ranking (or passage id -> score). A query without a ranking scores 0,
-            so that leaving out hard queries does not raise the mean.
+        rankings: query id -> ranking (or passage id -> score). A query without one is "failed".
         query_ids: the queries to score, in this order; by default all queries of the qrels.
 
     A query without relevant passages, or without one of the grade that the metric asks for, is
@@ -62,8 +61,8 @@ def score_rankings(
     for metric in chosen:
         cells = _cells(metric.scored(ranks))
         for i in absent:
-            value, status, reason = cells[i]
-            cells[i] = (value, status, reason or "the query is not in the run: it counts as 0")
+            if cells[i][1] == "scored":
+                cells[i] = (None, "failed", "the query is not in the run")
         for i in bare:
             cells[i] = _blank("the qrels contain no relevant passage for this query")
         found.append(cells)
@@ -156,7 +155,7 @@ def _cells(scored: Scored) -> list[Cell]:
     for i, reason in scored.inapplicable.items():
         cells[i] = _blank(reason)
     for i, reason in scored.failed.items():
-        cells[i] = (None, "failed", reason)
+        cells[i] = (None, "unscored", reason)
     return cells
 
 
