@@ -289,6 +289,10 @@ MAX_SPEC_DEPTH: Final = 20
 """Maximum nesting of brackets in a spec: deeper ones are mistakes, or an attack on the stack."""
 MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
+MAX_SAMPLED_TEXTS: Final = 100
+"""Queries, and passages, of which a plan reads the tokens: enough to know their language."""
+MAX_SAMPLED_CHARACTERS: Final = 2000
+"""Characters of such a text that are read: a whole book would take seconds."""
 MAX_PLAN_TREE_STEPS: Final = 60
 """Steps up to which a plan is shown as a tree: a longer one is shown as counts per kind of step."""
 PLAN_TITLE_CHARACTERS: Final = 72

@@ -14,6 +14,7 @@ from arro3.core import Table
 
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.schemas import table_to_scores
+from ragstone.data.matching_ids import check_systems
 from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.evaluation.comparison import Comparison, MetricComparison
@@ -128,7 +129,7 @@ class _Settings:
 def _comparison(
     sides: Mapping[str, Scores], metrics: Sequence[str] | None, settings: _Settings
 ) -> Comparison:
-    tables = _with_failures({name: _by_metric(given, name) for name, given in sides.items()})
+    tables = _with_failures(_tables(sides))
     shared, not_shared = _shared_metrics(tables, metrics)
     label, groups = _labelled_clusters(settings.clusters, sides.values(), tables.values())
     settings = replace(settings, clusters=groups)
@@ -179,6 +180,13 @@ def _selected(scores: Scores, name: str) -> Scores:
         return scores.evaluation()
     except ConfigError as error:
         raise error.with_message(f"{name}: {error}") from error
+
+
+def _tables(sides: Mapping[str, Scores]) -> dict[str, dict[str, _Column]]:
+    """Return system -> metric -> query id -> score; systems have queries in common."""
+    tables = {name: _by_metric(given, name) for name, given in sides.items()}
+    check_systems({name: set().union(*held.values()) for name, held in tables.items()})
+    return tables
 
 
 def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:

@@ -18,10 +18,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import rank_judged
-from ragstone.components.metrics.score import refuse_duplicates, score_answers, score_rankings
+from ragstone.components.metrics.score import (
+    ceilings,
+    refuse_duplicates,
+    score_answers,
+    score_rankings,
+)
 from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
+from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.statistics.failures import (
@@ -175,13 +180,12 @@ def evaluate_run(
             f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
             "more); there is nothing to score against"
         )
+    check_ids(run, qrels, ("the run", "the qrels"))
     table = score_rankings(parsed, qrels, run)
+    check_passages(qrels, run)
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
-    perfect = rank_judged(qrels, {}, judged).perfect
-    higher = [m for m in parsed if isinstance(m, RankingMetric) and m.direction == "higher"]
-    best = {str(m): float(m.values(perfect).mean()) for m in higher if m.range}
     scales = _scales(parsed, failures)
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups, scales),
@@ -189,7 +193,7 @@ def evaluate_run(
         missing=missing,
         extra=extra,
         scales=scales,
-        ceilings={name: value for name, value in best.items() if value < 1.0 - 1e-12},
+        ceilings=ceilings(parsed, qrels, judged),
         clusters=groups,
     )
 
@@ -232,6 +236,7 @@ def evaluate_answers(
     if not queries:
         raise DatasetError("there is no query with gold answers")
     known = {query.query_id for query in queries}
+    check_ids(given, known, ("the answers", "the gold answers"))
     missing = tuple(q.query_id for q in queries if q.query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
     predictions = [given.get(q.query_id) or _absent(q.query_id) for q in queries]
