@@ -12,7 +12,6 @@ from tests.fakes.made_results import made_results
 
 from ragstone.results.leaderboards import (
     bar_parts,
-    context_gains,
     leaderboard,
     leads,
     results_document,
@@ -89,14 +88,6 @@ def test_a_lead_is_paired(results: StoredResults) -> None:
     assert lead.difference is not None
     assert lead.difference.n == len(gaps) < lead.summary.n
     assert lead.difference.mean == pytest.approx(sum(gaps) / len(gaps))
-
-
-def test_gains_compare_gold_with_no_context(results: StoredResults) -> None:
-    """The gain of gold context is the difference of one system under two settings."""
-    gains = context_gains(results)
-
-    assert [gain.best for gain in gains] == results.systems
-    assert all(gain.difference and (gain.difference.mean or 0) > 0 for gain in gains)
 
 
 def test_the_chief_ranking_metric_is_ndcg_at_ten(results: StoredResults) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from tests.fakes.made_results import made_results
 
 from ragstone.core import limits
-from ragstone.results.leaderboards import Lead, gain_sentences
+from ragstone.results.leaderboards import Lead
+from ragstone.results.oracle import gain_sentences
 from ragstone.statistics.summary import Summary
 
 

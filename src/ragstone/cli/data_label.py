@@ -149,7 +149,12 @@ def _suitability(path: Path, metric: str | None) -> list[Worth]:
     from ragstone.statistics.dataset_suitability import worth
 
     results = cli.load_results(path, ())
-    name = metric or results.record.correctness_metric
+    rule = results.correctness if metric is None else None
+    name = metric or (rule.metric if rule else None)
+    if name is None:
+        raise ConfigError(
+            f"{path}: no metric calls an answer correct (`correct` in the file); name one: --metric"
+        )
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for trial in results.trials:
         if name not in trial.scores:
@@ -159,7 +164,7 @@ def _suitability(path: Path, metric: str | None) -> list[Worth]:
         scores.setdefault(trial.system, {})[trial.setting] = values
     data = str(results.record.data.name)
     return [
-        worth(data, system, name, by_setting, clusters=results.clusters)
+        worth(data, system, name, by_setting, clusters=results.clusters, rule=rule)
         for system, by_setting in scores.items()
     ]
 

@@ -28,6 +28,7 @@ from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
+    check_correctness,
     check_depths,
     check_metrics,
     check_names,
@@ -128,7 +129,8 @@ class Experiment:
         for system, entry in zip(self.systems, self.file.systems, strict=True):
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
-        check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
+        check_metrics(metrics, self.systems, self.dataset)
+        check_correctness(self.file, answer.metrics, self.judges)
         check_answered(self.systems, table_to_queries(self.shared.answered.table))
 
     @cached_property

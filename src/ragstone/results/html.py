@@ -22,9 +22,11 @@ from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.oracle import gain_sentences
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
+from ragstone.results.remarks import remarks
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -77,11 +79,12 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             usage=usage,
             statuses=leaderboards.shown_statuses(usage),
             warnings=leaderboards.warnings(results),
+            remarks=remarks(results),
             retries=RETRIES,
             asked=leaderboards.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
-            gains=leaderboards.gain_sentences(results),
+            gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
                 results.record.metric(cell.metric)

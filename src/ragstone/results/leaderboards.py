@@ -14,6 +14,7 @@ from ragstone.core import limits
 from ragstone.results.by_label import collection_rows
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
+from ragstone.results.remarks import remarks
 from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.paired import paired_summary
@@ -168,7 +169,7 @@ def _best(metric: MetricEntry, rows: Iterable[BoardRow]) -> frozenset[str]:
 
 def leads(results: StoredResults) -> list[Lead]:
     """Return the best system under each setting by the correctness metric."""
-    metric = results.record.correctness_metric
+    metric = results.record.answer_metric
     found = (_lead(results, board, metric) for board in leaderboard(results))
     return [lead for lead in found if lead is not None]
 
@@ -195,33 +196,6 @@ def _lead(results: StoredResults, board: Board, metric: str) -> Lead | None:
     setting, second = board.setting, others[0]
     difference = paired_difference(results, metric, (first, setting), (second, setting))
     return Lead(setting, metric, first, summary, second, difference)
-
-
-def context_gains(results: StoredResults) -> list[Lead]:
-    """Return the gain of each system from the gold context over no context.
-
-    In each record `best` is the system and `difference` is `gold` minus `none`, paired by query.
-    """
-    metric = results.record.correctness_metric
-    without = {trial.system for trial in results.trials if trial.setting == "none"}
-    gains = []
-    for cell in results.answer_cells:
-        if (cell.setting, cell.metric) == ("gold", metric) and cell.system in without:
-            gap = paired_difference(results, metric, (cell.system, "gold"), (cell.system, "none"))
-            gains.append(Lead("gold", metric, cell.system, cell.summary, difference=gap))
-    return gains
-
-
-def gain_sentences(results: StoredResults) -> list[str]:
-    """Return the effect of gold context over no context, for the systems with the best means."""
-    gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
-    best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[: limits.MAX_GAIN_SENTENCES]
-    return [
-        f"{gain.best}: gold context changes {gain.metric} by {signed(gap)} compared with no "
-        f"context ({gap.n} queries)."
-        for gain in gains
-        if gain in best and (gap := gain.difference)
-    ]
 
 
 def paired_difference(
@@ -352,10 +326,11 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "data": asdict(results.record.data),
         "systems": results.systems,
         "settings": results.settings,
-        "correct": results.record.correctness_metric,
+        "correct": str(rule) if (rule := results.record.correctness) else None,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
         "collections": collection_rows(results),
         "warnings": warnings(results),
+        "remarks": remarks(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "trusted_code": [asdict(step) for step in results.trusted_code],

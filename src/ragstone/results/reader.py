@@ -20,6 +20,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.results.record import Attempt, Record, TrialEntry
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
+from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.summary import Summary
 from ragstone.types import Context, Prediction, Query, Ranking, Score, one_line
 
@@ -278,6 +279,18 @@ class StoredResults:
         return _cells(self.rankings, self.clusters, self.record)
 
     @cached_property
+    def correctness(self) -> Correctness | None:
+        """The rule that calls an answer correct.
+
+        None if the experiment has none, or a value that is neither 0 nor 1 and has no threshold.
+        """
+        rule = self.record.correctness
+        if rule is None or rule.threshold is not None:
+            return rule
+        values = (value for t in self.trials for value in t.values(rule.metric).values())
+        return rule if {None, 0.0, 1.0}.issuperset(values) else None
+
+    @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
         """MIRAGE's metrics of every system under every mixed setting.
 
@@ -287,14 +300,14 @@ class StoredResults:
 
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}
-        metric = self.record.correctness_metric
-        for setting, mixed in trials.items():
-            if setting.startswith(MIXED) and {"none", "gold"} <= trials.keys():
+        rule = self.correctness
+        for setting, mixed in trials.items() if rule else ():
+            if rule and setting.startswith(MIXED) and {"none", "gold"} <= trials.keys():
                 gold_in_context = {q: self._has_gold(c) for q, c in mixed.contexts.items()}
                 found = adaptability(
-                    trials["none"].values(metric),
-                    trials["gold"].values(metric),
-                    mixed.values(metric),
+                    rule.labels(trials["none"].values(rule.metric)),
+                    rule.labels(trials["gold"].values(rule.metric)),
+                    rule.labels(mixed.values(rule.metric)),
                     gold_in_context=gold_in_context,
                     clusters=self.clusters,
                 )

@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, Self
 
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.statistics.correctness import Correctness
 
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
@@ -160,10 +162,24 @@ class Record:
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
 
+    @cached_property
+    def correctness(self) -> Correctness | None:
+        """The rule that calls an answer correct; None if there is none, or no such metric."""
+        # Records of earlier versions have the former name of the key.
+        written = self.file.get("correct", self.file.get("correctness_metric"))
+        names = (metric.name for metric in self.metrics)
+        return Correctness.parse(written).among(names) if written else None
+
     @property
-    def correctness_metric(self) -> str:
-        """The metric whose value 1 means a correct answer."""
-        return str(self.file["correctness_metric"])
+    def correctness_metric(self) -> str | None:
+        """The metric of the rule for correct answers, or None."""
+        return self.correctness.metric if self.correctness else None
+
+    @property
+    def answer_metric(self) -> str:
+        """The metric of charts and breakdowns of answers: that of correct answers, or the first."""
+        first = next((m.name for m in self.metrics if m.kind != "ranking"), "")
+        return self.correctness_metric or first
 
     def metric(self, name: str) -> MetricEntry:
         """Return the entry of a metric, or one with default values if the record has none."""

@@ -13,6 +13,7 @@ from ragstone.results.by_label import LabelTable, collection_tables
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
+from ragstone.results.remarks import remarks
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.summary import Summary
 
@@ -48,6 +49,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _usage(results),
         _calls(results),
         _warnings(results),
+        _remarks(results),
         _notes(results),
         _failures(results),
     )
@@ -69,6 +71,10 @@ def _notes(results: StoredResults) -> str | None:
 def _warnings(results: StoredResults) -> str | None:
     lines = [f"WARNING: {text}" for text in leaderboards.warnings(results)]
     return "\n".join([*lines, f"{wording.RETRIES}."]) if lines else None
+
+
+def _remarks(results: StoredResults) -> str | None:
+    return "\n".join(f"NOTE: {text}" for text in remarks(results)) or None
 
 
 def _failures(results: StoredResults) -> str | None:

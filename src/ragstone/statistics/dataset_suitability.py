@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from ragstone.errors import DatasetError
+from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.paired import Difference, paired_difference
 from ragstone.statistics.summary import Summary, clusters_of, summarise
 
@@ -23,6 +24,8 @@ _Clusters: TypeAlias = Mapping[str, Hashable] | None
 CONTAMINATED: Final = 0.5
 """Share of queries right without context, among those right with gold context, that needs care."""
 _FEW: Final = 50
+_RIGHT: Final = 0.5
+"""Minimum score of a correct answer."""
 _RETRIEVED: Final = "retrieved"
 """Prefix of the settings whose context is the result of a retriever only."""
 
@@ -55,17 +58,21 @@ def worth(
     scores: Mapping[str, Values],
     *,
     clusters: Mapping[str, Hashable] | None = None,
-    right: float = 0.5,
+    rule: Correctness | None = None,
 ) -> Worth:
     """Return the gains from context on a data set, and advice on its use.
 
     `scores` maps setting -> query id -> score: `none` is required, `gold` and `retrieved(...)` are
-    optional. `clusters` maps query ids to conversations or documents; `right` is the minimum score
-    of a correct answer.
+    optional. `clusters` maps query ids to conversations or documents. With a `rule` that has a
+    threshold, the scores are those of its metric, and the means and gains are of correct answers;
+    without one, an answer with a score of 0.5 or more is correct.
 
     Raises:
         DatasetError: there are no scores without context.
     """
+    if rule is not None and rule.threshold is not None:
+        metric = str(rule)
+        scores = {setting: rule.labels(values) for setting, values in scores.items()}
     base, gold = scores.get("none"), scores.get("gold")
     if base is None:
         raise DatasetError(
@@ -75,7 +82,7 @@ def worth(
     others = {name: held for name, held in scores.items() if name.startswith(_RETRIEVED)}
     gains = {setting: _gain(base, held, clusters) for setting, held in others.items()}
     gold_gain = None if gold is None else _gain(base, gold, clusters)
-    known = None if gold is None else _known(base, gold, right)
+    known = None if gold is None else _known(base, gold)
     advice, reason = _advice(gold_gain, gains, known)
     return Worth(
         dataset=dataset,
@@ -105,10 +112,10 @@ def _gain(base: Values, other: Values, clusters: _Clusters) -> Difference | None
     return paired_difference(first, second, clusters=clusters_of(ids, clusters))
 
 
-def _known(base: Values, gold: Values, right: float) -> Summary:
-    solved = [i for i, value in gold.items() if value is not None and value >= right]
+def _known(base: Values, gold: Values) -> Summary:
+    solved = [i for i, value in gold.items() if value is not None and value >= _RIGHT]
     known = [base.get(i) for i in solved]
-    return summarise([float(value >= right) for value in known if value is not None])
+    return summarise([float(value >= _RIGHT) for value in known if value is not None])
 
 
 def _advice(

@@ -1,0 +1,30 @@
+"""Sentences about what the results cannot show, and about figures that are to be doubted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragstone.errors import DatasetError
+from ragstone.results.reader import StoredResults
+
+
+def remarks(results: StoredResults) -> list[str]:
+    """Return the sentences, for the terminal, the report and JSON."""
+    return [*_correctness(results)]
+
+
+def _correctness(results: StoredResults) -> Iterator[str]:
+    """Yield what is missing without a rule for correct answers."""
+    if not results.trials or results.correctness is not None:
+        return
+    why = "No metric calls an answer correct (`correct` in the experiment file)"
+    if rule := results.record.correctness:
+        try:
+            for trial in results.trials:
+                rule.labels(trial.values(rule.metric))
+        except DatasetError as error:
+            why = f"No rule calls an answer correct: {error}"
+    yield (
+        f"{why}: adaptability, the gain from gold context and the suitability of the data set are "
+        "not shown."
+    )
