@@ -225,7 +225,11 @@ class ContextSetting(Component):
         return 0
 
     def not_applicable(self, relevant_count: int) -> str:
-        """Return why the rule does not apply to a query with n relevant passages, or ""."""
+        """Return why n relevant passages leave a query out of every setting, or ""."""
+        return ""
+
+    def inapplicable(self, query: Query, relevant_count: int) -> str:
+        """Return why a query is left out of this setting alone, or ""."""
         return ""
 
     def build(

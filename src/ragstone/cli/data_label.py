@@ -140,7 +140,10 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
     head += ["known", "advice"]
     rows = [_line(row) for row in found]
-    reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
+    reasons = [
+        f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.{_left_out(row)}"
+        for row in found
+    ]
     cli.print_result(lambda: found, lambda: TextTable(head, rows, below=reasons))
 
 
@@ -164,9 +167,22 @@ def _suitability(path: Path, metric: str | None) -> list[Worth]:
         scores.setdefault(trial.system, {})[trial.setting] = values
     data = str(results.record.data.name)
     return [
-        worth(data, system, name, by_setting, clusters=results.clusters, rule=rule)
+        worth(
+            data,
+            system,
+            name,
+            by_setting,
+            clusters=results.clusters,
+            rule=rule,
+            left_out=results.without_gold,
+            oracle=results.record.oracle or "",
+        )
         for system, by_setting in scores.items()
     ]
+
+
+def _left_out(row: Worth) -> str:
+    return "".join(f" Left out: {n:,} queries ({why})." for why, n in row.left_out.items())
 
 
 def _line(row: Worth) -> list[str]:

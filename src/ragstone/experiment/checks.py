@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.core.spec import parse_spec
-from ragstone.core.user_code import is_ours
-from ragstone.errors import ConfigError, did_you_mean
-from ragstone.experiment.config import DEFAULT_CORRECT
-from ragstone.statistics.correctness import Correctness
+from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
     from ragstone.data.dataset import Dataset
-    from ragstone.experiment.config import ExperimentFile, SystemSpec
+    from ragstone.experiment.config import SystemSpec
     from ragstone.experiment.system import System
-    from ragstone.protocols import ContextSetting, Judge
+    from ragstone.protocols import ContextSetting
     from ragstone.types import Query
 
 
@@ -149,65 +145,6 @@ def check_metrics(
                     value=str(metric),
                 )
         _check_measured(metric, systems)
-
-
-def check_correctness(
-    file: ExperimentFile, metrics: Sequence[RankingMetric | AnswerMetric], judges: Sequence[Judge]
-) -> None:
-    """Raise `ConfigError` if the rule for correct answers names no metric or lacks a threshold.
-
-    Args:
-        file: the experiment file, whose key `correct` is the rule.
-        metrics: the answer metrics.
-        judges: the judges.
-    """
-    measured: dict[str, RankingMetric | AnswerMetric | Judge] = {str(m): m for m in metrics}
-    measured |= {name: judge for judge in judges for name in judge.metrics}
-    if file.correct is None or not any(system.generator for system in file.systems):
-        return
-    rule = Correctness.parse(file.correct)
-    found = rule.among(measured)
-    if found is None:
-        if file.correct == DEFAULT_CORRECT and "correct" not in file.model_fields_set:
-            return
-        raise ConfigError(
-            f"'correct' is {file.correct!r}, and {rule.metric!r} is not among the metrics of "
-            "answers; add it, name another one or write correct: null"
-            f"{did_you_mean(rule.metric, measured)}",
-            key="correct",
-            value=file.correct,
-        )
-    _check_threshold(found, measured[found.metric])
-
-
-def _check_threshold(rule: Correctness, metric: RankingMetric | AnswerMetric | Judge) -> None:
-    """Check that a graded metric has a threshold that divides its values."""
-    low, high = metric.range or (-math.inf, math.inf)
-    better = {"lower": "<=", "higher": ">="}.get(metric.direction, ">=")
-    if rule.operator is None or rule.threshold is None:
-        if metric.graded:
-            middle = (low + high) / 2 if metric.range else 0.5
-            own = "" if is_ours(type(metric)) else ", or declare graded = False in its class"
-            raise ConfigError(
-                f"'correct' is {rule.metric!r}, whose values are not only 0 and 1; give the "
-                f"threshold of a correct answer, such as correct: '{rule.metric} {better} "
-                f"{middle:g}'{own}",
-                key="correct",
-                value=str(rule),
-            )
-    elif not low <= rule.threshold <= high:
-        raise ConfigError(
-            f"'correct' is '{rule}', but the values of {rule.metric} are from {low:g} to {high:g}",
-            key="correct",
-            value=str(rule),
-        )
-    elif metric.direction != "neutral" and rule.operator[0] != better[0]:
-        raise ConfigError(
-            f"'correct' is '{rule}', but {metric.direction} values of {rule.metric} are better; "
-            f"write correct: '{rule.metric} {better} {rule.threshold:g}'",
-            key="correct",
-            value=str(rule),
-        )
 
 
 def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[System]) -> None:

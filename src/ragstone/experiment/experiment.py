@@ -21,14 +21,13 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
-from ragstone.core.schemas import COLLECTIONS, table_to_queries, to_table
+from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
-    check_correctness,
     check_depths,
     check_metrics,
     check_names,
@@ -39,12 +38,18 @@ from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
-from ragstone.experiment.shared_queries import matching, select_queries
+from ragstone.experiment.rule_checks import check_rules
+from ragstone.experiment.shared_queries import (
+    collection_table,
+    matching,
+    own_queries,
+    select_queries,
+)
 from ragstone.experiment.steps import MetricSet, Step, known_inputs, run_step
 from ragstone.experiment.system import SharedInputs, StepList, System, needed
 from ragstone.protocols import Services
 from ragstone.results.results import Results
-from ragstone.results.wording import left_out_text
+from ragstone.results.wording import left_out_text, not_applicable_text
 from ragstone.types import brief
 
 if TYPE_CHECKING:
@@ -130,8 +135,10 @@ class Experiment:
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset)
-        check_correctness(self.file, answer.metrics, self.judges)
-        check_answered(self.systems, table_to_queries(self.shared.answered.table))
+        check_rules(self.file, self.settings, answer.metrics, self.judges)
+        asked = {t.digest: t for s in self.settings if (t := self.shared.asked(s.setting))}
+        for table in asked.values():
+            check_answered(self.systems, table_to_queries(table.table))
 
     @cached_property
     def shared(self) -> SharedInputs:
@@ -149,10 +156,11 @@ class Experiment:
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=StoredTable.in_memory(answered.query_table),
             ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
-            collections=_collections(dataset),
+            collections=collection_table(dataset),
             noise=self.noise,
             judges=self.judges,
             left_out=selected.left_out,
+            own=own_queries(answered, self.settings),
         )
 
     def steps(self, systems: Sequence[System] | None = None) -> StepList:
@@ -228,6 +236,8 @@ class Experiment:
         """Compute the chosen steps, and return their record with the others that are stored."""
         if self.shared.left_out:
             _LOG.warning("%s", left_out_text(self.shared.left_out))
+        if counts := self.shared.not_applicable:
+            _LOG.warning("%s", not_applicable_text(counts))
         before = services.calls.usage
         recorder = Recorder(
             self.store, self.file, self.dataset, systems, steps, command=self.command
@@ -298,6 +308,7 @@ class Experiment:
                 queries=self.shared.answered.table.num_rows,
                 trials=steps.trials,
                 left_out=self.shared.left_out,
+                not_applicable=self.shared.not_applicable,
                 sample_calls=sample_calls,
             )
             self._check_ready(planned, services, own_only=True)
@@ -370,12 +381,6 @@ class Experiment:
             return generator.declared(**options)
         except ConfigError as error:
             raise error.with_message(f"system {name!r}: {error}") from error
-
-
-def _collections(dataset: Dataset) -> StoredTable | None:
-    named = dataset.collections
-    columns = {"query_id": list(named), "collection": list(named.values())}
-    return StoredTable.in_memory(to_table(COLLECTIONS, columns)) if named else None
 
 
 def load_experiment(

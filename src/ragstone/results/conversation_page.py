@@ -93,7 +93,8 @@ def _is_shown(name: str, value: Label) -> bool:
 
 def _reply(results: StoredResults, trial: TrialResults, query: Query) -> TurnReply:
     query_id = query.query_id
-    missing = Prediction(query_id, None, "no prediction")
+    absent = trial.not_applicable.get(query_id, "")
+    missing = Prediction(query_id, None, absent or "no prediction")
     prediction, context = trial.predictions.get(query_id, missing), trial.contexts.get(query_id)
     scores = trial.scores_of(query_id)
     grades = results.qrels.get(query_id, {})
@@ -105,7 +106,7 @@ def _reply(results: StoredResults, trial: TrialResults, query: Query) -> TurnRep
         bool(refusal(prediction.answer or "")),
         scores,
         tuple((passage, grades.get(passage.passage_id, 0) > 0) for passage in passages),
-        _error(prediction.answer, scores, results.correctness),
+        "" if absent else _error(prediction.answer, scores, results.correctness),
     )
 
 

@@ -324,6 +324,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "finished": results.record.finished,
         "attempt": _attempt_document(results.attempt),
         "data": asdict(results.record.data),
+        "not_applicable": results.not_applicable,
         "systems": results.systems,
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,

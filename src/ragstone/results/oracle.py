@@ -27,7 +27,7 @@ def context_gains(results: StoredResults) -> list[ContextGain]:
     trials = {(trial.system, trial.setting): trial for trial in results.trials}
     gains = []
     for (system, setting), trial in trials.items():
-        if setting != "gold" or (system, "none") not in trials:
+        if setting != results.record.oracle or (system, "none") not in trials:
             continue
         with_gold, without = (
             right_answers(results, one) for one in (trial, trials[system, "none"])
@@ -44,19 +44,24 @@ def context_gains(results: StoredResults) -> list[ContextGain]:
 
 
 def right_answers(results: StoredResults, trial: TrialResults) -> dict[str, float]:
-    """Return query id -> 1.0 or 0.0 for each answer with a value; {} without a rule for them."""
+    """Return query id -> 1.0 or 0.0 for each answer with a value, of queries with a gold passage.
+
+    Empty without a rule for correct answers.
+    """
     if (rule := results.correctness) is None:
         return {}
     labels = rule.labels(trial.values(rule.metric))
-    return {query_id: label for query_id, label in labels.items() if label is not None}
+    absent = results.without_gold
+    return {q: label for q, label in labels.items() if label is not None and q not in absent}
 
 
 def gain_sentences(results: StoredResults) -> list[str]:
     """Return the effect of gold context over no context, for the systems with the best means."""
-    gains = context_gains(results)
+    gains, oracle = context_gains(results), results.record.oracle
+    gold = "gold context" if oracle == "gold" else f"gold context ({oracle})"
     best = sorted(gains, key=lambda gain: -gain.mean)[: limits.MAX_GAIN_SENTENCES]
     return [
-        f"{gain.system}: gold context changes {results.correctness} by {signed(gain.difference)} "
+        f"{gain.system}: {gold} changes {results.correctness} by {signed(gain.difference)} "
         f"compared with no context ({gain.difference.n} queries)."
         for gain in gains
         if gain in best

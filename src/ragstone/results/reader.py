@@ -10,23 +10,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from arro3.core import Table
 
 from ragstone.core import schemas
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
+from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, Record, TrialEntry
-from ragstone.statistics.adaptability import Adaptability, adaptability
+from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.summary import Summary
 from ragstone.types import Context, Prediction, Query, Ranking, Score, one_line
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
-MIXED: Final = ("gold+noise", "retrieved")
-"""Beginnings of the names of settings that are MIRAGE's mixed context."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,8 @@ class TrialResults(ScoredRows):
     """The contexts that the generator received."""
     predictions: Mapping[str, Prediction]
     scores: Mapping[str, Mapping[str, Score]]
+    not_applicable: Mapping[str, str] = field(default_factory=dict)
+    """Query id without context and answer -> why the setting does not apply to it."""
 
     __repr__ = one_line
 
@@ -84,15 +85,6 @@ class RankingResults(ScoredRows):
     setting: str = ""
 
     __repr__ = one_line
-
-
-@dataclass(frozen=True)
-class AdaptabilityRow:
-    """MIRAGE's four metrics of one system, with one setting as the mixed context."""
-
-    system: str
-    setting: str
-    adaptability: Adaptability
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +237,20 @@ class StoredResults:
         """The complete trials, in the order of the experiment."""
         return [self._trial(entry) for entry in self.record.trials]
 
+    @property
+    def not_applicable(self) -> dict[str, dict[str, int]]:
+        """Setting -> why it does not apply to some queries -> number of queries."""
+        reasons = {trial.setting: trial.not_applicable for trial in self.trials}
+        return {name: dict(Counter(why.values())) for name, why in reasons.items() if why}
+
+    @cached_property
+    def without_gold(self) -> dict[str, str]:
+        """Answered query without a gold passage -> the reason why figures on gold leave it out.
+
+        Empty for a data set without qrels.
+        """
+        return without_gold(self.queries, self.qrels)
+
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
@@ -292,41 +298,42 @@ class StoredResults:
 
     @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
-        """MIRAGE's metrics of every system under every mixed setting.
-
-        A system needs answers without context, with gold context and with a mixed one.
-        """
+        """MIRAGE's metrics of every system under every mixed setting."""
         return [row for system in self.systems for row in self._adaptability_of(system)]
 
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
+        """Yield a row per mixed setting, if there are answers without and with gold context."""
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}
-        rule = self.correctness
-        for setting, mixed in trials.items() if rule else ():
-            if rule and setting.startswith(MIXED) and {"none", "gold"} <= trials.keys():
-                gold_in_context = {q: self._has_gold(c) for q, c in mixed.contexts.items()}
+        rule, oracle = self.correctness, self.record.oracle
+        if rule is None or oracle is None or not {"none", oracle} <= trials.keys():
+            return
+        for setting, mixed in trials.items():
+            if setting.startswith(MIXED):
+                compared = (trials["none"], trials[oracle], mixed)
                 found = adaptability(
-                    rule.labels(trials["none"].values(rule.metric)),
-                    rule.labels(trials["gold"].values(rule.metric)),
-                    rule.labels(mixed.values(rule.metric)),
-                    gold_in_context=gold_in_context,
+                    *(rule.labels(trial.values(rule.metric)) for trial in compared),
+                    gold_in_context={q: has_gold(c, self.qrels) for q, c in mixed.contexts.items()},
                     clusters=self.clusters,
+                    left_out=self.without_gold,
                 )
                 yield AdaptabilityRow(system, setting, found)
-
-    def _has_gold(self, context: Context) -> bool:
-        grades = self.qrels.get(context.query_id, {})
-        return any(grades.get(passage_id, 0) > 0 for passage_id in context.passage_ids)
 
     def _trial(self, entry: TrialEntry) -> TrialResults:
         folders = dict.fromkeys((entry.built, entry.contexts))
         contexts = {f: self._by_query(f, schemas.table_to_contexts) for f in folders}
+        reasons = self._mapping(entry.not_applicable)
+        scores = self._scores(entry.scores, *entry.verdicts)
+        for metric, of_query in scores.items():
+            for query_id, reason in reasons.items():
+                of_query[query_id] = Score(query_id, metric, None, "not_applicable", reason)
         return TrialResults(
             system=entry.system,
             setting=entry.setting,
             built=contexts[entry.built],
             contexts=contexts[entry.contexts],
             predictions=self._by_query(entry.predictions, schemas.table_to_predictions),
-            scores=self._scores(entry.scores, *entry.verdicts),
+            scores=scores,
+            not_applicable=reasons,
         )
 
     def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:

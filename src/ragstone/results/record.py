@@ -6,6 +6,7 @@ The record contains names of folders in the store, and no number that can be com
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -20,6 +21,15 @@ _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
 FORMAT: Final = 3
+
+
+def is_oracle(setting: str) -> bool:
+    """Return whether a setting may be the oracle: it shows gold passages alone.
+
+    >>> is_oracle("gold"), is_oracle("gold(1)"), is_oracle("gold+noise(1)")
+    (True, True, False)
+    """
+    return re.fullmatch(r"gold(\(\d+\))?", setting) is not None
 
 
 def part_id(made_by: Mapping[str, Any]) -> str:
@@ -96,6 +106,8 @@ class TrialEntry:
     predictions: str
     scores: str
     verdicts: tuple[str, ...] = ()
+    not_applicable: str = ""
+    """The reasons of the queries that the setting does not apply to; "" if it applies to all."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +186,13 @@ class Record:
     def correctness_metric(self) -> str | None:
         """The metric of the rule for correct answers, or None."""
         return self.correctness.metric if self.correctness else None
+
+    @property
+    def oracle(self) -> str | None:
+        """The setting with ideal context; None without one, or if it is one of several."""
+        given = self.file.get("oracle")
+        golds = list(dict.fromkeys(t.setting for t in self.trials if is_oracle(t.setting)))
+        return str(given) if given else golds[0] if len(golds) == 1 else None
 
     @property
     def answer_metric(self) -> str:

@@ -6,11 +6,23 @@ from collections.abc import Iterator
 
 from ragstone.errors import DatasetError
 from ragstone.results.reader import StoredResults
+from ragstone.results.record import is_oracle
 
 
 def remarks(results: StoredResults) -> list[str]:
     """Return the sentences, for the terminal, the report and JSON."""
-    return [*_correctness(results)]
+    return [*_correctness(results), *_oracle(results)]
+
+
+def _oracle(results: StoredResults) -> Iterator[str]:
+    """Yield what is missing if several settings could be the oracle."""
+    golds = list(filter(is_oracle, results.settings))
+    if len(golds) > 1 and results.record.oracle is None:
+        yield (
+            f"{' and '.join(golds)} could each be the oracle: adaptability, the gain from gold "
+            "context and the suitability of the data set are not shown; name one in the experiment "
+            f"file, such as `oracle: {golds[0]}`."
+        )
 
 
 def _correctness(results: StoredResults) -> Iterator[str]:

@@ -33,6 +33,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     )
     if data.left_out:
         head += f"\n{wording.left_out_text(data.left_out)}"
+    if counts := results.not_applicable:
+        head += f"\n{wording.not_applicable_text(counts)}"
     if not results.finished:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
     if results.attempt:
@@ -220,7 +222,8 @@ def _trial_lines(trial: TrialResults, query_id: str, grades: dict[str, int]) -> 
         origin = passage.origin if grade is None else f"{passage.origin}, relevance {grade}"
         yield f"[{passage.passage_id}; {origin}] {passage.text}"
     if prediction is None:
-        yield "No prediction."
+        reason = trial.not_applicable.get(query_id)
+        yield f"Not applicable: {reason}." if reason else "No prediction."
     elif prediction.answer is None:
         yield f"No answer: {prediction.reason}"
     else:

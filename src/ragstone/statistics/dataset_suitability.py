@@ -7,8 +7,9 @@ set itself; the score then measures memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from ragstone.errors import DatasetError
@@ -49,6 +50,8 @@ class Worth:
     """Share of queries right without context, among those right with gold context: memory."""
     advice: Advice
     reason: str
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Reason why queries take no part -> number of queries."""
 
 
 def worth(
@@ -59,13 +62,17 @@ def worth(
     *,
     clusters: Mapping[str, Hashable] | None = None,
     rule: Correctness | None = None,
+    left_out: Mapping[str, str] | None = None,
+    oracle: str = "gold",
 ) -> Worth:
     """Return the gains from context on a data set, and advice on its use.
 
-    `scores` maps setting -> query id -> score: `none` is required, `gold` and `retrieved(...)` are
-    optional. `clusters` maps query ids to conversations or documents. With a `rule` that has a
+    `scores` maps setting -> query id -> score: `none` is required, the oracle and `retrieved(...)`
+    are optional. `clusters` maps query ids to conversations or documents. With a `rule` that has a
     threshold, the scores are those of its metric, and the means and gains are of correct answers;
-    without one, an answer with a score of 0.5 or more is correct.
+    without one, an answer with a score of 0.5 or more is correct. `left_out` maps the ids of
+    queries that take no part to the reason, such as no gold passage. `oracle` is the name of the
+    setting with gold context.
 
     Raises:
         DatasetError: there are no scores without context.
@@ -73,7 +80,13 @@ def worth(
     if rule is not None and rule.threshold is not None:
         metric = str(rule)
         scores = {setting: rule.labels(values) for setting, values in scores.items()}
-    base, gold = scores.get("none"), scores.get("gold")
+    asked = {query_id for values in scores.values() for query_id in values}
+    absent = {q: reason for q, reason in (left_out or {}).items() if q in asked}
+    scores = {
+        setting: {q: value for q, value in values.items() if q not in absent}
+        for setting, values in scores.items()
+    }
+    base, gold = scores.get("none"), scores.get(oracle)
     if base is None:
         raise DatasetError(
             f"{dataset}, {system}: the settings are {', '.join(scores) or 'none at all'}; a gain "
@@ -96,6 +109,7 @@ def worth(
         known=known,
         advice=advice,
         reason=reason,
+        left_out=dict(Counter(absent.values())),
     )
 
 
@@ -124,7 +138,10 @@ def _advice(
     """Judge by the gain from gold context first, then memory, then the gain from retrieval."""
     if gold is None:
         only = "" if gains else "; all answers are without context"
-        return "undecided", f"no answers with gold context: run the setting `gold`{only}"
+        return (
+            "undecided",
+            f"no answers with gold context: run or name the setting `gold`{only}",
+        )
     low, high = gold.interval or (-1.0, 1.0)
     change = f"gold context changes the score by {gold.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
     if high < 0:

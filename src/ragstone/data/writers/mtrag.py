@@ -81,8 +81,9 @@ def write_tasks(
 ) -> Path:
     """Write MTRAGEval's tasks, one per query: as input, or with a system's output.
 
-    The contexts of form a are the first ten passages of the ranking, of form b the gold passages,
-    of form c the passages shown to the system. Raises `DatasetError` if the file exists.
+    The contexts of form a are the first ten passages of the ranking, of form b the gold passages
+    (those that the system was shown, if it answered), of form c the passages shown to the system.
+    Raises `DatasetError` if the file exists.
     """
     output = submitted or Submission()
     rows = (_task(dataset, query, form, output) for query in dataset.queries)
@@ -153,7 +154,7 @@ def _task(dataset: Dataset, query: Query, form: TaskForm, output: Submission) ->
     ranking = output.rankings.get(query.query_id)
     contexts = {
         "a": _ranked(dataset, ranking),
-        "b": _gold_contexts(dataset, query.query_id),
+        "b": _gold_contexts(dataset, query.query_id, output.contexts.get(query.query_id)),
         "c": _shown_contexts(output.contexts.get(query.query_id), ranking),
     }
     row = {
@@ -238,10 +239,14 @@ def _ranked(dataset: Dataset, ranking: Ranking | None) -> Iterator[dict[str, Any
         yield {**_shown(dataset.corpus[place.passage_id]), "score": place.score}
 
 
-def _gold_contexts(dataset: Dataset, query_id: str) -> Iterator[dict[str, Any]]:
+def _gold_contexts(
+    dataset: Dataset, query_id: str, context: Context | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the gold passages, those of the context alone if it shows some of them only."""
     grades = dataset.qrels.get(query_id, {})
     for passage in _gold(dataset, query_id):
-        yield {**_shown(passage), "score": grades[passage.passage_id]}
+        if context is None or passage.passage_id in context.passage_ids:
+            yield {**_shown(passage), "score": grades[passage.passage_id]}
 
 
 def _shown_contexts(context: Context | None, ranking: Ranking | None) -> Iterator[dict[str, Any]]:
