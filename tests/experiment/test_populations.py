@@ -112,7 +112,67 @@ def test_adaptability_gains_and_suitability_leave_out_every_query_without_gold(
     assert found["left_out"] == {NO_GOLD: 2}
     assert found["gold_gain"]["n"] == found["closed_book"]["n"] == 10
     assert "Left out: 2 queries (the query has no gold passage)." in text
-    assert "no context (10 queries)" in render_report(results)
+    gain = "no context (10 queries; left out: 2 (the query has no gold passage))"
+    assert gain in render_report(results)
+    text = str(results)
+    assert "(12 of 12 queries)" in text
+    assert "(10 of 12 queries; left out: 2 (the query has no gold passage))" in text
+    assert results.to_dict()["populations"]["adaptability"] == {
+        "queries": 10,
+        "of": 12,
+        "left_out": {NO_GOLD: 2},
+    }
+
+
+def test_mirages_overall_figure_is_shown_with_its_formula(make: Callable[..., Experiment]) -> None:
+    """Acceptability minus the other three shares, in JSON, terminal and report."""
+    results = make().run()
+
+    row = results.to_dict()["adaptability"][0]
+    assert row["overall"] == 2 * row["context_acceptability"]["share"] - 1
+    formula = (
+        "acceptability - vulnerability - insensitivity - misinterpretation = 2 x acceptability - 1"
+    )
+    assert formula in str(results)
+    assert f"Overall = {formula}" in render_report(results)
+
+
+CONTRARY = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Contrary:
+    answers: str
+
+    def generate(self, query, context):
+        right = {"gold": len(context.passages) != 1, "equal": True}[self.answers]
+        return query.gold_answers[0] if right else "something else"
+"""
+
+
+def test_a_context_that_beats_the_oracle_is_reported(
+    make: Callable[..., Experiment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the queries and the likely reasons; equal answers are not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_contrary.py").write_text(CONTRARY)
+    own = {"name": "own_contrary.py:Contrary", "answers": "gold"}
+    equal = {"equal": {"retriever": "bm25", "generator": {**own, "answers": "equal"}}}
+
+    results = make(systems={"contrary": {"retriever": "bm25", "generator": own}, **equal}).run()
+
+    doubts = results.to_dict()["oracle_doubts"]
+    assert [(one["system"], one["setting"], one["oracle"]) for one in doubts] == [
+        ("contrary", "none", "gold"),
+        ("contrary", "gold+noise(2)", "gold"),
+        ("contrary", "retrieved(3)", "gold"),
+    ]
+    assert doubts[0]["queries"] == [f"q{n}" for n in range(10)]
+    assert all(one["p"] < one["adjusted_p"] < 0.05 for one in doubts)
+    sentence = "contrary: gold+noise(2) beats the oracle gold by +1.000"
+    assert sentence in str(results)
+    assert sentence in render_report(results)
+    assert "doubtful relevance labels" in doubts[0]["sentence"]
 
 
 def test_every_reader_of_results_knows_the_queries_left_out(

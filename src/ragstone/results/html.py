@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.results import leaderboards
+from ragstone.results import leaderboards, population
 from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
-from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions, setting_meaning
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
@@ -81,6 +81,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             statuses=leaderboards.shown_statuses(usage),
             warnings=leaderboards.warnings(results),
             remarks=remarks(results),
+            populations=_populations(results),
+            overall=OVERALL,
             retries=RETRIES,
             asked=leaderboards.calls_lines(results),
             leads=leaderboards.leads(results),
@@ -104,6 +106,15 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             version=__version__,
         )
     )
+
+
+def _populations(results: StoredResults) -> dict[str, Any]:
+    return {
+        "answered": population.answered(results),
+        "ranked": population.ranked(results),
+        "adaptability": population.adaptability(results),
+        "lines": population.adaptability_lines(results),
+    }
 
 
 def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.results.by_label import collection_rows
+from ragstone.results.oracle import oracle_doubts
+from ragstone.results.population import populations
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
 from ragstone.results.remarks import remarks
@@ -332,6 +334,8 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "collections": collection_rows(results),
         "warnings": warnings(results),
         "remarks": remarks(results),
+        "populations": populations(results),
+        "oracle_doubts": [asdict(doubt) for doubt in oracle_doubts(results)],
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "trusted_code": [asdict(step) for step in results.trusted_code],
@@ -365,4 +369,4 @@ def _attempt_document(attempt: Attempt | None) -> dict[str, Any] | None:
 
 def _document(found: Adaptability) -> dict[str, Any]:
     document = asdict(found) | {"left_out": found.reasons}
-    return {key: value for key, value in document.items() if key not in ("overall", "items")}
+    return {key: value for key, value in document.items() if key != "items"}

@@ -1,13 +1,19 @@
-"""Gold context as the upper bound: its gain over no context."""
+"""Gold context as the upper bound: its gain over no context, and figures that contradict it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ragstone.core import limits
+from ragstone.data.readers.rows import listed
+from ragstone.results.adaptability import MIXED
+from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults, TrialResults
 from ragstone.results.wording import signed
-from ragstone.statistics.paired import paired_summary
+from ragstone.statistics.paired import Correction, Difference, paired_difference, paired_summary
+from ragstone.statistics.significance import decide
 from ragstone.statistics.summary import Summary, clusters_of
 
 
@@ -20,27 +26,59 @@ class ContextGain:
     """Mean of gold minus none, paired by query."""
     mean: float
     """Share of correct answers with gold context."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Reason why queries take no part -> number of queries."""
+
+
+@dataclass(frozen=True)
+class OracleDoubt:
+    """A setting that is significantly better than the oracle, whose context should be the best."""
+
+    system: str
+    setting: str
+    """`none`, or a mixed setting."""
+    oracle: str
+    n: int
+    difference: float
+    """Correct answers under the setting minus those under the oracle."""
+    interval: tuple[float, float] | None
+    p: float
+    adjusted_p: float
+    queries: tuple[str, ...]
+    """Ids of the queries that are correct under the setting and wrong under the oracle."""
+    sentence: str
 
 
 def context_gains(results: StoredResults) -> list[ContextGain]:
     """Return the gain of each system that answered with gold context and without context."""
-    trials = {(trial.system, trial.setting): trial for trial in results.trials}
     gains = []
-    for (system, setting), trial in trials.items():
-        if setting != results.record.oracle or (system, "none") not in trials:
+    reasons = dict(Counter(results.without_gold.values()))
+    for system, trials, oracle in _with_oracle(results):
+        if "none" not in trials:
             continue
-        with_gold, without = (
-            right_answers(results, one) for one in (trial, trials[system, "none"])
-        )
+        with_gold, without = (right_answers(results, one) for one in (oracle, trials["none"]))
         ids = [query_id for query_id in with_gold if query_id in without]
         gap = paired_summary(
             [without[query_id] for query_id in ids],
             [with_gold[query_id] for query_id in ids],
             clusters=clusters_of(ids, results.clusters),
         )
+        absent = len(results.queries) - sum(reasons.values()) - len(ids)
+        left_out = reasons | ({"no value for both answers": absent} if absent else {})
         if gap.n:
-            gains.append(ContextGain(system, gap, sum(with_gold.values()) / len(with_gold)))
+            mean = sum(with_gold.values()) / len(with_gold)
+            gains.append(ContextGain(system, gap, mean, left_out))
     return gains
+
+
+def _with_oracle(
+    results: StoredResults,
+) -> Iterator[tuple[str, dict[str, TrialResults], TrialResults]]:
+    """Yield each system that answered under the oracle, its trials by setting, and the oracle's."""
+    for system in results.systems:
+        trials = {trial.setting: trial for trial in results.trials if trial.system == system}
+        if (oracle := results.record.oracle) in trials:
+            yield system, trials, trials[oracle]
 
 
 def right_answers(results: StoredResults, trial: TrialResults) -> dict[str, float]:
@@ -62,7 +100,71 @@ def gain_sentences(results: StoredResults) -> list[str]:
     best = sorted(gains, key=lambda gain: -gain.mean)[: limits.MAX_GAIN_SENTENCES]
     return [
         f"{gain.system}: {gold} changes {results.correctness} by {signed(gain.difference)} "
-        f"compared with no context ({gain.difference.n} queries)."
+        f"compared with no context ({gain.difference.n} queries{left_out_suffix(gain.left_out)})."
         for gain in gains
         if gain in best
     ]
+
+
+def oracle_doubts(results: StoredResults, correction: Correction = "holm") -> list[OracleDoubt]:
+    """Return the settings that are better than the oracle, by tests that are corrected together."""
+    compared = list(_compared(results))
+    decided = decide([difference for *_, difference in compared], correction=correction)
+    doubts = []
+    for (trial, oracle, difference), (p, outcome) in zip(compared, decided, strict=True):
+        if outcome == "better":
+            mine, ideal = right_answers(results, trial), right_answers(results, oracle)
+            ids = tuple(q for q, label in mine.items() if label and ideal.get(q) == 0)
+            doubts.append(
+                OracleDoubt(
+                    trial.system,
+                    trial.setting,
+                    oracle.setting,
+                    difference.n,
+                    difference.difference,
+                    difference.interval,
+                    difference.p,
+                    p,
+                    ids,
+                    _sentence(trial, oracle, difference, p, ids),
+                )
+            )
+    return doubts
+
+
+def _compared(
+    results: StoredResults,
+) -> Iterator[tuple[TrialResults, TrialResults, Difference]]:
+    """Yield each trial that the oracle bounds, the oracle, and the trial's lead over it."""
+    for _, trials, oracle in _with_oracle(results):
+        ideal = right_answers(results, oracle)
+        for setting, trial in trials.items():
+            if setting != "none" and not setting.startswith(MIXED):
+                continue
+            mine = right_answers(results, trial)
+            ids = [query_id for query_id in mine if query_id in ideal]
+            if ids:
+                sides = [[side[query_id] for query_id in ids] for side in (ideal, mine)]
+                clusters = clusters_of(ids, results.clusters)
+                yield trial, oracle, paired_difference(*sides, clusters=clusters)
+
+
+def _sentence(
+    trial: TrialResults,
+    oracle: TrialResults,
+    difference: Difference,
+    p: float,
+    query_ids: Sequence[str],
+) -> str:
+    gap = signed(Summary(difference.difference, difference.n, interval=difference.interval))
+    what = "no context" if trial.setting == "none" else trial.setting
+    likely = (
+        "the gold passages mislead: doubtful relevance labels, or gold answers that they contradict"
+        if trial.setting == "none"
+        else "relevance labels that miss better passages, or a prompt that suits longer contexts"
+    )
+    return (
+        f"{trial.system}: {what} beats the oracle {oracle.setting} by {gap} correct answers on "
+        f"{difference.n} queries (corrected p={p:.2g}). Likely reasons: {likely}. Correct answers "
+        f"that are wrong with the oracle: {listed(list(map(repr, query_ids)))}."
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragstone.errors import DatasetError
+from ragstone.results.oracle import oracle_doubts
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import is_oracle
 
 
 def remarks(results: StoredResults) -> list[str]:
     """Return the sentences, for the terminal, the report and JSON."""
-    return [*_correctness(results), *_oracle(results)]
+    doubts = [doubt.sentence for doubt in oracle_doubts(results)]
+    return [*_correctness(results), *_oracle(results), *doubts]
 
 
 def _oracle(results: StoredResults) -> Iterator[str]:

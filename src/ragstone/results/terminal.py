@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results import leaderboards, wording
+from ragstone.results import leaderboards, population, wording
 from ragstone.results.by_label import LabelTable, collection_tables
+from ragstone.results.glossary import OVERALL
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
@@ -44,9 +45,17 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (
-        _means("Answers", leaderboards.leaderboard(results), "* best mean of the setting"),
+        _means(
+            "Answers",
+            leaderboards.leaderboard(results),
+            f"* best mean of the setting)\n({population.answered(results)}",
+        ),
         _adaptability(results),
-        _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
+        _means(
+            "Retrieval",
+            [retrieval] if retrieval else [],
+            f"* best mean)\n({population.ranked(results)}",
+        ),
         *(_by_label(table) for table in collection_tables(results)),
         _usage(results),
         _calls(results),
@@ -121,10 +130,15 @@ def _adaptability(results: StoredResults) -> TextTable | None:
             for s in shares
         ]
         found = row.adaptability
+        cells.append(wording.number(found.overall))
         lines.append([row.system, row.setting, found.n, len(found.left_out), *cells])
     names = [leaderboards.PART_NAMES[key][1] for key in keys]
-    headers = ["system", "mixed setting", "n", "left out", *names]
-    return TextTable(headers, lines, "Adaptability (shares sum to 1 [95 % interval])")
+    headers = ["system", "mixed setting", "n", "left out", *names, "overall"]
+    title = (
+        f"Adaptability (shares sum to 1 [95 % interval]; overall = {OVERALL})\n"
+        f"({population.adaptability(results)})"
+    )
+    return TextTable(headers, lines, title, below=population.adaptability_lines(results))
 
 
 def _usage(results: StoredResults) -> TextTable | None:

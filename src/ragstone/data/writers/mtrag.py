@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ragstone.core import limits
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag import is_standalone
 from ragstone.data.readers.mtrag_turns import ABSENT, domain_of, plain_value
 from ragstone.data.writers.folder import json_line, judgement_lines, write_lines
 from ragstone.errors import DatasetError
@@ -24,8 +25,8 @@ Item = TypeVar("Item", Query, Passage)
 
 _TAG: Final = "|user|: "
 _MANY: Final = "question_type"
-_DERIVED: Final = frozenset({"standalone", "gold_passages"})
-"""Labels that the reader computes."""
+_DERIVED: Final = frozenset({"gold_passages"})
+"""Labels that the reader always computes."""
 _DIMENSIONS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     _MANY: ("Question Type", lambda text: "-".join(map(str.capitalize, text.split("-")))),
     "multi_turn": ("Multi-Turn", str.capitalize),
@@ -205,9 +206,16 @@ def published_labels(query: Query) -> dict[str, Any]:
         if _is_dimension(name, value):
             title, written = _DIMENSIONS[name]
             found[title] = [written(str(text)) for text in _listed(value)]
-        elif name not in _DERIVED:
+        elif name not in _DERIVED and not _follows(name, query):
             others[name] = value
     return {**found, "labels": others} if others else found
+
+
+def _follows(name: str, query: Query) -> bool:
+    """Return whether the reader computes the value of a label from the rewrite."""
+    if name != "standalone" or not query.rewrite:
+        return False
+    return query.labels[name] is is_standalone(query, query.rewrite)
 
 
 def _implies_domain(query: Query) -> bool:
