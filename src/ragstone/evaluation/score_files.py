@@ -18,7 +18,12 @@ from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import rank_judged
-from ragstone.components.metrics.score import refuse_duplicates, score_answers, score_rankings
+from ragstone.components.metrics.score import (
+    figures_beside,
+    refuse_duplicates,
+    score_answers,
+    score_rankings,
+)
 from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
@@ -219,9 +224,6 @@ def evaluate_answers(
         [(contexts or {}).get(q.query_id) for q in queries],
     )
     listed = [metrics] if isinstance(metrics, str) else metrics
-    parsed = [parse_metric(m) if isinstance(m, str) else m for m in listed]
-    said, wanted = [p.answer for p in predictions], [q.gold_answers for q in queries]
-    figures = {str(m): m.beside(said, wanted) for m in parsed if isinstance(m, AnswerMetric)}
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
@@ -229,7 +231,7 @@ def evaluate_answers(
         missing=missing,
         extra=extra,
         clusters=groups,
-        beside={name: held for name, held in figures.items() if held},
+        beside=figures_beside(listed, queries, predictions),
     )
 
 

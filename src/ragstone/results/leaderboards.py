@@ -11,9 +11,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.results.beside import with_figures
 from ragstone.results.by_label import collection_rows
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
+from ragstone.results.refusals import refusals_document
 from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.paired import paired_summary
@@ -354,7 +356,9 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": results.record.correctness_metric,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
+        "leaderboard": with_figures(results, number_table(results, "leaderboard")),
         "collections": collection_rows(results),
+        "refusals": refusals_document(results),
         "warnings": warnings(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],

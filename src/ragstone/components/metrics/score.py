@@ -96,6 +96,22 @@ def score_answers(
     return _table([query.query_id for query in queries], chosen, found)
 
 
+def figures_beside(
+    metrics: Sequence[AnswerMetric | RankingMetric | str],
+    queries: Sequence[Query],
+    predictions: Sequence[Prediction],
+) -> dict[str, dict[str, float]]:
+    """Return metric -> figures of all answers together, such as the macro-F1 of `label`.
+
+    Metrics without such figures are left out; `queries` and `predictions` have the same order.
+    """
+    answers = [prediction.answer for prediction in predictions]
+    gold = [query.gold_answers for query in queries]
+    parsed = [parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
+    found = {str(m): m.beside(answers, gold) for m in parsed if isinstance(m, AnswerMetric)}
+    return {name: dict(figures) for name, figures in found.items() if figures}
+
+
 def _score_batch(
     found: Sequence[list[Cell]],
     metrics: Sequence[AnswerMetric],
