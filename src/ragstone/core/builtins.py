@@ -120,6 +120,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "token-similarity": "token_similarity:TokenSimilarity",
         "token-K-precision": "token_k_precision:TokenKPrecision",
         "semantic-similarity": "semantic_similarity:SemanticSimilarity",
+        "BEM": "bem:BEM",
         "BERTScore-P": "bert_score:BertScoreP",
         "BERTScore-R": "bert_score:BertScoreR",
         "BERTScore-F1": "bert_score:BertScoreF1",

@@ -1,7 +1,7 @@
 """The results of an experiment, read from the store: rows, means, intervals, adaptability.
 
-The store contains no mean: all are computed from the scores of single queries. Figures of all answers
-together, such as macro-F1, are in the manifest of the scores.
+The store contains no mean: all are computed from the scores of single queries. Figures of all
+answers together, such as macro-F1, are in the manifest of the scores.
 """
 
 from __future__ import annotations
