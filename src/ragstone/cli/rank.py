@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -57,22 +58,24 @@ def command(
       ragstone rank run.trec.gz qrels.txt MRR@10 "MRR(rel=2)@10" judged@10 --json
       ragstone rank run.trec pages.txt R@5 --document-separator _ --variant paper
       ragstone rank a.trec a.tsv nDCG@5 --also b.trec b.tsv --also c.trec c.tsv
+      ragstone rank run.trec qrels-with-subtopics.txt alpha-nDCG@10 nDCG@10
     """
     from ragstone.components.metrics.parse import check_variant, parse_metric, with_variant
-    from ragstone.data.readers.trec import read_qrels, read_run
+    from ragstone.data.readers.trec import read_run
     from ragstone.evaluation.score_files import average, evaluate_run
 
     check_variant(variant)
     wanted = {with_variant(name, variant): str(parse_metric(name)) for name in metrics}
     document_of = _document_of(documents, document_separator)
+    by_subtopic = any("subtopics" in parse_metric(name).requires for name in metrics)
     found = {
         str(run_file): evaluate_run(
-            read_qrels(qrels_file),
-            read_run(run_file),
-            list(wanted),
+            run=read_run(run_file),
+            metrics=list(wanted),
             document_of=document_of,
             variant="corrected" if variant == "corrected" else "paper",
             clusters=clusters,
+            **_judgements(qrels_file, by_subtopic=by_subtopic),
         )
         for run_file, qrels_file in [(run, qrels), *also]
     }
@@ -92,6 +95,16 @@ def command(
         lambda: {"collections": {n: e.to_dict(wanted) for n, e in found.items()}, **means},
         lambda: "\n".join([*(f"{name}\n{one}" for name, one in found.items()), *averages]),
     )
+
+
+def _judgements(path: Path, *, by_subtopic: bool) -> dict[str, Any]:
+    """Return the qrels of a file, with its subtopics if a metric needs them."""
+    from ragstone.data.readers.trec import best_grades, read_qrels, read_subtopics
+
+    if not by_subtopic:
+        return {"qrels": read_qrels(path)}
+    subtopics = read_subtopics(path)
+    return {"qrels": best_grades(subtopics), "subtopics": subtopics}
 
 
 def _document_of(documents: Path | None, separator: str | None) -> Callable[[str], str] | None:

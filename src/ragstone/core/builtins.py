@@ -99,6 +99,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "bpref@k": "bpref:Bpref",
         "infAP@k": "inf_ap:InfAP",
         "ERR@k": "err:ERR",
+        "alpha-nDCG@k": "alpha_ndcg:AlphaNDCG",
         "Match": "match:Match",
         "EM": "exact_match:ExactMatch",
         "F1": "token_f1:TokenF1",

@@ -130,6 +130,7 @@ def evaluate_run(
     document_of: Callable[[str], str] | None = None,
     variant: Literal["corrected", "paper"] = "corrected",
     clusters: Mapping[str, str] | None = None,
+    subtopics: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
 ) -> Evaluation:
     """Return the means of ranking metrics over all judged queries.
 
@@ -141,9 +142,10 @@ def evaluate_run(
         variant: variant of the document ranking, see `ragstone.components.metrics.document_level`.
         clusters: query id -> cluster (default: the part of the id before "::", the conversation, if
             all ids have one).
+        subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
 
     Raises:
-        ConfigError: an unknown metric, or a metric of answers.
+        ConfigError: an unknown metric, or a metric of answers; alpha-nDCG without subtopics.
         DatasetError: no query has a relevant passage, or a score is not a finite number.
 
     >>> found = evaluate_run({"q1": {"p1": 1}, "q2": {"p9": 1}}, {"q1": {"p1": 2.5}}, ["R@5"])
@@ -161,13 +163,15 @@ def evaluate_run(
             f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
             "more); there is nothing to score against"
         )
-    table = score_rankings(parsed, qrels, run)
+    _check_subtopics(parsed, given=bool(subtopics))
+    table = score_rankings(parsed, qrels, run, subtopics=subtopics)
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
     groups = clusters_by_id(qrels) if clusters is None else clusters
     perfect = rank_judged(qrels, {}, judged).perfect
     higher = [m for m in parsed if isinstance(m, RankingMetric) and m.direction == "higher"]
-    best = {str(m): float(m.values(perfect).mean()) for m in higher if m.range}
+    bounded = [m for m in higher if m.range and "subtopics" not in m.requires]
+    best = {str(m): float(m.values(perfect).mean()) for m in bounded}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups),
         table=table,
@@ -176,6 +180,14 @@ def evaluate_run(
         ceilings={name: value for name, value in best.items() if value < 1.0 - 1e-12},
         clusters=groups,
     )
+
+
+def _check_subtopics(metrics: Sequence[RankingMetric | AnswerMetric], *, given: bool) -> None:
+    needed = next((metric for metric in metrics if "subtopics" in metric.requires), None)
+    if needed and not given:
+        raise ConfigError(
+            f"{needed} needs subtopics, as the second of the four columns of a qrels file"
+        )
 
 
 def _ranking(scores: Mapping[str, float]) -> Ranking:

@@ -11,7 +11,7 @@ import numpy as np
 from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
+from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics, rank_judged
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -34,6 +34,7 @@ def score_rankings(
     qrels: Qrels,
     rankings: Run,
     query_ids: Sequence[str] | None = None,
+    subtopics: Subtopics | None = None,
 ) -> Table:
     """Return the scores of rankings against relevance judgements, one row per query and metric.
 
@@ -43,6 +44,7 @@ def score_rankings(
         rankings: query id -> ranking (or passage id -> score). A query without a ranking scores 0,
             so that leaving out hard queries does not raise the mean.
         query_ids: the queries to score, in this order; by default all queries of the qrels.
+        subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
 
     A query without relevant passages is "not_applicable".
 
@@ -54,7 +56,7 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(qrels, rankings, chosen_ids)
+    ranks = rank_judged(qrels, rankings, chosen_ids, subtopics or {})
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []
