@@ -33,18 +33,25 @@ def rank(*arguments: str) -> Result:
 
 
 def test_json_has_the_documented_shape(files: tuple[str, str]) -> None:
-    """Each metric has mean, n, missing, failed and interval, unrounded, in the given order."""
+    """A query that is missing in the run is failed and counts as 0, unless it is excluded."""
     found = json.loads(rank(*files, "MRR", "R@5", "--json").stdout)
+    excluded = json.loads(rank(*files, "MRR", "--failures", "exclude", "--json").stdout)
 
     assert list(found) == ["MRR", "R@5"]
-    assert list(found["MRR"]) == ["mean", "n", "missing", "failed", "interval"]
     assert found["MRR"] == {
         "mean": 0.25,
         "n": 2,
+        "failed": 1,
+        "not_applicable": 0,
         "missing": 1,
-        "failed": 0,
         "interval": pytest.approx([0.014921673373293864, 0.8138882128733795]),
+        "mean_of_answered": 0.5,
+        "mean_of_all": 0.25,
+        "policy": "wrong",
+        "unscored": 0,
+        "worst_and_best": None,
     }
+    assert (excluded["MRR"]["mean"], excluded["MRR"]["n"], excluded["MRR"]["failed"]) == (0.5, 1, 1)
 
 
 def test_queries_that_do_not_match_are_listed_on_stderr(files: tuple[str, str]) -> None:
@@ -65,12 +72,12 @@ def test_the_table_names_the_ceiling(files: tuple[str, str]) -> None:
 
 
 def test_per_query_lines_contain_every_query(files: tuple[str, str], tmp_path: Path) -> None:
-    """The file has one line per query and metric."""
+    """The file has one line per query and metric; a failed query has no value."""
     path = tmp_path / "scores.jsonl"
     rank(*files, "MRR", "--per-query", str(path))
 
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["query_id"], line["value"]) for line in lines] == [("q1", 0.5), ("q2", 0.0)]
+    assert [(line["query_id"], line["value"]) for line in lines] == [("q1", 0.5), ("q2", None)]
 
 
 def test_several_collections_have_averages(files: tuple[str, str]) -> None:

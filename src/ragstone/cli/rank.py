@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.options import FILE, AliasCommand, print_result
 from ragstone.cli.scores import print_notes, scores_options, write_scores
 from ragstone.errors import DatasetError
+
+if TYPE_CHECKING:
+    from ragstone.statistics.summary import Policy
 
 
 @click.command("rank", cls=AliasCommand, former={"--document-mark": "--document-separator"})
@@ -45,12 +48,13 @@ def command(
     documents: Path | None,
     document_separator: str | None,
     clusters: Mapping[str, str] | None,
+    failures: Policy,
     per_query: Path | None,
 ) -> None:
     """Score RUN against QRELS (TREC or BEIR files, plain or gzip) by each METRIC.
 
     Passages are ranked in trec_eval's order: score descending, ties by id descending. A judged
-    query that is not in the run scores 0.
+    query that is not in the run is failed; --failures says what counts for it.
 
     \b
     Examples:
@@ -58,7 +62,6 @@ def command(
       ragstone rank run.trec.gz qrels.txt MRR@10 "MRR(rel=2)@10" judged@10 --json
       ragstone rank run.trec pages.txt R@5 --document-separator _ --variant paper
       ragstone rank a.trec a.tsv nDCG@5 --also b.trec b.tsv --also c.trec c.tsv
-      ragstone rank run.trec qrels-with-subtopics.txt alpha-nDCG@10 nDCG@10
     """
     from ragstone.components.metrics.parse import check_variant, parse_metric, with_variant
     from ragstone.data.readers.trec import read_run
@@ -67,7 +70,6 @@ def command(
     check_variant(variant)
     wanted = {with_variant(name, variant): str(parse_metric(name)) for name in metrics}
     document_of = _document_of(documents, document_separator)
-    by_subtopic = any("subtopics" in parse_metric(name).requires for name in metrics)
     found = {
         str(run_file): evaluate_run(
             run=read_run(run_file),
@@ -75,7 +77,8 @@ def command(
             document_of=document_of,
             variant="corrected" if variant == "corrected" else "paper",
             clusters=clusters,
-            **_judgements(qrels_file, by_subtopic=by_subtopic),
+            failures=failures,
+            **_judgements(qrels_file, metrics),
         )
         for run_file, qrels_file in [(run, qrels), *also]
     }
@@ -97,11 +100,12 @@ def command(
     )
 
 
-def _judgements(path: Path, *, by_subtopic: bool) -> dict[str, Any]:
+def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:
     """Return the qrels of a file, with its subtopics if a metric needs them."""
+    from ragstone.components.metrics.parse import parse_metric
     from ragstone.data.readers.trec import best_grades, read_qrels, read_subtopics
 
-    if not by_subtopic:
+    if not any("subtopics" in parse_metric(name).requires for name in metrics):
         return {"qrels": read_qrels(path)}
     subtopics = read_subtopics(path)
     return {"qrels": best_grades(subtopics), "subtopics": subtopics}

@@ -210,6 +210,10 @@ SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
+MAX_RANKED_SYSTEMS: Final = 24
+"""Systems of which all pairs are compared; if there are more, each is compared with the best."""
+SHOWN_LEADERS: Final = 3
+"""Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
 """Systems with a sentence on context gain in the summary; the leaderboard contains all."""
 STORED_LABEL_VALUES: Final = 50
@@ -287,6 +291,10 @@ MAX_SPEC_DEPTH: Final = 20
 """Maximum nesting of brackets in a spec: deeper ones are mistakes, or an attack on the stack."""
 MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
+MAX_SAMPLED_TEXTS: Final = 100
+"""Queries, and passages, of which a plan reads the tokens: enough to know their language."""
+MAX_SAMPLED_CHARACTERS: Final = 2000
+"""Characters of such a text that are read: a whole book would take seconds."""
 MAX_PLAN_TREE_STEPS: Final = 60
 """Steps up to which a plan is shown as a tree: a longer one is shown as counts per kind of step."""
 PLAN_TITLE_CHARACTERS: Final = 72

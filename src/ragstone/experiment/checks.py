@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
 from ragstone.core.spec import parse_spec
-from ragstone.errors import ConfigError
+from ragstone.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
@@ -154,6 +154,17 @@ def check_metrics(
             f"it, or name the metric whose value 1 means a correct answer",
             key="correctness_metric",
             value=correctness_metric,
+        )
+
+
+def check_headline(headline: str | None, names: Sequence[str]) -> None:
+    """Raise `ConfigError` if the headline is none of the experiment's metrics."""
+    if headline is not None and headline not in names:
+        raise ConfigError(
+            f"'headline' is {headline!r}{did_you_mean(headline, names)}, which is not among the "
+            f"metrics: {', '.join(names)}",
+            key="headline",
+            value=headline,
         )
 
 

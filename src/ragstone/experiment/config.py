@@ -133,6 +133,10 @@ class ExperimentFile(BaseModel):
     """The retriever whose best irrelevant passages are the noise of `gold+noise`."""
     prices: str | None = None
     """A file with the prices of models, for costs and budgets (docs/calls.md)."""
+    headline: str | None = None
+    """The metric of leads and of the verdict; by default the correctness metric, else the first."""
+    failures: Literal["wrong", "exclude", "bounds"] = "wrong"
+    """What counts for a query without an answer (docs/statistics.md)."""
     correctness_metric: str = "Match"
     """The metric whose value 1 means a correct answer, for the adaptability metrics."""
 

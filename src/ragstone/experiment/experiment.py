@@ -29,12 +29,14 @@ from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
+    check_headline,
     check_metrics,
     check_names,
     check_settings,
     check_written_depth,
 )
 from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
+from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
@@ -129,6 +131,8 @@ class Experiment:
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
+        judged = [name for judge in self.judges for name in judge.metrics]
+        check_headline(self.file.headline, [*map(str, metrics), *judged])
         check_answered(self.systems, table_to_queries(self.shared.answered.table))
 
     @cached_property
@@ -207,7 +211,9 @@ class Experiment:
             chosen = needed(list(steps), only) if only else list(steps)
             store = dataclasses.replace(self.store, trust_code=trust_code)
             planned = Planner(store, services).plan(chosen)
-            for line in asking_lines(planned, steps.trials, runs):
+            to_do = [one for one in planned.steps if one.to_do]
+            lines = asking_lines(planned, steps.trials, runs)
+            for line in (*lines, *data_notes(to_do, self.dataset)):
                 _LOG.warning("%s", line)
             self._check_ready(planned, services)
             record = self._run(systems, steps, frozenset(chosen), services, store)
@@ -299,8 +305,9 @@ class Experiment:
                 sample_calls=sample_calls,
             )
             self._check_ready(planned, services, own_only=True)
-            asking = asking_lines(planned, steps.trials, runs)
-            return dataclasses.replace(planned, asking=tuple(asking))
+            asking = tuple(asking_lines(planned, steps.trials, runs))
+            notes = data_notes(planned.steps, self.dataset)
+            return dataclasses.replace(planned, asking=asking, notes=notes)
 
     def _begin(
         self, calls: Calls, wish: Freshness, *, planned: bool = False

@@ -290,10 +290,12 @@ def _judge(
     predictions: Sequence[Prediction],
 ) -> Outcomes:
     found = run_component(judge, services, tasks_of(queries, contexts), predictions)
-    for query, outcome in zip(queries, found, strict=True):
-        scores = judge.scores_of(query.query_id, outcome)
-        failed = next((score.reason for score in scores if score.status == "failed"), "")
-        yield replace(outcome, value=scores, reason=outcome.reason or failed)
+    for prediction, outcome in zip(predictions, found, strict=True):
+        missing = "failed" if prediction.answer is None else "unscored"
+        given = judge.scores_of(prediction.query_id, outcome)
+        scores = [replace(s, status=missing) if s.status == "failed" else s for s in given]
+        unscored = next((score.reason for score in scores if score.status == "unscored"), "")
+        yield replace(outcome, value=scores, reason=outcome.reason or unscored)
 
 
 def _score_rankings(
@@ -301,7 +303,7 @@ def _score_rankings(
 ) -> Result:
     relevance, rankings = table_to_relevance(qrels), table_to_rankings(run)
     table = score_rankings(metrics.metrics, relevance, rankings, columns(queries)["query_id"])
-    return Result(table, columns(table)["status"].count("failed"))
+    return Result(table, columns(table)["status"].count("unscored"))
 
 
 def _score_answers(
@@ -310,10 +312,7 @@ def _score_answers(
     asked, given = table_to_queries(queries), table_to_predictions(predictions)
     shown = {context.query_id: context for context in table_to_contexts(contexts)}
     table = score_answers(metrics.metrics, asked, given, [shown[query.query_id] for query in asked])
-    answered = {prediction.query_id for prediction in given if prediction.answer is not None}
-    found = columns(table)
-    status = zip(found["query_id"], found["status"], strict=True)
-    failed = sum(q in answered and one == "failed" for q, one in status)
+    failed = columns(table)["status"].count("unscored")
     return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
 
 

@@ -13,7 +13,8 @@ from typing import Final
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
 from ragstone.types import ContextPassage, Conversation, Label, Prediction, Query, Score
 
 _HIDDEN: Final = frozenset({"conversation", "turn", "collection", "conversation_file"})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.results import leaderboards
+from ragstone.results import leaderboards, usage
 from ragstone.results.beside import figure_table
 from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
@@ -64,7 +64,7 @@ def write_report(
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
     scans = scan_tables(results)
-    drawn, usage = _charts(results, scans), leaderboards.usage_rows(results)
+    drawn, used = _charts(results, scans), usage.usage_rows(results)
     style = _asset("report.css")
     scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(_asset, SCRIPTS)]
     return (
@@ -78,11 +78,11 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             shares=results.adaptability,
             refusals=refusal_rows(results),
             figures=figure_table(results),
-            usage=usage,
-            statuses=leaderboards.shown_statuses(usage),
+            usage=used,
+            statuses=usage.shown_statuses(used),
             warnings=leaderboards.warnings(results),
             retries=RETRIES,
-            asked=leaderboards.calls_lines(results),
+            asked=usage.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
             gains=leaderboards.gain_sentences(results),

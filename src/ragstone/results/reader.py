@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Self, TypeVar
 
@@ -18,72 +18,22 @@ from arro3.core import Table
 from ragstone.core import schemas
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
-from ragstone.results.record import Attempt, Record, TrialEntry
+from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
+from ragstone.results.scored_rows import (
+    Cell,
+    RankingResults,
+    ScoredRows,
+    TrialResults,
+    with_failure_rates,
+)
+from ragstone.results.standings import Standing, standings
 from ragstone.statistics.adaptability import Adaptability, adaptability
 from ragstone.statistics.breakdown import breakdown
-from ragstone.statistics.summary import Summary
-from ragstone.types import Context, Prediction, Query, Ranking, Score, one_line
+from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
 MIXED: Final = ("gold+noise", "retrieved")
 """Beginnings of the names of settings that are MIRAGE's mixed context."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One metric of one system under one setting; the setting is empty for ranking metrics."""
-
-    system: str
-    setting: str
-    metric: str
-    summary: Summary
-
-
-class ScoredRows:
-    """The scores of one system under one setting; the setting is empty for rankings."""
-
-    system: str
-    setting: str
-    scores: Mapping[str, Mapping[str, Score]]
-    """Metric -> query id -> score."""
-
-    def values(self, metric: str) -> dict[str, float | None]:
-        """Return query id -> value of a metric."""
-        return {query_id: score.value for query_id, score in self.scores.get(metric, {}).items()}
-
-    def scores_of(self, query_id: str) -> dict[str, Score]:
-        """Return metric -> score of a query."""
-        return {m: scores[query_id] for m, scores in self.scores.items() if query_id in scores}
-
-
-@dataclass(frozen=True)
-class TrialResults(ScoredRows):
-    """The rows of one system under one setting, by query id."""
-
-    system: str
-    setting: str
-    built: Mapping[str, Context]
-    """The contexts before the system's processor; equal to `contexts` without a processor."""
-    contexts: Mapping[str, Context]
-    """The contexts that the generator received."""
-    predictions: Mapping[str, Prediction]
-    scores: Mapping[str, Mapping[str, Score]]
-
-    __repr__ = one_line
-
-
-@dataclass(frozen=True)
-class RankingResults(ScoredRows):
-    """A system's run and its scores, by query id."""
-
-    system: str
-    rankings: Mapping[str, Ranking]
-    scores: Mapping[str, Mapping[str, Score]]
-    searches: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> search text; empty if the system has no query former."""
-    setting: str = ""
-
-    __repr__ = one_line
 
 
 @dataclass(frozen=True)
@@ -181,8 +131,8 @@ class StoredResults:
         for trial in self.trials:
             for metric, scores in trial.scores.items():
                 if self.record.metric(metric).kind != "judge":
-                    reasons = _metric_failures(scores, trial.predictions)
-                    counts.update(("score-answer", metric, reason) for reason in reasons)
+                    unscored = (s.reason for s in scores.values() if s.status == "unscored")
+                    counts.update(("score-answer", metric, reason) for reason in unscored)
         return _step_notes(counts)
 
     @cached_property
@@ -243,20 +193,20 @@ class StoredResults:
     @cached_property
     def trials(self) -> list[TrialResults]:
         """The complete trials, in the order of the experiment."""
-        return [self._trial(entry) for entry in self.record.trials]
+        return with_failure_rates([self._trial(entry) for entry in self.record.trials])
 
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
-        return [
-            RankingResults(
-                entry.system,
-                schemas.table_to_rankings(self.stored_table(entry.run)),
-                self._scores(entry.scores),
-                self._mapping(entry.searches),
-            )
-            for entry in self.record.rankings
-        ]
+        return with_failure_rates([self._ranking(entry) for entry in self.record.rankings])
+
+    def _ranking(self, entry: RankingEntry) -> RankingResults:
+        return RankingResults(
+            entry.system,
+            schemas.table_to_rankings(self.stored_table(entry.run)),
+            self._scores(entry.scores),
+            self._mapping(entry.searches),
+        )
 
     @property
     def systems(self) -> list[str]:
@@ -285,6 +235,12 @@ class StoredResults:
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
         return _cells(self.rankings, self.clusters, self.record)
+
+    @cached_property
+    def standings(self) -> dict[tuple[str, str], Standing]:
+        """(setting, metric) -> ranks, groups and comparisons of the systems."""
+        cells, rows = [*self.answer_cells, *self.ranking_cells], [*self.trials, *self.rankings]
+        return standings(cells, rows, self.record, self.clusters)
 
     @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
@@ -352,15 +308,6 @@ def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:
     return [StepNote(*note, count) for note, count in counts.most_common()]
 
 
-def _metric_failures(
-    scores: Mapping[str, Score], predictions: Mapping[str, Prediction]
-) -> Iterator[str]:
-    """Yield the reasons of failed scores, apart from those of missing answers."""
-    for query_id, score in scores.items():
-        if score.status == "failed" and predictions[query_id].answer is not None:
-            yield score.reason
-
-
 def _cells(
     measured: Iterable[ScoredRows], clusters: Mapping[str, str], record: Record
 ) -> list[Cell]:
@@ -368,5 +315,5 @@ def _cells(
         Cell(rows.system, rows.setting, metric, every.summary)
         for rows in measured
         for metric, scores in rows.scores.items()
-        for every in breakdown(scores, {"all": list(scores)}, clusters, record.metric(metric).range)
+        for every in breakdown(scores, {"all": list(scores)}, clusters, record.scale(metric))
     ]

@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, Self
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
+from ragstone.statistics.failures import FAILURE_RATE, Scale
+from ragstone.statistics.summary import Policy
 
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
@@ -70,6 +72,15 @@ class MetricEntry:
     direction: Literal["higher", "lower", "neutral"] = "higher"
     range: tuple[float, float] | None = (0.0, 1.0)
     description: str = ""
+
+    def scale(self, failures: Policy) -> Scale:
+        """Return the range and the direction, with a policy for failed queries."""
+        return Scale(self.range, self.direction, failures)
+
+
+_FAILURE_RATE: Final = MetricEntry(
+    FAILURE_RATE, "answer", "lower", description="Share of the queries that the system failed on."
+)
 
 
 @dataclass(frozen=True)
@@ -165,9 +176,13 @@ class Record:
         """The metric whose value 1 means a correct answer."""
         return str(self.file["correctness_metric"])
 
+    def scale(self, metric: str) -> Scale:
+        """Return the range and the direction of a metric, and what counts for a failed query."""
+        return self.metric(metric).scale(self.file.get("failures", "wrong"))
+
     def metric(self, name: str) -> MetricEntry:
         """Return the entry of a metric, or one with default values if the record has none."""
-        known = {entry.name: entry for entry in self.metrics}
+        known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
         return known.get(name) or MetricEntry(name, "answer")
 
     def save(self, store: Store) -> None:

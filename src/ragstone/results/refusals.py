@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from ragstone.components.metrics.parse import metric_stem
 from ragstone.core import limits
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.selective import Selective, selective
 from ragstone.statistics.summary import clusters_of
 from ragstone.types import Query

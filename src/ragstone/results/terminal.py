@@ -8,17 +8,20 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results import leaderboards, wording
+from ragstone.results import leaderboards, usage, wording
 from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, collection_tables
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
-from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
+from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
 from ragstone.results.weight_scan import ScanTable
+from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
+TESTS_NOTE: Final = "tests are corrected by Holm over all pairs of systems and settings"
 SCAN_NOTE: Final = "best weight [range in 95 of 100 resamples]; regret [95 % interval]"
 _COUNTS: Final = ("n", "failed", "n/a")
 
@@ -43,11 +46,12 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (
-        _means("Answers", leaderboards.leaderboard(results), "* best mean of the setting"),
+        _means("Answers", leaderboards.leaderboard(results)),
         _figures(results),
         _adaptability(results),
         _refusals(results),
-        _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
+        _means("Retrieval", [retrieval] if retrieval else []),
+        _leads(results),
         *(_by_label(table) for table in collection_tables(results)),
         _usage(results),
         _calls(results),
@@ -59,7 +63,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
 
 
 def _calls(results: StoredResults) -> str | None:
-    lines = [f"  {line}" for line in leaderboards.calls_lines(results)]
+    lines = [f"  {line}" for line in usage.calls_lines(results)]
     return "\n".join(["Answers asked for and kept", *lines]) if lines else None
 
 
@@ -86,21 +90,38 @@ def _failures(results: StoredResults) -> str | None:
     return "\n".join(["Failures and fallbacks", *lines]) if lines else None
 
 
-def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
+def _leads(results: StoredResults) -> str | None:
+    """Return what the tests say of the best system of each board, if there are two systems."""
+    found = [*leaderboards.leads(results), leaderboards.retrieval_lead(results)]
+    lines = [
+        f"  {lead.setting or 'retrieval'}, {lead.metric}: {lead.sentence}"
+        for lead in found
+        if lead and lead.runner_up
+    ]
+    return "\n".join([f"Best systems ({TESTS_NOTE})", *lines]) if lines else None
+
+
+def _means(title: str, boards: Sequence[Board]) -> TextTable | None:
     """Return systems x settings x metrics, or None without metrics."""
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:
         return None
     settings = ["setting"] if boards[0].setting else []
-    shown = leaderboards.shown_statuses(row for board in boards for row in board.rows)
+    shown = usage.shown_statuses(row for board in boards for row in board.rows)
+    ranked = any(len(board.ranks) > 1 for board in boards)
     lines = []
     for board in boards:
         for row in board.rows:
             statuses = [row.statuses.get(status, 0) for status in shown]
-            head = [row.label, *filter(None, [board.setting]), *statuses]
+            place = board.ranks.get(row.system)
+            ranks = [place.text if place else wording.ABSENT] if ranked else []
+            head = [row.label, *filter(None, [board.setting]), *ranks, *statuses]
             lines.append([*head, *_row_cells(row, metrics, board)])
-    headers = ["system", *settings, *_titles(shown), *_COUNTS, *metrics]
-    return TextTable(headers, lines, f"{title} ({NOTE}; {note})")
+    titles = [*(["rank"] if ranked else []), *_titles(shown), *_COUNTS]
+    headers = ["system", *settings, *titles, *metrics]
+    by = ", ".join(dict.fromkeys(board.headline for board in boards if board.headline))
+    note = f"{NOTE}; * not told apart from the best; rank by {by}" if ranked else NOTE
+    return TextTable(headers, lines, f"{title} ({note})")
 
 
 def _figures(results: StoredResults) -> TextTable | None:
@@ -158,10 +179,10 @@ def _refusals(results: StoredResults) -> TextTable | None:
 
 def _usage(results: StoredResults) -> TextTable | None:
     """Return time and tokens of every system and setting, or None if no call reports them."""
-    rows = leaderboards.usage_rows(results)
+    rows = usage.usage_rows(results)
     if not any(row.timed or row.counted for row in rows):
         return None
-    shown = ["answered", *leaderboards.shown_statuses(rows), "failed"]
+    shown = ["answered", *usage.shown_statuses(rows), "failed"]
     headers = ["system", "setting", *_titles(shown), "prompts cut"]
     headers += ["p50 s", "p95 s", "tokens in", "tokens out"]
     lines = []
@@ -288,13 +309,15 @@ def _row_cells(row: BoardRow, metrics: Sequence[str], board: Board) -> list[Any]
 
 
 def _counts(summary: Summary) -> tuple[int, int, int]:
-    return summary.n, summary.failed, summary.not_applicable
+    return summary.n, summary.failed, summary.not_applicable + summary.unscored
 
 
 def _cell(row: BoardRow, metric: str, board: Board, usual: tuple[int, int, int]) -> str:
     if metric not in row.cells:
         return wording.ABSENT
     n, failed, not_applicable = counts = _counts(row.cells[metric])
-    own = "" if counts == usual else f" (n {n}, failed {failed}, n/a {not_applicable})"
+    alike = counts == usual or metric == FAILURE_RATE
+    own = "" if alike else f" (n {n}, failed {failed}, n/a {not_applicable})"
     star = "*" if row.system in board.best.get(metric, ()) else ""
-    return wording.mean_text(row.cells[metric]) + star + own
+    view = row.cells[metric].other_view
+    return wording.mean_text(row.cells[metric]) + star + own + (f"; {view}" if view else "")

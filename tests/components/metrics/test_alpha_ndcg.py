@@ -66,14 +66,15 @@ def gain(ids: Sequence[str], covered: Mapping[str, set[str]], alpha: float) -> f
 
 @pytest.mark.parametrize("metric", NDEVAL)
 def test_the_values_are_those_of_ndeval(tmp_path: Path, metric: str) -> None:
-    """A query that is not in the run gets 0; one without a relevant passage is left out."""
+    """A query that is not in the run is failed; one without a relevant passage is left out."""
     subtopics = read_subtopics(written(tmp_path, QRELS))
 
     found = evaluate_run(best_grades(subtopics), RUN, [metric], subtopics=subtopics)
 
     values = found.scores[str(parse_metric(metric))]
     assert [values["1"], values["2"]] == pytest.approx(NDEVAL[metric], abs=1e-12)
-    assert (values["3"], values["4"], found.missing) == (None, 0.0, ("4",))
+    assert (values["3"], values["4"], found.missing) == (None, None, ("4",))
+    assert found[metric].mean == pytest.approx(sum(NDEVAL[metric]) / 3)
 
 
 @given(

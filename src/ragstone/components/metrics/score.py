@@ -41,12 +41,12 @@ def score_rankings(
     Args:
         metrics: ranking metrics, or their names.
         qrels: query id -> passage id -> grade; a grade of 1 or more is relevant.
-        rankings: query id -> ranking (or passage id -> score). A query without a ranking scores 0,
-            so that leaving out hard queries does not raise the mean.
+        rankings: query id -> ranking (or passage id -> score). A query without one is "failed".
         query_ids: the queries to score, in this order; by default all queries of the qrels.
         subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
 
-    A query without relevant passages is "not_applicable".
+    A query without relevant passages, or without one of the grade that the metric asks for, is
+    "not_applicable".
 
     Raises:
         ConfigError: a metric is not a ranking metric.
@@ -63,12 +63,33 @@ def score_rankings(
     for metric in chosen:
         cells = _cells(metric.scored(ranks))
         for i in absent:
-            value, status, reason = cells[i]
-            cells[i] = (value, status, reason or "the query is not in the run: it counts as 0")
+            if cells[i][1] == "scored":
+                cells[i] = (None, "failed", "the query is not in the run")
         for i in bare:
             cells[i] = _blank("the qrels contain no relevant passage for this query")
         found.append(cells)
     return _table(chosen_ids, chosen, found)
+
+
+def ceilings(
+    metrics: Sequence[RankingMetric | AnswerMetric], qrels: Qrels, query_ids: Sequence[str]
+) -> dict[str, float]:
+    """Return metric -> mean of perfect rankings, if a perfect ranking does not reach 1.
+
+    The mean is over the queries that the metric applies to.
+
+    >>> ceilings([parse_metric("P@5")], {"q": {"a": 1}}, ["q"])
+    {'P@5': 0.2}
+    """
+    perfect = rank_judged(qrels, {}, query_ids).perfect
+    found = {}
+    for metric in metrics:
+        if isinstance(metric, RankingMetric) and metric.direction == "higher" and metric.range:
+            scored = metric.scored(perfect)
+            values = np.delete(scored.values, list(scored.inapplicable))
+            if len(values) and values.mean() < 1.0 - 1e-12:
+                found[str(metric)] = float(values.mean())
+    return found
 
 
 def score_answers(
@@ -152,7 +173,7 @@ def _cells(scored: Scored) -> list[Cell]:
     for i, reason in scored.inapplicable.items():
         cells[i] = _blank(reason)
     for i, reason in scored.failed.items():
-        cells[i] = (None, "failed", reason)
+        cells[i] = (None, "unscored", reason)
     return cells
 
 
