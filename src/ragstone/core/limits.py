@@ -188,6 +188,8 @@ MAX_CATEGORY_VALUES: Final = 20
 
 REPORT_QUERIES: Final = 500
 """Queries with their own page in a report; a browser opens a larger file slowly."""
+RISK_POINTS: Final = 100
+"""Points of a curve of risk against coverage in JSON and in a chart."""
 REPORT_CONVERSATIONS: Final = 50
 """Conversations in a report, the worst first."""
 SHOWN_RANKS: Final = 10

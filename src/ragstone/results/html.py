@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
 from ragstone.results import leaderboards, population, usage
+from ragstone.results.beside import figure_table
 from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
@@ -26,6 +27,7 @@ from ragstone.results.oracle import gain_sentences
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
+from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
@@ -77,6 +79,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             boards=leaderboards.leaderboard(results),
             retrieval=leaderboards.retrieval_board(results),
             shares=results.adaptability,
+            refusals=refusal_rows(results),
+            figures=figure_table(results),
             usage=used,
             statuses=usage.shown_statuses(used),
             warnings=leaderboards.warnings(results),
@@ -121,6 +125,7 @@ def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any
     drawn = {
         "answers": charts.answers_chart(results),
         "shares": charts.adaptability_chart(results),
+        "refusals": charts.refusals_chart(results),
         "retrieval": charts.retrieval_charts(results),
         "turns": charts.turns_chart(results),
         "scans": [charts.scan_chart(table) for table in scans],

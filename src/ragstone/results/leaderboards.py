@@ -11,11 +11,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.results.beside import with_figures
 from ragstone.results.by_label import collection_rows
 from ragstone.results.oracle import oracle_doubts
 from ragstone.results.population import populations
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import Attempt
+from ragstone.results.refusals import refusals_document
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import Cell
 from ragstone.results.usage import answer_statuses, usage_rows
@@ -288,9 +290,11 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
+        "leaderboard": with_figures(results, number_table(results, "leaderboard")),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "collections": collection_rows(results),
+        "refusals": refusals_document(results),
         "warnings": warnings(results),
         "remarks": remarks(results),
         "populations": populations(results),

@@ -1,6 +1,7 @@
 """The results of an experiment, read from the store: rows, means, intervals, adaptability.
 
-The store contains no aggregate: all are computed from the scores of single queries.
+The store contains no mean: all are computed from the scores of single queries. Figures of all
+answers together, such as macro-F1, are in the manifest of the scores.
 """
 
 from __future__ import annotations
@@ -226,6 +227,14 @@ class StoredResults:
     def answer_cells(self) -> list[Cell]:
         """Every answer metric of every system under every setting."""
         return _cells(self.trials, self.clusters, self.record)
+
+    @cached_property
+    def beside(self) -> dict[tuple[str, str], Mapping[str, Mapping[str, float]]]:
+        """(system, setting) -> metric -> figures of all answers together."""
+        return {
+            (entry.system, entry.setting): self._step(entry.scores).manifest.get("beside", {})
+            for entry in self.record.trials
+        }
 
     @cached_property
     def ranking_cells(self) -> list[Cell]:

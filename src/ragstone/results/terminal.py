@@ -9,12 +9,14 @@ from typing import Any, Final
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
 from ragstone.results import leaderboards, population, usage, wording
+from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, collection_tables
 from ragstone.results.glossary import OVERALL
 from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.population import Population
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import StoredResults
+from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
 from ragstone.results.weight_scan import ScanTable
@@ -50,7 +52,9 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     retrieval = leaderboards.retrieval_board(results)
     tables = (
         _means("Answers", leaderboards.leaderboard(results), population.answered(results)),
+        _figures(results),
         _adaptability(results),
+        _refusals(results),
         _means("Retrieval", [retrieval] if retrieval else [], population.ranked(results)),
         _leads(results),
         *(_by_label(table) for table in collection_tables(results)),
@@ -130,6 +134,19 @@ def _means(title: str, boards: Sequence[Board], queries: Population) -> TextTabl
     return TextTable(headers, lines, f"{title} ({note})\n({queries})")
 
 
+def _figures(results: StoredResults) -> TextTable | None:
+    """Return the figures of all answers together, or None without any."""
+    table = figure_table(results)
+    if table is None:
+        return None
+    lines = [
+        [system, setting, *(f"{v[c]:.4g}" if c in v else wording.ABSENT for c in table.columns)]
+        for system, setting, v in table.rows
+    ]
+    headers = ["system", "setting", *table.titles]
+    return TextTable(headers, lines, "Figures of all answers together (not means over queries)")
+
+
 def _adaptability(results: StoredResults) -> TextTable | None:
     """Return the four shares per system and mixed setting, or None without such a setting."""
     rows = [(row, leaderboards.bar_parts(row.adaptability)) for row in results.adaptability]
@@ -153,6 +170,26 @@ def _adaptability(results: StoredResults) -> TextTable | None:
         f"({population.adaptability(results)})"
     )
     return TextTable(headers, lines, title, below=population.adaptability_lines(results))
+
+
+def _refusals(results: StoredResults) -> TextTable | None:
+    """Return coverage and selective accuracy, or None if no metric finds refusals."""
+    rows = refusal_rows(results)
+    lines = [
+        [
+            *(row.system, row.setting, row.found.coverage.n, row.refused, row.failed),
+            wording.mean_text(row.found.coverage),
+            wording.mean_text(row.found.accuracy),
+            wording.number(row.found.area),
+            f"{row.rightly_refused} of {row.unanswerable}" if row.unanswerable else wording.ABSENT,
+            sum(row.left_out.values()),
+        ]
+        for row in rows
+    ]
+    headers = ["system", "setting", "n", "refused", "failed", "coverage", "selective accuracy"]
+    headers += ["area of risk", "unanswerable refused", "left out"]
+    note = "of the answerable queries; selective accuracy: of the answers given [95 % interval]"
+    return TextTable(headers, lines, f"Refusals ({note})") if rows else None
 
 
 def _usage(results: StoredResults) -> TextTable | None:
