@@ -227,7 +227,7 @@ class Experiment:
             planned = Planner(store, services).plan(chosen)
             to_do = [one for one in planned.steps if one.to_do]
             lines = asking_lines(planned, steps.trials, runs)
-            for line in (*lines, *data_notes(to_do, self.dataset)):
+            for line in (*lines, *data_notes(to_do, systems, self.dataset)):
                 _LOG.warning("%s", line)
             self._check_ready(planned, services)
             record = self._run(systems, steps, frozenset(chosen), services, store)
@@ -323,7 +323,7 @@ class Experiment:
             )
             self._check_ready(planned, services, own_only=True)
             asking = tuple(asking_lines(planned, steps.trials, runs))
-            notes = data_notes(planned.steps, self.dataset)
+            notes = data_notes(planned.steps, systems, self.dataset)
             return dataclasses.replace(planned, asking=asking, notes=notes)
 
     def _begin(

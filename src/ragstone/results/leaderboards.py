@@ -303,7 +303,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "notes": [asdict(note) for note in results.notes],
         "trusted_code": [asdict(step) for step in results.trusted_code],
         "steps": [asdict(entry) for entry in results.record.steps],
-        "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
+        "failures": [asdict(note) for note in results.failures],
     }
 
 
