@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
+from ragstone.core.schemas import table_to_queries
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
+    from ragstone.core.stored_table import StoredTable
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import SystemSpec
     from ragstone.experiment.system import System
     from ragstone.protocols import ContextSetting
-    from ragstone.types import Query
 
 
 def check_settings(
@@ -159,8 +160,10 @@ def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[Syst
         )
 
 
-def check_answered(systems: Sequence[System], queries: Sequence[Query]) -> None:
-    """Raise `ConfigError` if a generator cannot answer the queries together."""
-    for system in systems:
-        if system.generator is not None:
-            system.generator.check_queries(queries)
+def check_answered(systems: Sequence[System], tables: Sequence[StoredTable]) -> None:
+    """Raise `ConfigError` if a generator cannot answer the queries of a table together."""
+    for table in {table.digest: table for table in tables}.values():
+        queries = table_to_queries(table.table)
+        for system in systems:
+            if system.generator is not None:
+                system.generator.check_queries(queries)

@@ -21,7 +21,6 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
-from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
@@ -38,7 +37,7 @@ from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
-from ragstone.experiment.rule_checks import check_rules
+from ragstone.experiment.rule_checks import check_analysis, check_rules
 from ragstone.experiment.shared_queries import (
     collection_table,
     matching,
@@ -135,10 +134,9 @@ class Experiment:
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset)
-        check_rules(self.file, self.settings, answer.metrics, self.judges)
-        asked = {t.digest: t for s in self.settings if (t := self.shared.asked(s.setting))}
-        for table in asked.values():
-            check_answered(self.systems, table_to_queries(table.table))
+        check_rules(self.file, self.settings, metrics, self.judges)
+        check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
+        check_analysis(self.file, self.systems, self.shared)
 
     @cached_property
     def shared(self) -> SharedInputs:

@@ -27,6 +27,7 @@ from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.remarks import remarks
+from ragstone.results.verdict import planned_analysis, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -81,6 +82,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             statuses=leaderboards.shown_statuses(usage),
             warnings=leaderboards.warnings(results),
             remarks=remarks(results),
+            analysis=planned_analysis(results),
+            verdicts=verdicts(results),
             populations=_populations(results),
             overall=OVERALL,
             retries=RETRIES,

@@ -17,6 +17,7 @@ from ragstone.results.population import populations
 from ragstone.results.reader import Cell, StoredResults, TrialResults
 from ragstone.results.record import Attempt, CallsEntry, MetricEntry
 from ragstone.results.remarks import remarks
+from ragstone.results.verdict import verdict_documents
 from ragstone.results.wording import calls_text, plain_reason, signed
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.paired import paired_summary
@@ -333,6 +334,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         **{name: number_table(results, name) for name in NUMBER_TABLES},
         "collections": collection_rows(results),
         "warnings": warnings(results),
+        **verdict_documents(results),
         "remarks": remarks(results),
         "populations": populations(results),
         "oracle_doubts": [asdict(doubt) for doubt in oracle_doubts(results)],

@@ -171,6 +171,9 @@ class Record:
     """Calls, tokens and cost of the run that ended last."""
     data_source: Mapping[str, Any] = field(default_factory=dict)
     """The data set's reader and files with digests; address, revision and licence if known."""
+    analysis: Mapping[str, Any] = field(default_factory=dict)
+    """When the file's analysis was first recorded (`recorded`), and whether results had finished
+    before (`after_results`); empty without an analysis."""
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
 
@@ -193,6 +196,13 @@ class Record:
         given = self.file.get("oracle")
         golds = list(dict.fromkeys(t.setting for t in self.trials if is_oracle(t.setting)))
         return str(given) if given else golds[0] if len(golds) == 1 else None
+
+    @property
+    def headline(self) -> str:
+        """The metric of the verdict: the file's, else that of correct answers, else the first."""
+        planned = (self.file.get("analysis") or {}).get("headline")
+        given = planned or self.file.get("headline") or self.answer_metric
+        return str(given or next((metric.name for metric in self.metrics), ""))
 
     @property
     def answer_metric(self) -> str:

@@ -15,6 +15,7 @@ from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
 from ragstone.results.remarks import remarks
+from ragstone.results.verdict import planned_analysis, verdicts
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.summary import Summary
 
@@ -50,6 +51,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
             leaderboards.leaderboard(results),
             f"* best mean of the setting)\n({population.answered(results)}",
         ),
+        _verdicts(results),
         _adaptability(results),
         _means(
             "Retrieval",
@@ -114,6 +116,13 @@ def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
             lines.append([*head, *_row_cells(row, metrics, board)])
     headers = ["system", *settings, *_titles(shown), *_COUNTS, *metrics]
     return TextTable(headers, lines, f"{title} ({NOTE}; {note})")
+
+
+def _verdicts(results: StoredResults) -> str | None:
+    """Return the verdicts on the planned comparisons, or None if nothing is planned."""
+    analysis = planned_analysis(results)
+    lines = [f"  {verdict.sentence}" for verdict in verdicts(results)]
+    return "\n".join([f"Planned analysis: {analysis.sentence}", *lines]) if analysis else None
 
 
 def _adaptability(results: StoredResults) -> TextTable | None:
