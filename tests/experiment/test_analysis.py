@@ -82,6 +82,16 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ({"comparisons": [["bm25", "oracle"], ["oracle", "bm25"]]}, {}, "is there twice"),
     ({"comparisons": [["bm25", "oracle"]], "baseline": "bm25"}, {}, "exclude each other"),
     ({"comparisons": {"base": "bm25"}}, {}, "a list of pairs"),
+    (
+        {"headline": "F1", "baseline": "alone"},
+        {
+            "systems": {
+                "alone": {"retriever": "bm25"},
+                "b": {"retriever": "bm25", "generator": "gold"},
+            }
+        },
+        "F1 measures a generator, and system 'alone' has none",
+    ),
     ({"margin": -1}, {}, "'analysis.margin': input should be greater than 0"),
     ({"correction": "bonferroni"}, {}, "'analysis.correction': input should be 'holm', 'benja"),
     ({"population": {"domian": "places"}}, {}, "has the label 'domian'; did you mean 'domain'"),

@@ -136,7 +136,7 @@ class Experiment:
         check_metrics(metrics, self.systems, self.dataset)
         check_rules(self.file, self.settings, metrics, self.judges)
         check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
-        check_analysis(self.file, self.systems, self.shared)
+        check_analysis(self.file, self.systems, self.shared, ranking.metrics)
 
     @cached_property
     def shared(self) -> SharedInputs:

@@ -62,13 +62,19 @@ def check_rules(
         )
 
 
-def check_analysis(file: ExperimentFile, systems: Sequence[System], shared: SharedInputs) -> None:
+def check_analysis(
+    file: ExperimentFile,
+    systems: Sequence[System],
+    shared: SharedInputs,
+    ranking: Sequence[RankingMetric | AnswerMetric],
+) -> None:
     """Raise `ConfigError` if the planned analysis contradicts the file.
 
     Args:
         file: the experiment file.
         systems: its systems.
         shared: its queries, of which the analysis may choose some.
+        ranking: its ranking metrics.
     """
     if (analysis := file.analysis) is None:
         return
@@ -88,8 +94,27 @@ def check_analysis(file: ExperimentFile, systems: Sequence[System], shared: Shar
         if a == b or pairs.count(frozenset((a, b))) > 1:
             problem = "compares a system with itself" if a == b else "is there twice"
             raise _wrong("comparisons", f"the comparison [{a}, {b}] {problem}")
+    headline = analysis.headline or file.headline
+    if headline:
+        _check_measured(
+            headline, list(map(str, ranking)), systems, [*named, analysis.baseline or ""]
+        )
     table = shared.answered if file.settings else shared.ranked
     _check_population(file, analysis, table_to_queries(table.table))
+
+
+def _check_measured(
+    headline: str, ranking: Sequence[str], systems: Sequence[System], named: Sequence[str]
+) -> None:
+    """Check that the systems of the comparisons make what the headline metric measures."""
+    for system in systems:
+        retrieves = system.retriever or system.may_retrieve
+        makes = retrieves if headline in ranking else system.generator
+        if system.name in named and not makes:
+            part = "retriever" if headline in ranking else "generator"
+            raise _wrong(
+                "comparisons", f"{headline} measures a {part}, and system {system.name!r} has none"
+            )
 
 
 def _check_population(
