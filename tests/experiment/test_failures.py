@@ -208,5 +208,5 @@ class Knows:
 
 def test_a_headline_that_is_no_metric_is_refused(make: Make) -> None:
     """The error has the nearest metric."""
-    with pytest.raises(ConfigError, match="'headline' is 'Mach'; did you mean 'Match'"):
+    with pytest.raises(ConfigError, match="which is not a metric here; did you mean 'Match'"):
         make("http://localhost:1/v1", headline="Mach").check()

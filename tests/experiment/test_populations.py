@@ -167,7 +167,7 @@ def test_a_context_that_beats_the_oracle_is_reported(
         ("contrary", "gold+noise(2)", "gold"),
         ("contrary", "retrieved(3)", "gold"),
     ]
-    assert doubts[0]["queries"] == [f"q{n}" for n in range(10)]
+    assert list(doubts[0]["queries"]) == [f"q{n}" for n in range(10)]
     assert all(one["p"] < one["adjusted_p"] < 0.05 for one in doubts)
     sentence = "contrary: gold+noise(2) beats the oracle gold by +1.000"
     assert sentence in str(results)

@@ -144,7 +144,8 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
         f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.{_left_out(row)}"
         for row in found
     ]
-    cli.print_result(lambda: found, lambda: TextTable(head, rows, below=reasons))
+    title = "Answered queries with a gold passage (n: those with a value without context)"
+    cli.print_result(lambda: found, lambda: TextTable(head, rows, title, reasons))
 
 
 def _suitability(path: Path, metric: str | None) -> list[Worth]:

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
+from ragstone.core.schemas import table_to_queries
 from ragstone.core.spec import parse_spec
-from ragstone.errors import ConfigError, did_you_mean
+from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
+    from ragstone.core.stored_table import StoredTable
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import SystemSpec
     from ragstone.experiment.system import System
     from ragstone.protocols import ContextSetting
-    from ragstone.types import Query
 
 
 def check_settings(
@@ -148,17 +149,6 @@ def check_metrics(
         _check_measured(metric, systems)
 
 
-def check_headline(headline: str | None, names: Sequence[str]) -> None:
-    """Raise `ConfigError` if the headline is none of the experiment's metrics."""
-    if headline is not None and headline not in names:
-        raise ConfigError(
-            f"'headline' is {headline!r}{did_you_mean(headline, names)}, which is not among the "
-            f"metrics: {', '.join(names)}",
-            key="headline",
-            value=headline,
-        )
-
-
 def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[System]) -> None:
     """Check that some system makes what the metric measures."""
     if isinstance(metric, RankingMetric):
@@ -171,8 +161,10 @@ def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[Syst
         )
 
 
-def check_answered(systems: Sequence[System], queries: Sequence[Query]) -> None:
-    """Raise `ConfigError` if a generator cannot answer the queries together."""
-    for system in systems:
-        if system.generator is not None:
-            system.generator.check_queries(queries)
+def check_answered(systems: Sequence[System], tables: Sequence[StoredTable]) -> None:
+    """Raise `ConfigError` if a generator cannot answer the queries of a table together."""
+    for table in {table.digest: table for table in tables}.values():
+        queries = table_to_queries(table.table)
+        for system in systems:
+            if system.generator is not None:
+                system.generator.check_queries(queries)

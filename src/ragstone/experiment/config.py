@@ -31,6 +31,7 @@ from ragstone.core.parsing import parse_yaml, read_yaml
 from ragstone.core.spec import COMPONENT_LISTS, short_name
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.experiment.analysis_file import AnalysisSpec
 from ragstone.statistics.correctness import Correctness
 
 _LOG: Final = logging.getLogger(__name__)
@@ -150,9 +151,11 @@ class ExperimentFile(BaseModel):
     oracle: str | None = None
     """The setting with ideal context, `gold` or `gold(n)`; by default the only one of them."""
     headline: str | None = None
-    """The metric of leads; by default that of correct answers, else the first one."""
+    """The metric of leads and of the verdict; by default that of correct answers."""
     failures: Literal["wrong", "exclude", "bounds"] = "wrong"
     """What counts for a query without an answer (docs/statistics.md)."""
+    analysis: AnalysisSpec | None = None
+    """The comparisons that are planned before the run; all others are exploratory."""
 
 
 def load_file(
@@ -367,6 +370,10 @@ def _first_error(
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:
-    models: dict[str, type[BaseModel]] = {"systems": SystemSpec, "sample": Sample}
+    models: dict[str, type[BaseModel]] = {
+        "systems": SystemSpec,
+        "sample": Sample,
+        "analysis": AnalysisSpec,
+    }
     model = models.get(str(place[0]), ExperimentFile) if len(place) > 1 else ExperimentFile
     return list(model.model_fields)

@@ -21,14 +21,12 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
-from ragstone.core.schemas import table_to_queries
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
-    check_headline,
     check_metrics,
     check_names,
     check_settings,
@@ -40,7 +38,7 @@ from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_run
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
-from ragstone.experiment.rule_checks import check_rules
+from ragstone.experiment.rule_checks import check_analysis, check_rules
 from ragstone.experiment.shared_queries import (
     collection_table,
     matching,
@@ -141,12 +139,9 @@ class Experiment:
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
         check_metrics(metrics, self.systems, self.dataset)
-        check_rules(self.file, self.settings, answer.metrics, self.judges)
-        judged = [name for judge in self.judges for name in judge.metrics]
-        check_headline(self.file.headline, [*map(str, metrics), *judged])
-        asked = {t.digest: t for s in self.settings if (t := self.shared.asked(s.setting))}
-        for table in asked.values():
-            check_answered(self.systems, table_to_queries(table.table))
+        check_rules(self.file, self.settings, metrics, self.judges)
+        check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
+        check_analysis(self.file, self.systems, self.shared, ranking.metrics)
 
     @cached_property
     def shared(self) -> SharedInputs:

@@ -97,7 +97,9 @@ class Recorder:
             ragstone=__version__,
             templates=dict(_templates(steps)),
         )
-        self._finished = _last_finished(store, file.name)
+        last = _last(store, file.name)
+        self._finished = last if last and last.finished else None
+        self._record = replace(self._record, analysis=_dated(self._record, last))
 
     def begin_computing(self, step: Step) -> None:
         """Note a step that is not stored; before the first one, write the attempt."""
@@ -235,9 +237,23 @@ _OF_THE_RUN: Final = (
 """Fields of a record that describe when and where it was made."""
 
 
-def _last_finished(store: Store, name: str) -> Record | None:
+def _dated(record: Record, last: Record | None) -> Mapping[str, Any]:
+    """Return when a record's analysis was first recorded, and whether results were known then."""
+    analysis = record.file.get("analysis")
+    if not analysis:
+        return {}
+    if last and _same(last.file.get("analysis"), analysis) and last.analysis:
+        return last.analysis
+    return {"recorded": record.started, "after_results": bool(last and last.finished)}
+
+
+def _same(a: Any, b: Any) -> bool:
+    return json.dumps(a, sort_keys=True, default=str) == json.dumps(b, sort_keys=True, default=str)
+
+
+def _last(store: Store, name: str) -> Record | None:
     try:
-        record = Record.load(store, name)
+        return Record.load(store, name)
     except DamagedFile:
         # The notice names the file, and this run writes another one.
         store.sound_json(KIND, name)
@@ -247,7 +263,6 @@ def _last_finished(store: Store, name: str) -> Record | None:
     except StoreError:
         # There is none, or it has an earlier format: this run replaces it.
         return None
-    return record if record.finished else None
 
 
 def _as_written(record: Record) -> str:

@@ -29,6 +29,7 @@ from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
+from ragstone.results.verdict import planned_analysis, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -85,6 +86,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             statuses=usage.shown_statuses(used),
             warnings=leaderboards.warnings(results),
             remarks=remarks(results),
+            analysis=planned_analysis(results),
+            verdicts=verdicts(results),
             populations=_populations(results),
             overall=OVERALL,
             retries=RETRIES,

@@ -21,6 +21,7 @@ from ragstone.results.refusals import refusals_document
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import Cell
 from ragstone.results.usage import answer_statuses, usage_rows
+from ragstone.results.verdict import verdict_documents
 from ragstone.results.wording import plain_reason
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.failures import difference_between
@@ -296,6 +297,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "collections": collection_rows(results),
         "refusals": refusals_document(results),
         "warnings": warnings(results),
+        **verdict_documents(results),
         "remarks": remarks(results),
         "populations": populations(results),
         "oracle_doubts": [asdict(doubt) for doubt in oracle_doubts(results)],

@@ -47,6 +47,7 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
             "ragstone": record.ragstone,
             "data": {**asdict(record.data), **record.data_source},
             "experiment": file,
+            "analysis": dict(record.analysis),
             "prompts": dict(record.templates),
             "systems": {
                 entry.name: {step: part_id(made) for step, made in entry.components.items()}

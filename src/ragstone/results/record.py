@@ -17,6 +17,7 @@ from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.failures import FAILURE_RATE, Scale
+from ragstone.statistics.paired import Correction
 from ragstone.statistics.summary import Policy
 
 _LOG: Final = logging.getLogger(__name__)
@@ -182,6 +183,9 @@ class Record:
     """Calls, tokens and cost of the run that ended last."""
     data_source: Mapping[str, Any] = field(default_factory=dict)
     """The data set's reader and files with digests; address, revision and licence if known."""
+    analysis: Mapping[str, Any] = field(default_factory=dict)
+    """When the file's analysis was first recorded (`recorded`), and whether results had finished
+    before (`after_results`); empty without an analysis."""
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
 
@@ -206,10 +210,23 @@ class Record:
         return str(given) if given else golds[0] if len(golds) == 1 else None
 
     @property
+    def headline(self) -> str:
+        """The metric of the verdict: the file's, else that of correct answers, else the first."""
+        planned = (self.file.get("analysis") or {}).get("headline")
+        given = planned or self.file.get("headline") or self.answer_metric
+        return str(given or next((metric.name for metric in self.metrics), ""))
+
+    @property
     def answer_metric(self) -> str:
         """The metric of charts and breakdowns of answers: that of correct answers, or the first."""
         first = next((m.name for m in self.metrics if m.kind != "ranking"), "")
         return self.correctness_metric or first
+
+    @property
+    def correction(self) -> Correction:
+        """The multiple-testing correction of ranks, leads and verdicts."""
+        found: Correction = (self.file.get("analysis") or {}).get("correction", "holm")
+        return found
 
     @property
     def failures(self) -> Policy:

@@ -48,10 +48,10 @@ class Standing:
 def headline_of(metrics: Sequence[str], record: Record) -> str | None:
     """Return the headline among the metrics of a board: the file's, else a default.
 
-    The default is the correctness metric, nDCG@10, or the first metric with a better direction.
+    The default is the metric of correct answers, nDCG@10, or the first one with a better direction.
     """
     directed = [name for name in metrics if record.metric(name).direction != "neutral"]
-    chosen = (record.file.get("headline"), record.correctness_metric, RETRIEVAL_HEADLINE)
+    chosen = (record.headline, RETRIEVAL_HEADLINE)
     return next((name for name in chosen if name in directed), directed[0] if directed else None)
 
 
@@ -94,8 +94,10 @@ class _Tests:
         gaps = [list(self._gaps(board, headline=headline)) for board in boards]
         # Without a query that differs no test can find anything (Tarone 1990).
         tested = [gap for found in gaps for _, _, gap in found if gap.wins or gap.losses]
-        family = Family(1 - CONFIDENCE, len(tested), "holm")
-        adjusted = dict(zip(map(id, tested), adjust([gap.p for gap in tested]), strict=True))
+        correction = self.record.correction
+        family = Family(1 - CONFIDENCE, len(tested), correction)
+        corrected = adjust([gap.p for gap in tested], correction)
+        adjusted = dict(zip(map(id, tested), corrected, strict=True))
         for board, found in zip(boards, gaps, strict=True):
             setting, metric = board[0].setting, board[0].metric
             failed = {cell.system: cell.summary.failed for cell in board}

@@ -19,12 +19,12 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
+from ragstone.results.verdict import planned_analysis, verdicts
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
-TESTS_NOTE: Final = "tests are corrected by Holm over all pairs of systems and settings"
 SCAN_NOTE: Final = "best weight [range in 95 of 100 resamples]; regret [95 % interval]"
 _COUNTS: Final = ("n", "failed", "n/a")
 
@@ -52,6 +52,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     retrieval = leaderboards.retrieval_board(results)
     tables = (
         _means("Answers", leaderboards.leaderboard(results), population.answered(results)),
+        _verdicts(results),
         _figures(results),
         _adaptability(results),
         _refusals(results),
@@ -108,7 +109,8 @@ def _leads(results: StoredResults) -> str | None:
         for lead in found
         if lead and lead.runner_up
     ]
-    return "\n".join([f"Best systems ({TESTS_NOTE})", *lines]) if lines else None
+    note = f"correction over all pairs of systems and settings: {results.record.correction}"
+    return "\n".join([f"Best systems ({note})", *lines]) if lines else None
 
 
 def _means(title: str, boards: Sequence[Board], queries: Population) -> TextTable | None:
@@ -145,6 +147,13 @@ def _figures(results: StoredResults) -> TextTable | None:
     ]
     headers = ["system", "setting", *table.titles]
     return TextTable(headers, lines, "Figures of all answers together (not means over queries)")
+
+
+def _verdicts(results: StoredResults) -> str | None:
+    """Return the verdicts on the planned comparisons, or None if nothing is planned."""
+    analysis = planned_analysis(results)
+    lines = [f"  {verdict.sentence}" for verdict in verdicts(results)]
+    return "\n".join([f"Planned analysis: {analysis.sentence}", *lines]) if analysis else None
 
 
 def _adaptability(results: StoredResults) -> TextTable | None:
