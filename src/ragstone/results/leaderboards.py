@@ -187,7 +187,7 @@ def _lead(results: StoredResults, board: Board) -> Lead | None:
         return Lead(board.setting, board.headline, first, summary)
     second = others[0]
     held = {m: s for (setting, m), s in results.standings.items() if setting == board.setting}
-    by_outcome: dict[str, list[str]] = {}
+    by_outcome: dict[str, list[str]] = {"better": [], "worse": [], "undecided": []}
     for metric, standing in held.items():
         if not standing.headline and {first, second} <= standing.places.keys():
             by_outcome.setdefault(standing.outcome(first, second), []).append(metric)
@@ -199,7 +199,7 @@ def _lead(results: StoredResults, board: Board) -> Lead | None:
         second,
         held[board.headline].pairs.get(frozenset((first, second))),
         tied=tuple(s for s in others if board.ranks[s].group == 1),
-        others=by_outcome,
+        others={outcome: metrics for outcome, metrics in by_outcome.items() if metrics},
     )
 
 

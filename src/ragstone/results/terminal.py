@@ -178,7 +178,8 @@ def _adaptability(results: StoredResults) -> TextTable | None:
         f"Adaptability (shares sum to 1 [95 % interval]; overall = {OVERALL})\n"
         f"({population.adaptability(results)})"
     )
-    return TextTable(headers, lines, title, below=population.adaptability_lines(results))
+    below = [line for line in population.adaptability_lines(results) if line not in title]
+    return TextTable(headers, lines, title, below=below)
 
 
 def _refusals(results: StoredResults) -> TextTable | None:
