@@ -181,13 +181,15 @@ def test_a_report_shows_the_worst_conversations(
 def test_reasons_of_failures_are_counted_up_to_a_maximum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a step's manifest, in JSON and in the terminal, with the number of the others."""
-    lower(monkeypatch, SHOWN_REASONS=2)
+    """In a step's manifest and in the terminal, with the number of the others; JSON has all."""
+    lower(monkeypatch, STORED_REASONS=2)
     results = talk(tmp_path)
-    assert len([note for note in results.failures if note.step == "generate"]) == 2
+    whole = [note for note in results.failures if note.step == "generate"]
+    assert len(whole) == 3
+    assert min(note.what for note in whole).endswith("other reasons")
     results.__dict__["failures"] = [StepNote("generate", "m", f"why {n}", 9) for n in range(3)]
     shown = [note["what"] for note in results_document(results)["failures"]]
-    assert shown == ["why 0", "why 1"]
+    assert shown == ["why 0", "why 1", "why 2"]
     lower(monkeypatch, SHOWN_FAILURES=1, REASON_CHARACTERS=12)
     text = "\n".join(map(str, leaderboard_parts(results)))
     assert "  9 x m: ...\n  and 2 other reasons" in text

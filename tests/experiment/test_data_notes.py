@@ -67,6 +67,19 @@ def test_queries_without_a_rewrite_are_counted(
     assert caplog.messages.count(note) == 1
 
 
+def test_the_search_for_noise_needs_no_rewrites(tmp_path: Path) -> None:
+    """It takes a rewrite where there is one."""
+    gold = {"name": "a", "retriever": "bm25", "generator": "gold"}
+    document = {
+        "data": "sample",
+        "systems": [gold],
+        "settings": ["gold+noise(1)"],
+        "metrics": ["Match"],
+        "store": str(tmp_path),
+    }
+    assert load_experiment(document).plan().notes == ()
+
+
 @needs_minilm
 @pytest.mark.parametrize(
     ("text", "share"), [(CHINESE, "of their tokens are unknown"), (RUSSIAN, "100% of their words")]

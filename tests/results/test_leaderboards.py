@@ -12,7 +12,6 @@ from tests.fakes.made_results import made_results
 
 from ragstone.results.leaderboards import (
     bar_parts,
-    context_gains,
     leaderboard,
     leads,
     results_document,
@@ -108,14 +107,6 @@ def test_the_headline_is_corrected_apart_from_the_other_metrics(results: StoredR
         [pair] = one.pairs.values()
         assert pair.adjusted_p >= pair.difference.p
         assert pair.difference.interval is not None
-
-
-def test_gains_compare_gold_with_no_context(results: StoredResults) -> None:
-    """The gain of gold context is the difference of one system under two settings."""
-    gains = context_gains(results)
-
-    assert [gain.system for gain in gains] == results.systems
-    assert all((gain.difference.mean or 0) > 0 for gain in gains)
 
 
 def test_the_chief_ranking_metric_is_ndcg_at_ten(results: StoredResults) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from tests.fakes.made_results import made_results
 
 from ragstone.core import limits
-from ragstone.results.leaderboards import Lead, gain_sentences
+from ragstone.results.leaderboards import Lead
+from ragstone.results.oracle import gain_sentences
 from ragstone.statistics.paired import paired_difference
 from ragstone.statistics.significance import Family, judge
 from ragstone.statistics.summary import Summary

@@ -140,7 +140,10 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
     head += ["known", "advice"]
     rows = [_line(row) for row in found]
-    reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row in found]
+    reasons = [
+        f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.{_left_out(row)}"
+        for row in found
+    ]
     cli.print_result(lambda: found, lambda: TextTable(head, rows, below=reasons))
 
 
@@ -149,19 +152,38 @@ def _suitability(path: Path, metric: str | None) -> list[Worth]:
     from ragstone.statistics.dataset_suitability import worth
 
     results = cli.load_results(path, ())
-    name = metric or results.record.correctness_metric
+    rule = results.correctness if metric is None else None
+    name = metric or (rule.metric if rule else None)
+    if name is None:
+        raise ConfigError(
+            f"{path}: no metric calls an answer correct (`correct` in the file); name one: --metric"
+        )
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for trial in results.trials:
         if name not in trial.scores:
             known = ", ".join(trial.scores) or "none"
             raise ConfigError(f"{path} has no metric {name!r}; it has: {known}")
-        values = {i: score.value for i, score in trial.scores[name].items()}
+        scale, held = results.record.scale(name), trial.scores[name]
+        values = {i: (scale.counted(score) or (None,))[0] for i, score in held.items()}
         scores.setdefault(trial.system, {})[trial.setting] = values
     data = str(results.record.data.name)
     return [
-        worth(data, system, name, by_setting, clusters=results.clusters)
+        worth(
+            data,
+            system,
+            name,
+            by_setting,
+            clusters=results.clusters,
+            rule=rule,
+            left_out=results.without_gold,
+            oracle=results.record.oracle or "",
+        )
         for system, by_setting in scores.items()
     ]
+
+
+def _left_out(row: Worth) -> str:
+    return "".join(f" Left out: {n:,} queries ({why})." for why, n in row.left_out.items())
 
 
 def _line(row: Worth) -> list[str]:

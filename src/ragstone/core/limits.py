@@ -166,7 +166,7 @@ LOW_DISK_BYTES: Final = 2 * 2**30
 # Data doctor
 
 MAX_EXAMPLES: Final = 5
-"""Examples per finding; more do not help to recognise the fault."""
+"""Examples per finding in the terminal; `--json` lists them all."""
 MAX_EXAMPLE_CHARACTERS: Final = 120
 """An example, on one line of a terminal."""
 MAX_EXAMPLE_IDS: Final = 4
@@ -200,8 +200,8 @@ STORED_PASSAGE_CHARACTERS: Final = 600
 """Such a text: a report contains thousands of them."""
 SHOWN_FAILURES: Final = 5
 """Reasons of failures in the terminal, the most frequent first."""
-SHOWN_REASONS: Final = 20
-"""Reasons of failures in a step's manifest and in JSON, the most frequent first."""
+STORED_REASONS: Final = 1000
+"""Reasons of failures in a step's manifest, the most frequent first; the others are one entry."""
 REASON_CHARACTERS: Final = 400
 """Characters of such a reason in the terminal."""
 REPORT_LABEL_VALUES: Final = 24

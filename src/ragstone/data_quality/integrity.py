@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ragstone.data.matching_ids import id_hint
-from ragstone.data_quality.finding import Finding, Severity, first, report
+from ragstone.data_quality.finding import Finding, Severity, each_line, report
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -42,10 +42,9 @@ def check_rows(subject: Subject) -> Iterator[Finding]:
     """Report malformed, repeated and contradictory rows."""
     for kind, count in Counter(fault.kind for fault in subject.faults).items():
         severity, problem, advice = _FAULTS[kind]
-        examples = [f"{f.place}: {f.problem}" for f in subject.faults if f.kind == kind]
-        yield Finding(
-            f"rows/{kind}", severity, f"{count:,} {problem}", count, count, advice, first(examples)
-        )
+        lines = each_line(f"{f.place}: {f.problem}" for f in subject.faults if f.kind == kind)
+        what = f"{count:,} {problem}"
+        yield Finding(f"rows/{kind}", severity, what, count, count, advice, lines)
 
 
 def check_judgements(subject: Subject) -> Iterator[Finding]:

@@ -128,7 +128,6 @@ def check_metrics(
     metrics: Sequence[RankingMetric | AnswerMetric],
     systems: Sequence[System],
     dataset: Dataset,
-    correctness_metric: str,
 ) -> None:
     """Raise `ConfigError` for metrics that the data or the systems cannot give."""
     data = {
@@ -147,14 +146,6 @@ def check_metrics(
                     value=str(metric),
                 )
         _check_measured(metric, systems)
-    names = [str(metric) for metric in metrics]
-    if any(system.generator for system in systems) and correctness_metric not in names:
-        raise ConfigError(
-            f"'correctness_metric' is {correctness_metric!r}, which is not among the metrics; add "
-            f"it, or name the metric whose value 1 means a correct answer",
-            key="correctness_metric",
-            value=correctness_metric,
-        )
 
 
 def check_headline(headline: str | None, names: Sequence[str]) -> None:

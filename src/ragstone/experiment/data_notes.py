@@ -13,10 +13,15 @@ from ragstone.experiment.steps import Step
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.plan import PlannedStep
+    from ragstone.experiment.system import System
 
 
-def data_notes(steps: Iterable[PlannedStep], dataset: Dataset) -> tuple[str, ...]:
+def data_notes(
+    steps: Iterable[PlannedStep], systems: Iterable[System], dataset: Dataset
+) -> tuple[str, ...]:
     """Return the notes of the steps' components on a data set, each once.
+
+    The search for noise takes rewrites if there are any, and has no note on them.
 
     A model that is not on this machine is not looked at: the run reports it.
 
@@ -25,7 +30,10 @@ def data_notes(steps: Iterable[PlannedStep], dataset: Dataset) -> tuple[str, ...
     """
     found: dict[str, None] = {}
     unasked = dataset.select([])
+    formers = [system.query_former for system in systems]
     for step in steps:
+        if step.step == "form" and step.component not in formers:
+            continue
         given = unasked if _reads_written(step.source) else dataset
         for part in _parts(step.component):
             with suppress(ModelFileError, MissingDependency):

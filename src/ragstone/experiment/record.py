@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import CLUSTERS, NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
+    from ragstone.experiment.shared_queries import OwnQueries
     from ragstone.experiment.steps import MetricSet
     from ragstone.experiment.system import RankingSteps, StepList, System, Trial
     from ragstone.types import Query
@@ -113,7 +114,7 @@ class Recorder:
             self._record = replace(
                 self._record,
                 rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
-                trials=tuple(_trial_entry(trial, done) for trial in trials),
+                trials=tuple(self._trial_entry(trial, done) for trial in trials),
                 steps=_step_entries(done),
             )
             if self._finished is None:
@@ -191,6 +192,19 @@ class Recorder:
     def _rankings(self) -> Iterator[RankingSteps]:
         yield from self._steps.rankings
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
+
+    def _trial_entry(self, trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
+        own = self._steps.shared.own.get(trial.setting.setting)
+        return TrialEntry(
+            trial.system.name,
+            trial.setting.setting,
+            built=done[trial.built].name,
+            contexts=done[trial.contexts].name,
+            predictions=done[trial.predictions].name,
+            scores=done[trial.scores].name,
+            verdicts=tuple(done[step].name for step in trial.verdicts),
+            not_applicable=self._keep("not-applicable", _reasons(own)) if own else "",
+        )
 
     def _keep(self, step: str, table: StoredTable) -> str:
         return self._store.keep(step, table.table).name
@@ -275,18 +289,6 @@ def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> R
     return RankingEntry(ranking.system.name, run, scores, searches)
 
 
-def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
-    return TrialEntry(
-        trial.system.name,
-        trial.setting.setting,
-        built=done[trial.built].name,
-        contexts=done[trial.contexts].name,
-        predictions=done[trial.predictions].name,
-        scores=done[trial.scores].name,
-        verdicts=tuple(done[step].name for step in trial.verdicts),
-    )
-
-
 def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     """Return an entry per folder; one that rests on other code stands for its equals."""
     found: dict[Step, StepEntry] = {}
@@ -306,6 +308,12 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     in_order = sorted(found.values(), key=lambda entry: len(entry.trusted))
     kept = {entry.folder: entry for entry in in_order}
     return tuple(kept[folder] for folder in dict.fromkeys(e.folder for e in found.values()))
+
+
+def _reasons(own: OwnQueries) -> StoredTable:
+    why = own.not_applicable
+    columns = {"query_id": list(why), "reason": list(why.values())}
+    return StoredTable.in_memory(to_table(NOT_APPLICABLE, columns))
 
 
 def _cut(text: str) -> str:

@@ -35,6 +35,7 @@ from ragstone.core.schemas import (
     table_to_relevance,
     to_table,
 )
+from ragstone.core.step_notes import most_frequent
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ComponentError
@@ -173,7 +174,7 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
         sum(outcome.retry for outcome in outcomes),
-        dict(reasons.most_common(limits.SHOWN_REASONS)),
+        most_frequent(reasons),
     )
 
 

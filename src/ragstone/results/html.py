@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.results import leaderboards, usage
+from ragstone.results import leaderboards, population, usage
 from ragstone.results.beside import figure_table
 from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
-from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions, setting_meaning
+from ragstone.results.oracle import gain_sentences
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
+from ragstone.results.remarks import remarks
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -35,6 +37,7 @@ from ragstone.results.wording import (
     count,
     interval_text,
     left_out_text,
+    not_applicable_text,
     number,
     seconds,
     trusted_text,
@@ -81,11 +84,14 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             usage=used,
             statuses=usage.shown_statuses(used),
             warnings=leaderboards.warnings(results),
+            remarks=remarks(results),
+            populations=_populations(results),
+            overall=OVERALL,
             retries=RETRIES,
             asked=usage.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
-            gains=leaderboards.gain_sentences(results),
+            gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
                 results.record.metric(cell.metric)
@@ -104,6 +110,15 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             version=__version__,
         )
     )
+
+
+def _populations(results: StoredResults) -> dict[str, Any]:
+    return {
+        "answered": population.answered(results),
+        "ranked": population.ranked(results),
+        "adaptability": population.adaptability(results),
+        "lines": population.adaptability_lines(results),
+    }
 
 
 def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:
@@ -168,6 +183,7 @@ def _environment() -> Environment:
         "moment": _moment,
         "meaning": setting_meaning,
         "left_out": left_out_text,
+        "not_applicable": not_applicable_text,
         "attempt": attempt_text,
         "trusted": trusted_text,
         "status": lambda status: STATUS_TITLES.get(status, status).capitalize(),

@@ -13,12 +13,15 @@ from typing import Any, Final
 from ragstone.core import limits
 from ragstone.results.beside import with_figures
 from ragstone.results.by_label import collection_rows
+from ragstone.results.oracle import oracle_doubts
+from ragstone.results.population import populations
 from ragstone.results.reader import StoredResults
 from ragstone.results.record import Attempt
 from ragstone.results.refusals import refusals_document
+from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import Cell
 from ragstone.results.usage import answer_statuses, usage_rows
-from ragstone.results.wording import plain_reason, signed
+from ragstone.results.wording import plain_reason
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.failures import difference_between
 from ragstone.statistics.ranks import Place, best_group
@@ -209,30 +212,6 @@ def comparisons(results: StoredResults) -> list[dict[str, Any]]:
     ]
 
 
-def context_gains(results: StoredResults) -> list[Gain]:
-    """Return the gain of each system from the gold context over no context."""
-    metric = results.record.correctness_metric
-    without = {trial.system for trial in results.trials if trial.setting == "none"}
-    gains = []
-    for cell in results.answer_cells:
-        if (cell.setting, cell.metric) == ("gold", metric) and cell.system in without:
-            gap = paired_difference(results, metric, (cell.system, "gold"), (cell.system, "none"))
-            gains.append(Gain(cell.system, metric, cell.summary.mean or 0.0, gap))
-    return gains
-
-
-def gain_sentences(results: StoredResults) -> list[str]:
-    """Return the effect of gold context over no context, for the systems with the best means."""
-    gains = [gain for gain in context_gains(results) if gain.difference.n]
-    best = sorted(gains, key=lambda gain: -gain.mean)[: limits.MAX_GAIN_SENTENCES]
-    return [
-        f"{gain.system}: gold context changes {gain.metric} by {signed(gain.difference)} compared "
-        f"with no context ({gain.difference.n} queries)."
-        for gain in gains
-        if gain in best
-    ]
-
-
 def paired_difference(
     results: StoredResults, metric: str, first: tuple[str, str], second: tuple[str, str]
 ) -> Summary:
@@ -306,9 +285,10 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "finished": results.record.finished,
         "attempt": _attempt_document(results.attempt),
         "data": asdict(results.record.data),
+        "not_applicable": results.not_applicable,
         "systems": results.systems,
         "settings": results.settings,
-        "correct": results.record.correctness_metric,
+        "correct": str(rule) if (rule := results.record.correctness) else None,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
         "leaderboard": with_figures(results, number_table(results, "leaderboard")),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
@@ -316,11 +296,14 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "collections": collection_rows(results),
         "refusals": refusals_document(results),
         "warnings": warnings(results),
+        "remarks": remarks(results),
+        "populations": populations(results),
+        "oracle_doubts": [asdict(doubt) for doubt in oracle_doubts(results)],
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "trusted_code": [asdict(step) for step in results.trusted_code],
         "steps": [asdict(entry) for entry in results.record.steps],
-        "failures": [asdict(note) for note in results.failures[: limits.SHOWN_REASONS]],
+        "failures": [asdict(note) for note in results.failures],
     }
 
 
@@ -352,4 +335,4 @@ def _attempt_document(attempt: Attempt | None) -> dict[str, Any] | None:
 
 def _document(found: Adaptability) -> dict[str, Any]:
     document = asdict(found) | {"left_out": found.reasons}
-    return {key: value for key, value in document.items() if key not in ("overall", "items")}
+    return {key: value for key, value in document.items() if key != "items"}

@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from arro3.core import Table
 
 from ragstone.core import schemas
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
+from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
 from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
 from ragstone.results.scored_rows import (
     Cell,
@@ -27,22 +28,12 @@ from ragstone.results.scored_rows import (
     with_failure_rates,
 )
 from ragstone.results.standings import Standing, standings
-from ragstone.statistics.adaptability import Adaptability, adaptability
+from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
+from ragstone.statistics.correctness import Correctness
 from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
-MIXED: Final = ("gold+noise", "retrieved")
-"""Beginnings of the names of settings that are MIRAGE's mixed context."""
-
-
-@dataclass(frozen=True)
-class AdaptabilityRow:
-    """MIRAGE's four metrics of one system, with one setting as the mixed context."""
-
-    system: str
-    setting: str
-    adaptability: Adaptability
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +186,20 @@ class StoredResults:
         """The complete trials, in the order of the experiment."""
         return with_failure_rates([self._trial(entry) for entry in self.record.trials])
 
+    @property
+    def not_applicable(self) -> dict[str, dict[str, int]]:
+        """Setting -> why it does not apply to some queries -> number of queries."""
+        reasons = {trial.setting: trial.not_applicable for trial in self.trials}
+        return {name: dict(Counter(why.values())) for name, why in reasons.items() if why}
+
+    @cached_property
+    def without_gold(self) -> dict[str, str]:
+        """Answered query without a gold passage -> the reason why figures on gold leave it out.
+
+        Empty for a data set without qrels.
+        """
+        return without_gold(self.queries, self.qrels)
+
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
@@ -243,42 +248,69 @@ class StoredResults:
         return standings(cells, rows, self.record, self.clusters)
 
     @cached_property
-    def adaptability(self) -> list[AdaptabilityRow]:
-        """MIRAGE's metrics of every system under every mixed setting.
+    def correctness(self) -> Correctness | None:
+        """The rule that calls an answer correct.
 
-        A system needs answers without context, with gold context and with a mixed one.
+        None if the experiment has none, or a value that is neither 0 nor 1 and has no threshold.
         """
+        rule = self.record.correctness
+        if rule is None or rule.threshold is not None:
+            return rule
+        values = (value for t in self.trials for value in t.values(rule.metric).values())
+        return rule if {None, 0.0, 1.0}.issuperset(values) else None
+
+    def correct_answers(self, trial: TrialResults) -> dict[str, float | None]:
+        """Return query id -> 1.0 for a correct answer, 0.0 for a wrong one, else None.
+
+        A failed answer is wrong, unless failures are excluded. Empty without a rule for correct
+        answers.
+        """
+        if (rule := self.correctness) is None:
+            return {}
+        failed = None if self.record.failures == "exclude" else 0.0
+        return {
+            query_id: failed if score.status == "failed" else rule.label(score.value)
+            for query_id, score in trial.scores.get(rule.metric, {}).items()
+        }
+
+    @cached_property
+    def adaptability(self) -> list[AdaptabilityRow]:
+        """MIRAGE's metrics of every system under every mixed setting."""
         return [row for system in self.systems for row in self._adaptability_of(system)]
 
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
+        """Yield a row per mixed setting, if there are answers without and with gold context."""
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}
-        metric = self.record.correctness_metric
+        oracle = self.record.oracle
+        if self.correctness is None or oracle is None or not {"none", oracle} <= trials.keys():
+            return
         for setting, mixed in trials.items():
-            if setting.startswith(MIXED) and {"none", "gold"} <= trials.keys():
-                gold_in_context = {q: self._has_gold(c) for q, c in mixed.contexts.items()}
+            if setting.startswith(MIXED):
+                compared = (trials["none"], trials[oracle], mixed)
                 found = adaptability(
-                    trials["none"].values(metric),
-                    trials["gold"].values(metric),
-                    mixed.values(metric),
-                    gold_in_context=gold_in_context,
+                    *map(self.correct_answers, compared),
+                    gold_in_context={q: has_gold(c, self.qrels) for q, c in mixed.contexts.items()},
                     clusters=self.clusters,
+                    left_out=self.without_gold,
                 )
                 yield AdaptabilityRow(system, setting, found)
-
-    def _has_gold(self, context: Context) -> bool:
-        grades = self.qrels.get(context.query_id, {})
-        return any(grades.get(passage_id, 0) > 0 for passage_id in context.passage_ids)
 
     def _trial(self, entry: TrialEntry) -> TrialResults:
         folders = dict.fromkeys((entry.built, entry.contexts))
         contexts = {f: self._by_query(f, schemas.table_to_contexts) for f in folders}
+        reasons = self._mapping(entry.not_applicable)
+        scores = self._scores(entry.scores, *entry.verdicts)
+        for metric, of_query in scores.items():
+            for query_id, reason in reasons.items():
+                of_query[query_id] = Score(query_id, metric, None, "not_applicable", reason)
         return TrialResults(
             system=entry.system,
             setting=entry.setting,
             built=contexts[entry.built],
             contexts=contexts[entry.contexts],
             predictions=self._by_query(entry.predictions, schemas.table_to_predictions),
-            scores=self._scores(entry.scores, *entry.verdicts),
+            scores=scores,
+            not_applicable=reasons,
         )
 
     def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:

@@ -55,16 +55,13 @@ class RefusalRow:
 def refusal_rows(results: StoredResults) -> list[RefusalRow]:
     """Return the refusals of every system under every setting.
 
-    Empty if no metric finds refusals, or if the correctness metric does not grade answers from 0
-    (wrong) to 1 (right).
+    Empty if no metric finds refusals, or without a rule for correct answers.
     """
-    metric = results.record.correctness_metric
-    measured = [t for t in results.trials if metric in t.scores and _detector(t)]
-    values = [value for trial in measured for value in trial.values(metric).values()]
-    graded = all(value is None or 0 <= value <= 1 for value in values)
-    if not graded or results.record.metric(metric).direction != "higher":
+    if results.correctness is None:
         return []
-    bare = _without_value(results)
+    metric = results.correctness.metric
+    measured = [t for t in results.trials if metric in t.scores and _detector(t)]
+    bare = _without_value(results, metric)
     return [_row(results, trial, bare[trial.setting]) for trial in measured]
 
 
@@ -74,14 +71,14 @@ def _detector(trial: TrialResults) -> str:
     return next((stems[stem] for stem in METRICS if stem in stems), "")
 
 
-def _without_value(results: StoredResults) -> dict[str, frozenset[str]]:
+def _without_value(results: StoredResults, metric: str) -> dict[str, frozenset[str]]:
     """Return setting -> queries that the correctness metric does not apply to.
 
     Failed answers have no such status, so the queries are those of all systems.
     """
     found: dict[str, frozenset[str]] = {}
     for trial in results.trials:
-        scores = trial.scores.get(results.record.correctness_metric, {}).values()
+        scores = trial.scores.get(metric, {}).values()
         bare = {score.query_id for score in scores if score.status == "not_applicable"}
         found[trial.setting] = found.get(trial.setting, frozenset()) | bare
     return found
@@ -89,7 +86,7 @@ def _without_value(results: StoredResults) -> dict[str, frozenset[str]]:
 
 def _row(results: StoredResults, trial: TrialResults, bare: frozenset[str]) -> RefusalRow:
     metric = _detector(trial)
-    refused, right = trial.values(metric), trial.values(results.record.correctness_metric)
+    refused, right = trial.values(metric), results.correct_answers(trial)
     given = {q: p.answer is not None for q, p in trial.predictions.items()}
     counts: Counter[str] = Counter()
     left_out: Counter[str] = Counter()

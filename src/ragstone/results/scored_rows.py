@@ -50,6 +50,8 @@ class TrialResults(ScoredRows):
     """The contexts that the generator received."""
     predictions: Mapping[str, Prediction]
     scores: Mapping[str, Mapping[str, Score]]
+    not_applicable: Mapping[str, str] = field(default_factory=dict)
+    """Query id without context and answer -> why the setting does not apply to it."""
 
     __repr__ = one_line
 

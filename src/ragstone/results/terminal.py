@@ -8,13 +8,16 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results import leaderboards, usage, wording
+from ragstone.results import leaderboards, population, usage, wording
 from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, collection_tables
+from ragstone.results.glossary import OVERALL
 from ragstone.results.leaderboards import Board, BoardRow
+from ragstone.results.population import Population
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
+from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.failures import FAILURE_RATE
@@ -37,6 +40,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     )
     if data.left_out:
         head += f"\n{wording.left_out_text(data.left_out)}"
+    if counts := results.not_applicable:
+        head += f"\n{wording.not_applicable_text(counts)}"
     if not results.finished:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
     if results.attempt:
@@ -46,16 +51,17 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (
-        _means("Answers", leaderboards.leaderboard(results)),
+        _means("Answers", leaderboards.leaderboard(results), population.answered(results)),
         _figures(results),
         _adaptability(results),
         _refusals(results),
-        _means("Retrieval", [retrieval] if retrieval else []),
+        _means("Retrieval", [retrieval] if retrieval else [], population.ranked(results)),
         _leads(results),
         *(_by_label(table) for table in collection_tables(results)),
         _usage(results),
         _calls(results),
         _warnings(results),
+        _remarks(results),
         _notes(results),
         _failures(results),
     )
@@ -77,6 +83,10 @@ def _notes(results: StoredResults) -> str | None:
 def _warnings(results: StoredResults) -> str | None:
     lines = [f"WARNING: {text}" for text in leaderboards.warnings(results)]
     return "\n".join([*lines, f"{wording.RETRIES}."]) if lines else None
+
+
+def _remarks(results: StoredResults) -> str | None:
+    return "\n".join(f"NOTE: {text}" for text in remarks(results)) or None
 
 
 def _failures(results: StoredResults) -> str | None:
@@ -101,7 +111,7 @@ def _leads(results: StoredResults) -> str | None:
     return "\n".join([f"Best systems ({TESTS_NOTE})", *lines]) if lines else None
 
 
-def _means(title: str, boards: Sequence[Board]) -> TextTable | None:
+def _means(title: str, boards: Sequence[Board], queries: Population) -> TextTable | None:
     """Return systems x settings x metrics, or None without metrics."""
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:
@@ -121,7 +131,7 @@ def _means(title: str, boards: Sequence[Board]) -> TextTable | None:
     headers = ["system", *settings, *titles, *metrics]
     by = ", ".join(dict.fromkeys(board.headline for board in boards if board.headline))
     note = f"{NOTE}; * not told apart from the best; rank by {by}" if ranked else NOTE
-    return TextTable(headers, lines, f"{title} ({note})")
+    return TextTable(headers, lines, f"{title} ({note})\n({queries})")
 
 
 def _figures(results: StoredResults) -> TextTable | None:
@@ -151,10 +161,15 @@ def _adaptability(results: StoredResults) -> TextTable | None:
             for s in shares
         ]
         found = row.adaptability
+        cells.append(wording.number(found.overall))
         lines.append([row.system, row.setting, found.n, len(found.left_out), *cells])
     names = [leaderboards.PART_NAMES[key][1] for key in keys]
-    headers = ["system", "mixed setting", "n", "left out", *names]
-    return TextTable(headers, lines, "Adaptability (shares sum to 1 [95 % interval])")
+    headers = ["system", "mixed setting", "n", "left out", *names, "overall"]
+    title = (
+        f"Adaptability (shares sum to 1 [95 % interval]; overall = {OVERALL})\n"
+        f"({population.adaptability(results)})"
+    )
+    return TextTable(headers, lines, title, below=population.adaptability_lines(results))
 
 
 def _refusals(results: StoredResults) -> TextTable | None:
@@ -272,7 +287,8 @@ def _trial_lines(trial: TrialResults, query_id: str, grades: dict[str, int]) -> 
         origin = passage.origin if grade is None else f"{passage.origin}, relevance {grade}"
         yield f"[{passage.passage_id}; {origin}] {passage.text}"
     if prediction is None:
-        yield "No prediction."
+        reason = trial.not_applicable.get(query_id)
+        yield f"Not applicable: {reason}." if reason else "No prediction."
     elif prediction.answer is None:
         yield f"No answer: {prediction.reason}"
     else:

@@ -44,6 +44,7 @@ class Label(AnswerMetric):
     options: tuple[str | bool | int | float, ...] = ("yes", "no")
 
     name: ClassVar[str] = "label"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if the answer states the right one of the options and no other, else 0: the mean is the "
         "accuracy. An answer that states none is wrong."

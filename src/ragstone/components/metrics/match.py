@@ -52,6 +52,7 @@ class Match(AnswerMetric):
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 
     name: ClassVar[str] = "Match"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if a gold answer occurs, as whole words, in the answer after both are normalised, else "
         "0. It forgives long answers and ignores their other claims."

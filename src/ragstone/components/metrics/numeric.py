@@ -83,6 +83,7 @@ class Numeric(AnswerMetric):
     tolerance: float = 0.0
 
     name: ClassVar[str] = "numeric"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if the answer contains the gold answer's number, in any spelling and unit of the same "
         "kind, or its date, else 0."

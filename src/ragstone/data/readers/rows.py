@@ -148,8 +148,13 @@ def json_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def table_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the number and the fields of each line: a JSON object, or id and text of a `.tsv`."""
+    return parsed(path, table_row(path))
+
+
+def table_row(path: Path) -> Callable[[bytes], Row]:
+    """Return the function that parses a line of such a file."""
     is_tsv = path.name.removesuffix(".gz").endswith(".tsv")
-    return parsed(path, _id_and_text if is_tsv else json_object)
+    return _id_and_text if is_tsv else json_object
 
 
 def _id_and_text(line: bytes) -> Row:

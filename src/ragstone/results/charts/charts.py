@@ -24,7 +24,7 @@ _ON_PART: Final = {"acceptability": ON_STRONG, "misinterpretation": ON_STRONG, "
 
 def answers_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the correctness metric: a row per system, a colour per setting."""
-    metric = results.record.correctness_metric
+    metric = results.record.answer_metric
     points = [
         {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
@@ -111,7 +111,7 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
 
 def turns_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the correctness metric by turn, one line per system and setting."""
-    metric = results.record.correctness_metric
+    metric = results.record.answer_metric
     measured = any(metric in trial.scores for trial in results.trials)
     if not measured or "turn" not in labels_of(results):
         return None
