@@ -37,6 +37,7 @@ from ragstone.experiment.checks import (
 from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.plan import Plan, Planner
+from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.shared_queries import matching, select_queries
 from ragstone.experiment.steps import MetricSet, Step, known_inputs, run_step
@@ -300,7 +301,7 @@ class Experiment:
             )
             self._check_ready(planned, services, own_only=True)
             asking = asking_lines(planned, steps.trials, runs)
-            return dataclasses.replace(planned, asking=tuple(asking))
+            return dataclasses.replace(planned, asking=tuple(asking), power=power_line(self))
 
     def _begin(
         self, calls: Calls, wish: Freshness, *, planned: bool = False

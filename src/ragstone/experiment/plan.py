@@ -212,6 +212,8 @@ class Plan:
     """A line per system with new calls for answers, and the option that keeps earlier answers."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
+    power: str = ""
+    """A line on the smallest difference that the queries show."""
 
     def __repr__(self) -> str:
         """Return one line: the sizes, and the number of steps to do."""
@@ -267,6 +269,7 @@ class Plan:
             "estimate": estimate,
             "asking": list(self.asking),
             "index_bytes": self.index_bytes,
+            "power": self.power,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
                 for s in self.steps
@@ -288,6 +291,7 @@ class Plan:
         lines += [f"  {line}" for line in self.asking]
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
+        lines += [self.power] if self.power else []
         return "\n".join(lines)
 
 
