@@ -65,14 +65,14 @@ class Population:
         residuals = self.sums - self.difference * self.sizes
         return math.sqrt(float(self.weights @ residuals**2)) / self.size
 
-    def sampling_error(self, clusters: int) -> float:
-        """Return the relative standard error of a sample size from a pilot of so many clusters."""
+    def sampling_error(self, n: int) -> float:
+        """Return the relative standard error of a sample size from a pilot of n clusters."""
         residuals = self.sums - self.difference * self.sizes
         variance = float(self.weights @ residuals**2)
         if not variance:
             return math.inf
         kurtosis = float(self.weights @ residuals**4) / variance**2
-        return math.sqrt(max(kurtosis - 1, 0.0) / clusters)
+        return math.sqrt(max(kurtosis - 1, 0.0) / n)
 
     def tilted(self, difference: float) -> Population:
         """Return the nearest population in which the mean difference of a query is `difference`.
@@ -288,7 +288,7 @@ def detectable_difference(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> float | None:
-    """Return the least mean difference that so many clusters show with some power.
+    """Return the least mean difference that n clusters show with some power.
 
     None if they do not show the largest possible one.
 
