@@ -38,7 +38,7 @@ from ragstone.core.schemas import (
 from ragstone.core.step_notes import most_frequent
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
-from ragstone.errors import ComponentError
+from ragstone.errors import CallError, ComponentError
 from ragstone.experiment.searches import by_collection
 from ragstone.types import Ranking, Search, Task, brief
 
@@ -168,7 +168,7 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     query_ids = [record.query_id for record in next(iter(records.values()))]
     try:
         outcomes = list(step.kind.apply(step.component, services, **records))
-    except ComponentError as error:
+    except (CallError, ComponentError) as error:
         message = f"{step.owner}: {error}" if step.owner else str(error)
         raise error.with_message(message) from error.__cause__
     reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
