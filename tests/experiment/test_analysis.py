@@ -66,7 +66,7 @@ def test_the_record_keeps_the_date_of_the_analysis(make: Callable[..., Experimen
     assert again.analysis == first.analysis == {"recorded": first.started, "after_results": False}
     assert other.record.analysis == {"recorded": other.record.started, "after_results": True}
     assert same.analysis == other.record.analysis
-    assert "after results had finished of this experiment" in str(other)
+    assert "after results of this experiment had finished" in str(other)
     assert make().run().record.analysis == {}
 
 

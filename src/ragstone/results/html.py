@@ -27,7 +27,7 @@ from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.remarks import remarks
-from ragstone.results.verdict import planned_analysis, verdicts
+from ragstone.results.verdict import planned_analysis, verdict_lines
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -83,7 +83,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             warnings=leaderboards.warnings(results),
             remarks=remarks(results),
             analysis=planned_analysis(results),
-            verdicts=verdicts(results),
+            verdicts=verdict_lines(results),
             populations=_populations(results),
             overall=OVERALL,
             retries=RETRIES,

@@ -15,7 +15,7 @@ from ragstone.results.leaderboards import Board, BoardRow
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
 from ragstone.results.remarks import remarks
-from ragstone.results.verdict import planned_analysis, verdicts
+from ragstone.results.verdict import planned_analysis, verdict_lines
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.summary import Summary
 
@@ -121,7 +121,7 @@ def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
 def _verdicts(results: StoredResults) -> str | None:
     """Return the verdicts on the planned comparisons, or None if nothing is planned."""
     analysis = planned_analysis(results)
-    lines = [f"  {verdict.sentence}" for verdict in verdicts(results)]
+    lines = [f"  {line}" for line in verdict_lines(results)]
     return "\n".join([f"Planned analysis: {analysis.sentence}", *lines]) if analysis else None
 
 

@@ -33,14 +33,17 @@ class PlannedAnalysis:
     @property
     def sentence(self) -> str:
         """The metric, the population, the date, and whether results were known before."""
-        among = "".join(f", {label}: {value}" for label, value in self.population.items())
-        margin = "" if self.margin is None else f", margin {self.margin:g}"
-        date = f"recorded {moment(self.recorded)} UTC" if self.recorded else "not recorded"
-        known = "after results had finished" if self.after_results else "before any results"
-        return (
-            f"{self.headline}{among}; correction {self.correction}{margin}; {date}, {known} of "
-            "this experiment"
+        among = "".join(
+            f", {label}: {' or '.join(map(str, value)) if isinstance(value, list) else value}"
+            for label, value in self.population.items()
         )
+        margin = "" if self.margin is None else f", margin {self.margin:g}"
+        date = "not recorded"
+        if self.recorded:
+            before = "after results of this experiment had finished"
+            known = before if self.after_results else "before any results of this experiment"
+            date = f"recorded {moment(self.recorded)} UTC, {known}"
+        return f"{self.headline}{among}; correction {self.correction}{margin}; {date}"
 
 
 @dataclass(frozen=True)
@@ -182,6 +185,15 @@ def _decided(
             f"{gap.metric}{where}: {text}{mark}.",
             exploratory,
         )
+
+
+def verdict_lines(results: StoredResults) -> list[str]:
+    """Return the sentences for people: all planned verdicts, the decided ones of the others."""
+    found = verdicts(results)
+    shown = [one for one in found if not one.exploratory or one.outcome != "undecided"]
+    rest = len(found) - len(shown)
+    more = f"{rest:,} exploratory comparisons by other metrics show no difference."
+    return [one.sentence for one in shown] + ([more] if rest else [])
 
 
 def verdict_documents(results: StoredResults) -> dict[str, Any]:
