@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from ragstone.results.reader import ScoredRows, StoredResults
 from ragstone.results.wording import moment
@@ -13,7 +13,8 @@ from ragstone.statistics.paired import Correction, Difference, adjust, paired_di
 from ragstone.statistics.significance import Family, Outcome, judge
 from ragstone.statistics.summary import clusters_of
 
-_LEVEL = 0.05
+_LEVEL: Final = 0.05
+"""The corrected p of a difference is below this."""
 
 
 @dataclass(frozen=True)
