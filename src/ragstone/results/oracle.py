@@ -118,7 +118,7 @@ def gain_sentences(results: StoredResults) -> list[str]:
 def oracle_doubts(results: StoredResults, correction: Correction = "holm") -> list[OracleDoubt]:
     """Return the settings that are better than the oracle, by tests that are corrected together."""
     compared = list(_compared(results))
-    # A setting that is not ahead of the oracle is no lead, whatever its p.
+    # A setting that is not ahead of the oracle has no lead, whatever its p.
     corrected = adjust([found.p if found else 1.0 for *_, found in compared], correction)
     doubts = []
     for (trial, oracle, difference), p in zip(compared, corrected, strict=True):
