@@ -20,6 +20,7 @@ from ragstone.data.readers.inspector_raget import Inspection, read_inspection
 from ragstone.statistics.agreement import high_agreement, krippendorff_alpha
 from ragstone.statistics.breakdown import breakdown, groups_of
 from ragstone.statistics.correlation import spearman
+from ragstone.statistics.failures import Scale
 from ragstone.statistics.human_ratings import (
     consolidated,
     preferences_of,
@@ -180,7 +181,8 @@ def by_label(held: Inspection) -> str:
     for label in ("answerability", "first_turn", "turn", "domain", "multi_turn"):
         groups = groups_of(queries, label)
         found = {
-            s: {g.value: g.summary for g in breakdown(scores[s], groups, clusters)} for s in scores
+            s: {g.value: g.summary for g in breakdown(scores[s], groups, clusters, Scale())}
+            for s in scores
         }
         for value, ids in groups.items():
             cells = [found[s][value] for s in held.systems]

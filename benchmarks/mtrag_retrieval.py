@@ -31,6 +31,7 @@ from ragstone.data.readers.mtrag import MtragReader
 from ragstone.evaluation.score_files import Evaluation, average, evaluate_run
 from ragstone.protocols import Retriever, Services
 from ragstone.statistics.breakdown import breakdown, differences_by, groups_of
+from ragstone.statistics.failures import Scale
 from ragstone.types import Query, Ranking, Score, Search
 
 DOMAINS = ("clapnq", "cloud", "fiqa", "govt")
@@ -147,7 +148,7 @@ def _parts(by_form: Mapping[str, Sequence[Found]]) -> Iterator[list[object]]:
             scores, queries, clusters = _joined(ones)
             if label == "standalone":
                 queries = [query for query in queries if query.labels["turn"] != 1]
-            for group in breakdown(scores, groups_of(queries, label), clusters):
+            for group in breakdown(scores, groups_of(queries, label), clusters, Scale()):
                 low, high = group.summary.interval or (0.0, 0.0)
                 cell = f"{group.summary.mean:.3f} [{low:.3f}, {high:.3f}]"
                 cells.setdefault(group.value, []).append(cell)

@@ -60,7 +60,7 @@ def made(name: str, folder: Path) -> object:
         "Results": lambda: results,
         "Score": lambda: SCORES[0],
         "Store": lambda: ragstone.Store(folder / ("z" * 250)),
-        "Summary": lambda: summarise([1 / 3] * 7, failed=10**9, missing=7, not_applicable=10**9),
+        "Summary": lambda: summarise([1 / 3] * 7, failed=10**9, not_applicable=10**9),
         "System": lambda: experiment.systems[0],
     }
     return makers[name]()

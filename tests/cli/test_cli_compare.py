@@ -38,10 +38,12 @@ def run(*arguments: str) -> str:
 
 
 def test_people_get_means_intervals_and_a_verdict(files: list[str]) -> None:
-    """The text has a row per system, the number of queries left out, and the verdict."""
+    """The text has a row per system, the queries compared, and the verdict."""
     output = run(*files[:2])
+    excluded = run(*files[:2], "--failures", "exclude")
 
-    assert "EM: 39 queries scored by every system, 1 left out" in output
+    assert "EM: 40 queries compared" in output
+    assert "EM: 39 queries compared, 1 left out" in excluded
     assert "new is better than old by 0.25" in output
     assert "[" in next(line for line in output.splitlines() if line.startswith("old "))
 
@@ -52,10 +54,11 @@ def test_machines_get_one_object(files: list[str]) -> None:
 
     one = found["metrics"]["EM"]
     assert found["systems"] == ["old", "new", "tuned"]
-    assert (found["tests"], found["correction"], found["clusters"]) == (2, "holm", None)
-    assert (one["n"], one["left_out"], one["absent"]["new"]) == (39, 1, 0)
+    assert (found["tests"], found["correction"], found["clusters"]) == (4, "holm", None)
+    assert (one["n"], one["left_out"], one["absent"]["new"]) == (40, 0, 0)
     assert one["systems"]["new"]["failed"] == 1
-    assert one["systems"]["old"]["mean"] == 10 / 39
+    assert one["systems"]["old"]["mean"] == 10 / 40
+    assert found["metrics"]["failure rate"]["systems"]["new"]["mean"] == 1 / 40
     assert {"a", "b", "difference", "interval", "p", "adjusted_p", "verdict", "more_queries",
             "minimum_detectable", "cohens_d", "mcnemar"} <= set(one["pairs"][0])  # fmt: skip
     assert [place["rank"] for place in one["ranks"]] == [1, 2, 3]

@@ -33,18 +33,25 @@ def rank(*arguments: str) -> Result:
 
 
 def test_json_has_the_documented_shape(files: tuple[str, str]) -> None:
-    """Each metric has mean, n, missing, failed and interval, unrounded, in the given order."""
+    """A query that is missing in the run is failed and counts as 0, unless it is excluded."""
     found = json.loads(rank(*files, "MRR", "R@5", "--json").stdout)
+    excluded = json.loads(rank(*files, "MRR", "--failures", "exclude", "--json").stdout)
 
     assert list(found) == ["MRR", "R@5"]
-    assert list(found["MRR"]) == ["mean", "n", "missing", "failed", "interval"]
     assert found["MRR"] == {
         "mean": 0.25,
         "n": 2,
+        "failed": 1,
+        "not_applicable": 0,
         "missing": 1,
-        "failed": 0,
         "interval": pytest.approx([0.014921673373293864, 0.8138882128733795]),
+        "mean_of_answered": 0.5,
+        "mean_of_all": 0.25,
+        "policy": "wrong",
+        "unscored": 0,
+        "worst_and_best": None,
     }
+    assert (excluded["MRR"]["mean"], excluded["MRR"]["n"], excluded["MRR"]["failed"]) == (0.5, 1, 1)
 
 
 def test_queries_that_do_not_match_are_listed_on_stderr(files: tuple[str, str]) -> None:
@@ -65,12 +72,12 @@ def test_the_table_names_the_ceiling(files: tuple[str, str]) -> None:
 
 
 def test_per_query_lines_contain_every_query(files: tuple[str, str], tmp_path: Path) -> None:
-    """The file has one line per query and metric."""
+    """The file has one line per query and metric; a failed query has no value."""
     path = tmp_path / "scores.jsonl"
     rank(*files, "MRR", "--per-query", str(path))
 
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(line["query_id"], line["value"]) for line in lines] == [("q1", 0.5), ("q2", 0.0)]
+    assert [(line["query_id"], line["value"]) for line in lines] == [("q1", 0.5), ("q2", None)]
 
 
 def test_several_collections_have_averages(files: tuple[str, str]) -> None:
@@ -123,3 +130,18 @@ def test_an_empty_run_scores_0(files: tuple[str, str], tmp_path: Path) -> None:
     found = json.loads(rank(str(empty), files[1], "MRR", "--json").stdout)
 
     assert (found["MRR"]["mean"], found["MRR"]["n"], found["MRR"]["missing"]) == (0.0, 2, 2)
+
+
+def test_a_metric_of_subtopics_reads_the_second_column(tmp_path: Path) -> None:
+    """The other metrics use the highest grade of a passage; qrels without subtopics are refused."""
+    run, qrels, plain = tmp_path / "run", tmp_path / "qrels", tmp_path / "plain"
+    run.write_text("q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq1 Q0 c 3 1 x\n")
+    qrels.write_text("q1 1 a 1\nq1 1 b 1\nq1 2 a 0\nq1 2 c 1\n")
+    plain.write_text("q1 0 a 1\nq1 0 b 1\n")
+
+    found = json.loads(rank(str(run), str(qrels), "alpha-nDCG@10", "R@1", "--json").stdout)
+
+    assert found["alpha-nDCG@10"]["mean"] == pytest.approx(0.9651954696014429)
+    assert found["R@1"]["mean"] == pytest.approx(1 / 3)
+    with pytest.raises(DatasetError, match="no subtopics"):
+        rank(str(run), str(plain), "alpha-nDCG@10")

@@ -41,8 +41,8 @@ def test_every_metric_agrees_on_random_rankings(
 ) -> None:
     """Linear gains, ties by id descending, scores in single precision: equal to 1e-12."""
     qrels = {q: grades for q, (grades, _) in drawn.items() if max(grades.values()) > 0}
-    run = {q: scores for q, (_, scores) in drawn.items() if scores}
-    if not qrels:
+    run = {q: scores for q, (_, scores) in drawn.items() if scores and q in qrels}
+    if not run:
         return
     theirs = pytrec_eval.RelevanceEvaluator(qrels, set(PAIRS.values())).evaluate(run)
 
@@ -51,4 +51,19 @@ def test_every_metric_agrees_on_random_rankings(
     for name, trec_name in PAIRS.items():
         for query_id in qrels:
             expected = theirs.get(query_id, {}).get(trec_name, 0.0)
-            assert ours[name][query_id] == pytest.approx(expected, abs=1e-12)
+            value = ours[name][query_id]
+            assert (value is None) == (query_id not in run)
+            assert (value or 0.0) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_query_without_the_asked_grade_is_0_in_trec_eval_and_has_no_value_here() -> None:
+    """The mean of `-l 2` is ours times the share of queries with a value."""
+    qrels, run = {"a": {"x": 1}, "b": {"x": 1, "y": 2}}, {"a": {"x": 1.0}, "b": {"x": 2.0, "y": 1}}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}, relevance_level=2)
+    theirs = [found["recip_rank"] for found in evaluator.evaluate(run).values()]
+
+    ours = evaluate_run(qrels, run, ["MRR(rel=2)"])["MRR(rel=2)"]
+
+    assert sorted(theirs) == [0.0, 0.5]
+    assert (ours.mean, ours.n, ours.not_applicable) == (0.5, 1, 1)
+    assert 0.5 * ours.n / len(qrels) == sum(theirs) / len(theirs)

@@ -32,7 +32,7 @@ from ragstone.building.reply_parsing import Rejected, checked_question
 from ragstone.calls import CallLog, Calls, Endpoint, Failure, Prices, Reply, RetryPolicy, chat
 from ragstone.calls.scheduler import Engine
 from ragstone.cli import doctor, score
-from ragstone.cli.data import _counts, _cut
+from ragstone.cli.data import _counts, _cut, _findings
 from ragstone.cli.judge import read_judge
 from ragstone.components.generators.command import Command
 from ragstone.components.judges.reply_parsing import objects_in
@@ -48,7 +48,7 @@ from ragstone.data.corpus import Corpus
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.rows import json_document, json_rows, listed, show
 from ragstone.data.readers.squad import SquadReader
-from ragstone.data_quality.finding import first
+from ragstone.data_quality.finding import Finding, each_line
 from ragstone.data_quality.lenient_reader import read_leniently
 from ragstone.errors import (
     CallError,
@@ -540,8 +540,13 @@ def test_examples_and_texts_are_shown_up_to_a_maximum(monkeypatch: pytest.Monkey
     changed = {"MAX_EXAMPLES": 2, "SHOWN_TEXT_CHARACTERS": 5, "SHOWN_PASSAGE_IDS": 1}
     for name, value in changed.items():
         monkeypatch.setattr(limits, name, value)
-    assert len(first(["one", "two", "three"])) == 2
+    finding = Finding("a/b", "note", "what", 3, 3, "advice", each_line(["one", "two", "three"]))
+    assert list(_findings("mine", [finding]))[2:5] == [
+        "           one",
+        "           two",
+        "           and 1 more; --json lists them all",
+    ]
     assert _cut("a long  text") == "a lon..."
     assert rechunk._examples(["p1", "p2"]) == "'p1', ..."
-    (example,) = first(["x" * 500])
+    (example,) = each_line(["x" * 500])
     assert example == "x" * limits.MAX_EXAMPLE_CHARACTERS + "..."

@@ -139,6 +139,17 @@ def test_a_report_has_pages_of_the_first_queries(tmp_path: Path) -> None:
     assert (len(pages["queries"]), pages["total"]) == (limits.REPORT_QUERIES, count)
 
 
+def test_many_systems_are_compared_with_the_best_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranks without all pairs are wider; each system still has one."""
+    lower(monkeypatch, MAX_RANKED_SYSTEMS=2)
+    results = made_results(tmp_path, systems=["a", "b", "c"], settings=["none"])
+    standing = results.standings["none", "Match"]
+    assert len(standing.pairs) == 2
+    assert set(standing.places) == {"a", "b", "c"}
+
+
 def test_the_texts_of_the_first_ranks_are_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,13 +181,15 @@ def test_a_report_shows_the_worst_conversations(
 def test_reasons_of_failures_are_counted_up_to_a_maximum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a step's manifest, in JSON and in the terminal, with the number of the others."""
-    lower(monkeypatch, SHOWN_REASONS=2)
+    """In a step's manifest and in the terminal, with the number of the others; JSON has all."""
+    lower(monkeypatch, STORED_REASONS=2)
     results = talk(tmp_path)
-    assert len([note for note in results.failures if note.step == "generate"]) == 2
+    whole = [note for note in results.failures if note.step == "generate"]
+    assert len(whole) == 3
+    assert min(note.what for note in whole).endswith("other reasons")
     results.__dict__["failures"] = [StepNote("generate", "m", f"why {n}", 9) for n in range(3)]
     shown = [note["what"] for note in results_document(results)["failures"]]
-    assert shown == ["why 0", "why 1"]
+    assert shown == ["why 0", "why 1", "why 2"]
     lower(monkeypatch, SHOWN_FAILURES=1, REASON_CHARACTERS=12)
     text = "\n".join(map(str, leaderboard_parts(results)))
     assert "  9 x m: ...\n  and 2 other reasons" in text

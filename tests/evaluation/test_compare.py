@@ -36,17 +36,18 @@ def test_it_is_the_public_function() -> None:
 
 
 def test_only_queries_that_all_systems_have_are_compared() -> None:
-    """Absent, failed and extra queries are left out and counted; they never count as 0."""
+    """Absent and extra queries are left out, counted and named; a failed query counts as wrong."""
     a = scores([1.0, 0.0, None, 1.0])
     b = [*scores([1.0, 1.0, 1.0]), *scores([0.0], start=9)]
 
     found = compare(a, b, names=["a", "b"])["EM"]
 
-    assert (found.n, found.left_out) == (2, 3)
-    assert found.absent == {"a": 1, "b": 1}
-    assert found.summaries["a"].mean == 0.5
+    assert (found.n, found.left_out) == (3, 2)
+    assert found.absent == {"a": ("q9",), "b": ("q3",)}
+    assert found.summaries["a"].mean == pytest.approx(1 / 3)
     assert found.summaries["a"].failed == 1
-    assert found.pairs[0].difference.difference == 0.5
+    assert found.pairs[0].difference.difference == pytest.approx(2 / 3)
+    assert "b has no score of 1 queries: q3" in str(found.table())
 
 
 def test_a_large_difference_is_significant() -> None:
@@ -86,7 +87,7 @@ def test_equal_scores_need_no_more_queries() -> None:
     """Equal values have equal means and no sample size."""
     pair = compare(scores([1.0, 0.0]), scores([1.0, 0.0]))["EM"].pairs[0]
 
-    assert pair.verdict == "no difference shown between A and B: the means are equal"
+    assert pair.verdict == "A and B have the same value on all 2 queries"
     assert pair.more_queries is None
 
 
@@ -163,11 +164,9 @@ def test_clusters_that_name_no_query_are_refused() -> None:
 
 
 def test_systems_with_nothing_in_common_are_not_compared() -> None:
-    """Without a common query there is no pair; without a common metric the error lists all."""
-    found = compare(scores([1.0]), scores([0.0], start=5))["EM"]
-
-    assert (found.n, found.left_out, found.pairs) == (0, 2, ())
-    assert found.summaries["A"].mean is None
+    """Without a common query, or without a common metric, the error has both sides."""
+    with pytest.raises(DatasetError, match="the scores of A have 'q0', and the scores of B have"):
+        compare(scores([1.0]), scores([0.0], start=5))
     with pytest.raises(DatasetError, match="A has EM; B has F1"):
         compare(scores([1.0]), scores([1.0], "F1"))
 

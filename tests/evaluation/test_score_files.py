@@ -6,6 +6,7 @@ import pytest
 
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.evaluation.score_files import evaluate_answers, evaluate_run
+from ragstone.statistics.summary import Policy
 from ragstone.types import Prediction, Query, Ranking
 
 
@@ -39,15 +40,30 @@ def test_nothing_to_score_against_is_an_error() -> None:
         evaluate_answers({}, {}, ["EM"])
 
 
-def test_missing_answers_count_0_and_failures_do_not_count() -> None:
-    """A missing answer counts as 0 within n; None is a failure, outside n."""
-    found = evaluate_answers(
-        {"q1": "x", "q2": None, "other": "y"}, {"q1": ["x"], "q2": ["x"], "q3": ["x"]}, ["EM"]
-    )
+@pytest.mark.parametrize(
+    ("failures", "mean", "n"), [("wrong", 1 / 3, 3), ("exclude", 1.0, 1), ("bounds", 1 / 3, 3)]
+)
+def test_what_a_missing_answer_and_a_failure_count(failures: Policy, mean: float, n: int) -> None:
+    """Both are failed: they count as wrong, are left out, or give a worst and a best case."""
+    answers = {"q1": "x", "q2": None, "other": "y"}
+    gold = {"q1": ["x"], "q2": ["x"], "q3": ["x"]}
 
-    assert (found["EM"].mean, found["EM"].n) == (0.5, 2)
-    assert (found["EM"].missing, found["EM"].failed) == (1, 1)
+    found = evaluate_answers(answers, gold, ["EM"], failures=failures)
+
+    assert (found["EM"].mean, found["EM"].n) == (mean, n)
+    assert (found["EM"].missing, found["EM"].failed, found["EM"].policy) == (1, 2, failures)
+    assert (found["EM"].mean_of_answered, found["EM"].mean_of_all) == (1.0, 1 / 3)
+    assert found["EM"].worst_and_best == ((1 / 3, 1.0) if failures == "bounds" else None)
     assert (found.missing, found.extra) == (("q3",), ("other",))
+
+
+def test_a_metric_without_a_worst_value_leaves_failures_out_and_says_so() -> None:
+    """A refusal is neither right nor wrong, so a failure cannot count as wrong."""
+    found = evaluate_answers({"q1": "x", "q2": None}, {"q1": ["x"], "q2": ["x"]}, ["refusal"])
+    one = found["refusal"]
+
+    assert (one.policy, one.n, one.failed) == ("exclude", 1, 1)
+    assert "refusal: no worst value, so failed queries are left out" in str(found)
 
 
 def test_the_text_and_language_of_queries_are_used() -> None:

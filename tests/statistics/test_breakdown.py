@@ -8,6 +8,7 @@ from ragstone.components.metrics.score import score_answers
 from ragstone.core.schemas import table_to_scores
 from ragstone.errors import ConfigError
 from ragstone.statistics.breakdown import breakdown, differences_by, groups_of
+from ragstone.statistics.failures import Scale
 from ragstone.types import Prediction, Query, Score
 
 QUERIES = [
@@ -45,7 +46,8 @@ def test_an_unknown_label_is_refused() -> None:
 
 def test_each_group_has_its_mean_its_failures_and_its_interval() -> None:
     """Intervals are over conversations: two equal conversations do not give a width of 0."""
-    found = breakdown(scores(1, 0, 0.5, 1, 0, None), groups_of(QUERIES, "turn"), CLUSTERS)
+    scale = Scale(failures="exclude")
+    found = breakdown(scores(1, 0, 0.5, 1, 0, None), groups_of(QUERIES, "turn"), CLUSTERS, scale)
 
     first, second, tenth = (group.summary for group in found)
     assert (first.mean, first.n) == (0.0, 2)

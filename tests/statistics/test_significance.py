@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ragstone.statistics.failures import Scale
 from ragstone.statistics.paired import Correction, Difference, paired_difference
 from ragstone.statistics.significance import Family, judge
 
@@ -15,7 +16,8 @@ NEAR = paired_difference([0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0])
 
 def verdict(found: Difference, p: float, *, tests: int = 1, lower: bool = False) -> str:
     """Return the sentence about new against old after Holm."""
-    return judge("old", "new", found, p, Family(0.05, tests, "holm"), lower_is_better=lower).verdict
+    scale = Scale(direction="lower" if lower else "higher")
+    return judge("old", "new", found, p, Family(0.05, tests, "holm"), scale=scale).verdict
 
 
 def test_a_lead_is_written_with_interval_and_p() -> None:

@@ -23,7 +23,7 @@ def test_no_value_has_no_mean() -> None:
 
 def test_one_value_has_no_interval() -> None:
     """One item or one cluster has no spread."""
-    assert summarise([0.5]) == Summary(0.5, 1)
+    assert summarise([0.5]) == Summary(0.5, 1, mean_of_answered=0.5)
     assert summarise([0.0, 1.0], clusters=["c", "c"]).interval is None
 
 
@@ -73,11 +73,11 @@ def test_another_source_of_variance_widens_every_interval() -> None:
         assert 1.2 < (most - less) / (high - low) < 1.45
 
 
-def test_counts_of_missing_and_failed_items_are_kept() -> None:
-    """None counts as failed; missing items are zeros within n."""
-    found = summarise([1.0, 0.0, None], failed=1, not_applicable=2, missing=1)
+def test_counts_of_failed_items_are_kept() -> None:
+    """None counts as failed and is left out of the mean."""
+    found = summarise([1.0, 0.0, None], failed=1, not_applicable=2)
 
-    assert (found.n, found.failed, found.not_applicable, found.missing) == (2, 2, 2, 1)
+    assert (found.n, found.failed, found.not_applicable, found.mean) == (2, 2, 2, 0.5)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])

@@ -30,6 +30,17 @@ from ragstone.errors import ConfigError
 )
 @click.option("--confidence", type=float, default=0.95, help="Confidence level of the intervals.")
 @click.option("--lower-is-better", help="Comma-separated metrics for which lower is better.")
+@click.option(
+    "--failures",
+    type=click.Choice(["wrong", "exclude", "bounds"]),
+    default="wrong",
+    help="Failed queries count as wrong, are left out, or give the worst and the best case.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    help="Systems are equivalent if the interval of their difference is within this margin.",
+)
 @click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
 @json_option
 def command(

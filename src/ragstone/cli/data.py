@@ -145,18 +145,20 @@ def check_command(source: str, against: str | None, target: Path | None) -> None
     from ragstone.data_quality import check
     from ragstone.data_quality.lenient_reader import read_leniently
     from ragstone.data_quality.repair import LOG, fix
+    from ragstone.data_quality.scope import looked_at
 
     subject = read_leniently(source, against)
     name, findings = subject.dataset.name, check(subject)
     done = fix(subject, target, source) if target else None
+    read = looked_at(subject)
     lines = list(_findings(name, findings))
+    lines[1:1] = ["read: " + ", ".join(f"{count:,} {part}" for part, count in read.items())]
     if done is not None and target is not None:
         changes = ", ".join(f"{what} {count:,}" for what, count in sorted(done.items()))
         lines.append(f"\nA cleaned copy is in {target}; changed: {changes or 'nothing'}")
         lines.append(f"Every change: {target / LOG}")
-    print_result(
-        lambda: {"name": name, "findings": findings, "fixed": done}, lambda: "\n".join(lines)
-    )
+    facts = {"name": name, "read": read, "findings": findings, "fixed": done}
+    print_result(lambda: facts, lambda: "\n".join(lines))
     sys.exit(1 if any(finding.severity == "error" for finding in findings) else 0)
 
 
@@ -166,7 +168,10 @@ def _findings(name: str, findings: Sequence[Finding]) -> Iterator[str]:
     yield f"{name}: {listed or 'nothing found'}"
     for finding in findings:
         yield f"\n{finding.severity.upper():<8} {finding.check}: {finding.what}"
-        yield from (f"           {example}" for example in finding.examples)
+        most = limits.MAX_EXAMPLES
+        yield from (f"           {example}" for example in finding.examples[:most])
+        if len(finding.examples) > most:
+            yield f"           and {len(finding.examples) - most:,} more; --json lists them all"
         yield f"         -> {finding.advice}"
 
 

@@ -70,7 +70,7 @@ def chunk_command(
     files = write_rechunked(made, target, made_by)
     names = ", ".join(path.name for path in files)
     print_result(
-        lambda: made_by | made.summary() | {"files": files},
+        lambda: made_by | made.summary() | {"not_carried": made.not_carried, "files": files},
         lambda: "\n".join([*_lines(made), f"{names} in {target}"]),
     )
 

@@ -164,7 +164,8 @@ def _suitability(path: Path, metric: str | None) -> list[Worth]:
         if name not in trial.scores:
             known = ", ".join(trial.scores) or "none"
             raise ConfigError(f"{path} has no metric {name!r}; it has: {known}")
-        values = {i: score.value for i, score in trial.scores[name].items()}
+        scale, held = results.record.scale(name), trial.scores[name]
+        values = {i: (scale.counted(score) or (None,))[0] for i, score in held.items()}
         scores.setdefault(trial.system, {})[trial.setting] = values
     data = str(results.record.data.name)
     return [

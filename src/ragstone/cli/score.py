@@ -14,6 +14,7 @@ from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.variants_explained import Disagreement
+    from ragstone.statistics.summary import Policy
 
 
 @click.command("score")
@@ -47,12 +48,13 @@ def command(
     setting: str | None,
     explain: bool,
     clusters: Mapping[str, str] | None,
+    failures: Policy,
     per_query: Path | None,
 ) -> None:
     """Score recorded answers against gold answers, without a model.
 
-    ANSWERS is a file of JSON lines with query_id and answer. A query without an answer scores 0; an
-    answer of null counts as failed.
+    ANSWERS is a file of JSON lines with query_id and answer. A query without a line, or with an
+    answer of null, is failed; --failures says what counts for it.
 
     \b
     Examples:
@@ -79,6 +81,7 @@ def command(
         list(dict.fromkeys(variants)),
         contexts=given.contexts,
         clusters=clusters,
+        failures=failures,
     )
     print_notes(found, "the answers", "the gold answers")
     write_scores(per_query, [found])

@@ -30,6 +30,12 @@ scores_options: Final = together(
         callback=_read_clusters,
         help="File that groups dependent queries: query id, tab, cluster per line.",
     ),
+    click.option(
+        "--failures",
+        type=click.Choice(["wrong", "exclude", "bounds"]),
+        default="wrong",
+        help="Failed queries count as wrong, are left out, or give the worst and the best case.",
+    ),
     click.option("--per-query", type=FILE, help="Write a line per query and metric to this file."),
     json_option,
 )
@@ -47,7 +53,7 @@ def print_notes(evaluation: Evaluation, scored: str, known: str) -> None:
     """Print notes about the missing and the unknown queries on stderr."""
     from ragstone.data.readers.rows import listed
 
-    missing = (evaluation.missing, f"missing in {scored}, counted as 0")
+    missing = (evaluation.missing, f"missing in {scored}, counted as failed")
     for ids, problem in (missing, (evaluation.extra, f"not in {known}, left out")):
         if ids:
             click.echo(f"note: {len(ids):,} queries {problem}: {listed(ids)}", err=True)

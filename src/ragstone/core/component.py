@@ -17,7 +17,7 @@ import inspect
 import re
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -139,6 +139,10 @@ class Component:
 
     def check(self, services: Any) -> None:
         """Raise if the component cannot work here: a package, a file or a server is missing."""
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return why the component may give poor results on a data set; shown by a plan."""
+        return ()
 
     def cost(self, n_queries: int, n_passages: int) -> int:
         """Return the maximum number of model calls for some queries with their passages."""

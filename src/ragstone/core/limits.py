@@ -166,7 +166,7 @@ LOW_DISK_BYTES: Final = 2 * 2**30
 # Data doctor
 
 MAX_EXAMPLES: Final = 5
-"""Examples per finding; more do not help to recognise the fault."""
+"""Examples per finding in the terminal; `--json` lists them all."""
 MAX_EXAMPLE_CHARACTERS: Final = 120
 """An example, on one line of a terminal."""
 MAX_EXAMPLE_IDS: Final = 4
@@ -188,6 +188,8 @@ MAX_CATEGORY_VALUES: Final = 20
 
 REPORT_QUERIES: Final = 500
 """Queries with their own page in a report; a browser opens a larger file slowly."""
+RISK_POINTS: Final = 100
+"""Points of a curve of risk against coverage in JSON and in a chart."""
 REPORT_CONVERSATIONS: Final = 50
 """Conversations in a report, the worst first."""
 SHOWN_RANKS: Final = 10
@@ -198,8 +200,8 @@ STORED_PASSAGE_CHARACTERS: Final = 600
 """Such a text: a report contains thousands of them."""
 SHOWN_FAILURES: Final = 5
 """Reasons of failures in the terminal, the most frequent first."""
-SHOWN_REASONS: Final = 20
-"""Reasons of failures in a step's manifest and in JSON, the most frequent first."""
+STORED_REASONS: Final = 1000
+"""Reasons of failures in a step's manifest, the most frequent first; the others are one entry."""
 REASON_CHARACTERS: Final = 400
 """Characters of such a reason in the terminal."""
 REPORT_LABEL_VALUES: Final = 24
@@ -208,6 +210,10 @@ SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
+MAX_RANKED_SYSTEMS: Final = 24
+"""Systems of which all pairs are compared; if there are more, each is compared with the best."""
+SHOWN_LEADERS: Final = 3
+"""Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
 """Systems with a sentence on context gain in the summary; the leaderboard contains all."""
 STORED_LABEL_VALUES: Final = 50
@@ -285,6 +291,10 @@ MAX_SPEC_DEPTH: Final = 20
 """Maximum nesting of brackets in a spec: deeper ones are mistakes, or an attack on the stack."""
 MAX_FIRST_FAILURES: Final = 10
 """Items for which your own component may raise before any succeeds: it is taken as broken then."""
+MAX_SAMPLED_TEXTS: Final = 100
+"""Queries, and passages, of which a plan reads the tokens: enough to know their language."""
+MAX_SAMPLED_CHARACTERS: Final = 2000
+"""Characters of such a text that are read: a whole book would take seconds."""
 MAX_PLAN_TREE_STEPS: Final = 60
 """Steps up to which a plan is shown as a tree: a longer one is shown as counts per kind of step."""
 PLAN_TITLE_CHARACTERS: Final = 72

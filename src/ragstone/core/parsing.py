@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from ragstone.core import limits
+from ragstone.core.regular_files import open_regular
 from ragstone.errors import ConfigError
 
 _COLLECTIONS: Final = frozenset({dict, list})
@@ -46,7 +47,7 @@ def read_yaml(path: Path, kind: str) -> Any:
         kind: the kind of file, for errors, such as "price table".
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return parse_yaml(file.read(limits.MAX_YAML_BYTES + 1))
     except FileNotFoundError as error:
         raise ConfigError(f"there is no {kind} {path}", path=path) from error

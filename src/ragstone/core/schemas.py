@@ -68,7 +68,16 @@ _SCORE = {"query_id": _STR, "metric": _STR, "value": _F64, "status": _STR, "reas
 SCORES: Final = _schema(**_SCORE)
 SYSTEM_SCORES: Final = _schema(system=_STR, setting=_STR, **_SCORE)
 SUMMARIES: Final = _schema(
-    mean=_F64, low=_F64, high=_F64, n=_I64, failed=_I64, not_applicable=_I64, missing=_I64
+    mean=_F64,
+    low=_F64,
+    high=_F64,
+    n=_I64,
+    failed=_I64,
+    not_applicable=_I64,
+    missing=_I64,
+    unscored=_I64,
+    mean_of_answered=_F64,
+    policy=_STR,
 )
 PAIRS: Final = _schema(
     metric=_STR,

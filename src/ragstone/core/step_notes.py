@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
+from ragstone.core import limits
+
 ROLES: Final[Mapping[str, str]] = {"query": "queries", "passage": "passages"}
 """The side of a search that texts are on -> their noun in notes."""
 
@@ -63,3 +65,15 @@ def use_arrays(names: Iterable[str]) -> None:
     arrays = _arrays.get()
     if arrays is not None:
         arrays.update(dict.fromkeys(names))
+
+
+def most_frequent(reasons: Counter[str]) -> dict[str, int]:
+    """Return the most frequent reasons with their counts, and one entry for all others.
+
+    >>> most_frequent(Counter("aab"))
+    {'a': 2, 'b': 1}
+    """
+    found = dict(reasons.most_common(limits.STORED_REASONS))
+    others = len(reasons) - len(found)
+    rest = {f"{others:,} other reasons": reasons.total() - sum(found.values())}
+    return found | (rest if others else {})

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from ragstone.core import registry
 from ragstone.core.component import component_error
+from ragstone.core.regular_files import is_there
 from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.collections import with_corpora
@@ -153,7 +154,10 @@ def _fields(name: str, folder: Path | None) -> frozenset[str]:
 def _found(path: Path, folder: Path | None) -> Path | None:
     path = path.expanduser()
     candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
-    return next((candidate for candidate in candidates if candidate.exists()), None)
+    return next(
+        (one for one in candidates if one.exists() or one.is_symlink()),
+        None,
+    )
 
 
 def _resolve(written: str | Path, folder: Path | None) -> Path:
@@ -173,9 +177,9 @@ def _resolve(written: str | Path, folder: Path | None) -> Path:
 
 def layout(path: Path) -> str:
     """Return the name of the reader for a path, by the names of its files."""
-    if path.is_file():
+    if is_there(path):
         return _layout_of_file(path)
-    entries = sorted(entry for entry in path.iterdir() if entry.is_file())
+    entries = sorted(entry for entry in path.iterdir() if is_there(entry))
     names = {entry.name.removesuffix(".gz") for entry in entries}
     if names & {"queries.jsonl", "queries.tsv", "conversations.jsonl", "corpus.jsonl"}:
         return "ragstone"

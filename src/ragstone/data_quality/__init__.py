@@ -21,12 +21,14 @@ from ragstone.data_quality.integrity import check_judgements, check_rows
 from ragstone.data_quality.languages import check_languages
 from ragstone.data_quality.leakage import check_splits, check_unanswerable
 from ragstone.data_quality.lenient_reader import read_leniently, subject_of
+from ragstone.data_quality.scope import check_scope
 from ragstone.data_quality.suited_metrics import check_metrics
 from ragstone.data_quality.texts import check_encoding, check_sizes
 
 __all__ = ["CHECKS", "Finding", "Severity", "Subject", "check", "read_leniently", "subject_of"]
 
 CHECKS: Final[Mapping[str, Callable[[Subject], Iterator[Finding]]]] = {
+    "scope": check_scope,
     "rows": check_rows,
     "judgements": check_judgements,
     "texts": check_sizes,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, first, report, shown
+from ragstone.data_quality.finding import Finding, each_line, report, shown
 from ragstone.text.normalise import UNSPACED_CHARACTER, pieces_without_articles
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def check_short(subject: Subject) -> Iterator[Finding]:
         len(aliases),
         "substring metrics find them anywhere ('de' in 'provide'): use Match with its defaults, "
         "which requires whole words, or remove such aliases",
-        first([f"{q.query_id}: {answer!r}" for q, answer in hazards or short]),
+        each_line([f"{q.query_id}: {answer!r}" for q, answer in hazards or short]),
     )
 
 

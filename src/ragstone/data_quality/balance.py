@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, distribution, first
+from ragstone.data_quality.finding import Finding, distribution, each_line
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -68,7 +68,7 @@ def check_ceiling(subject: Subject) -> Iterator[Finding]:
             len(relevant),
             len(subject.queries),
             "compare precision and F1 with these bounds, or use nDCG and recall at a larger k",
-            first(rows),
+            each_line(rows),
         )
 
 
@@ -101,7 +101,7 @@ def check_labels(subject: Subject) -> Iterator[Finding]:
             sum(counts.total() for counts in rare.values()),
             len(subject.queries),
             "confidence intervals of small groups are wide: add queries with these values",
-            first([f"{name}: {distribution(counts)}" for name, counts in rare.items()]),
+            each_line([f"{name}: {distribution(counts)}" for name, counts in rare.items()]),
         )
 
 

@@ -52,6 +52,8 @@ class Subject:
     dangling: tuple[Dangling, ...] = ()
     splits: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Split -> query ids; empty without splits."""
+    unread: tuple[str, ...] = ()
+    """Data files of the folder that were not read."""
     others: tuple[Query, ...] = ()
     """Queries of another data set (`--against`), which should have none of this one's queries."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ragstone.core import limits
-from ragstone.data_quality.finding import Finding, first, shown
+from ragstone.data_quality.finding import Finding, each_line, shown
 from ragstone.data_quality.shingles import character_shingles, near_pairs, word_shingles
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def check_passages(subject: Subject) -> Iterator[Finding]:
             len(texts),
             "copies fill up a ranking, and only the judged one counts: keep one of each (`--fix` "
             "does, and moves the judgements to it)",
-            first([_copies(ids, texts) for ids in same]),
+            each_line([_copies(ids, texts) for ids in same]),
         )
     yield from _near_passages(subject, texts, same)
 
@@ -88,7 +88,7 @@ def _near_passages(
         len(concerned),
         len(texts),
         "the copy of a gold passage answers too, but counts as a miss: judge both, or keep one",
-        first([f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f})" for p in pairs]),
+        each_line([f"{ids[p.first]} ~ {ids[p.second]} ({p.similarity:.2f})" for p in pairs]),
     )
 
 
@@ -109,7 +109,7 @@ def check_queries(subject: Subject) -> Iterator[Finding]:
             len(texts),
             "a repeated query counts twice and makes intervals too narrow; if the expected answers "
             "differ, merge them (`--fix` keeps one of those that expect the same)",
-            first([_copies(ids, texts) for ids in (split or same)]),
+            each_line([_copies(ids, texts) for ids in (split or same)]),
         )
     # Turns share their history, so they always resemble each other.
     left_out = {query_id for ids in same for query_id in ids[1:]}
@@ -145,5 +145,5 @@ def _near_queries(texts: Mapping[str, str], left_out: set[str]) -> Iterator[Find
             len(texts),
             "near-duplicates are not independent: give them one `conversation` or cluster, or "
             "keep one",
-            first(examples),
+            each_line(examples),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -30,6 +30,7 @@ class Finding:
     """Number of checked rows, pairs or queries."""
     advice: str
     examples: tuple[str, ...] = ()
+    """One line per affected row, if the rows have one."""
 
 
 def report(
@@ -41,7 +42,7 @@ def report(
     """
     if found:
         sentence = f"{len(found):,} of {of:,} {what}"
-        yield Finding(check, severity, sentence, len(found), of, advice, first(found))
+        yield Finding(check, severity, sentence, len(found), of, advice, each_line(found))
 
 
 def shown(text: str, limit: int = limits.MAX_EXAMPLE_CHARACTERS) -> str:
@@ -64,6 +65,6 @@ def distribution(counts: Counter[str]) -> str:
     return ", ".join(f"{value} {n:,}" for value, n in most)
 
 
-def first(examples: Sequence[str]) -> tuple[str, ...]:
-    """Return the first examples, each on one line."""
-    return tuple(shown(example) for example in examples[: limits.MAX_EXAMPLES])
+def each_line(examples: Iterable[str]) -> tuple[str, ...]:
+    """Return the examples, each shortened to one line."""
+    return tuple(map(shown, examples))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from ragstone.data_quality.finding import Finding, Severity, first, report
+from ragstone.data.matching_ids import id_hint
+from ragstone.data_quality.finding import Finding, Severity, each_line, report
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
@@ -41,10 +42,9 @@ def check_rows(subject: Subject) -> Iterator[Finding]:
     """Report malformed, repeated and contradictory rows."""
     for kind, count in Counter(fault.kind for fault in subject.faults).items():
         severity, problem, advice = _FAULTS[kind]
-        examples = [f"{f.place}: {f.problem}" for f in subject.faults if f.kind == kind]
-        yield Finding(
-            f"rows/{kind}", severity, f"{count:,} {problem}", count, count, advice, first(examples)
-        )
+        lines = each_line(f"{f.place}: {f.problem}" for f in subject.faults if f.kind == kind)
+        what = f"{count:,} {problem}"
+        yield Finding(f"rows/{kind}", severity, what, count, count, advice, lines)
 
 
 def check_judgements(subject: Subject) -> Iterator[Finding]:
@@ -62,30 +62,11 @@ def check_judgements(subject: Subject) -> Iterator[Finding]:
             "error",
             [f"{row_id!r} ({place})" for row_id, place in lost],
             total,
-            f"judgements name {noun} that do not exist{_hint([i for i, _ in lost], known)}",
+            f"judgements name {noun} that do not exist{id_hint([i for i, _ in lost], known)}",
             advice=f"each lowers recall without a message: add the missing {noun}, correct the "
             "ids, or remove the judgements (`--fix` does)",
         )
     yield from _lost_queries(subject)
-
-
-_REPAIRS: Final[Mapping[str, Callable[[str], str]]] = {
-    "in lower case": str.lower,
-    "in upper case": str.upper,
-    "without leading zeros": lambda i: i.lstrip("0"),
-    "without the part after the last '-'": lambda i: i.rpartition("-")[0],
-    "without the last two fields after '-'": lambda i: i.rsplit("-", 2)[0],
-    "without the part after the last '_'": lambda i: i.rpartition("_")[0],
-    "without '.0'": lambda i: i.removesuffix(".0"),
-    "without '.txt', '.pdf', ...": lambda i: i.rpartition(".")[0],
-}
-
-
-def _hint(ids: list[str], known: set[str]) -> str:
-    """Return the simple change by which most ids would match, as the end of a sentence, or ""."""
-    found = {name: sum(change(i) in known for i in ids) for name, change in _REPAIRS.items()}
-    name = max(found, key=lambda key: found[key])
-    return f"; {found[name]:,} of them would exist {name}" if found[name] else ""
 
 
 def _lost_queries(subject: Subject) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ragstone.components.metrics.match import occurs
 from ragstone.core import limits
 from ragstone.data_quality.duplicates import LEAST, text_with_history
-from ragstone.data_quality.finding import Finding, first, report, shown
+from ragstone.data_quality.finding import Finding, each_line, report, shown
 from ragstone.data_quality.shingles import character_shingles, near_pairs
 from ragstone.text.normalise import ENGLISH, pieces
 from ragstone.types import Search
@@ -73,7 +73,7 @@ def _shared(
             len(gold[0]),
             "training on a passage helps with other questions about it; if that matters, split by "
             "document",
-            first(sorted(both)),
+            each_line(sorted(both)),
         )
 
 

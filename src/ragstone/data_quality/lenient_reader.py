@@ -16,9 +16,10 @@ from ragstone.core.spec import parse_spec
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import SAMPLE, layout, load_dataset
+from ragstone.data.readers.folder import CORPUS_FILES, QREL_FILES, QUERY_FILES, unread_files
 from ragstone.data.readers.qrels import JudgementParser, Known
 from ragstone.data.readers.record_rows import RowsOf, passage_rows, query_rows, turn_rows
-from ragstone.data.readers.rows import FieldError, find_file, json_object, lines
+from ragstone.data.readers.rows import FieldError, find_file, lines, table_row
 from ragstone.data.table_builder import TableBuilder, judgements, passages, queries
 from ragstone.data_quality.checked_dataset import Dangling, Fault, Subject
 from ragstone.errors import DatasetError
@@ -116,9 +117,10 @@ class _Reading:
 
     def add_rows(self, builder: TableBuilder, ids: set[str], path: Path, rows_of: RowsOf) -> None:
         """Add the rows of a file to a table, and their ids to `ids`."""
+        row_of = table_row(path)
 
         def parse(line: bytes) -> list[tuple[Any, ...]]:
-            return list(rows_of(json_object(line)))
+            return list(rows_of(row_of(line)))
 
         for number, made in self.parsed(path, parse):
             for row in made:
@@ -153,12 +155,12 @@ class _Reading:
 def _read_folder(folder: Path) -> Subject:
     reading, query_ids, passage_ids = _Reading(), set[str](), set[str]()
     passage_table, query_table = passages(), queries()
-    for builder, ids, name, rows_of in (
-        (passage_table, passage_ids, "corpus.jsonl", passage_rows),
-        (query_table, query_ids, "queries.jsonl", query_rows),
-        (query_table, query_ids, "conversations.jsonl", turn_rows),
+    for builder, ids, names, rows_of in (
+        (passage_table, passage_ids, CORPUS_FILES, passage_rows),
+        (query_table, query_ids, QUERY_FILES, query_rows),
+        (query_table, query_ids, ("conversations.jsonl",), turn_rows),
     ):
-        if path := find_file(folder, name):
+        if path := find_file(folder, *names):
             reading.add_rows(builder, ids, path, rows_of)
     if not query_ids:
         faults = reading.faults[: limits.MAX_SHOWN_FAULTS]
@@ -169,7 +171,11 @@ def _read_folder(folder: Path) -> Subject:
     subject = subject_of(Dataset(folder.resolve().name, query_table.finish(), corpus, judged))
     named = splits if len(splits) > 1 else subject.splits
     return replace(
-        subject, faults=tuple(reading.faults), dangling=tuple(reading.dangling), splits=named
+        subject,
+        faults=tuple(reading.faults),
+        dangling=tuple(reading.dangling),
+        splits=named,
+        unread=tuple(unread_files(folder)),
     )
 
 
@@ -178,7 +184,7 @@ def _qrels(
 ) -> tuple[Table, dict[str, frozenset[str]]]:
     """Return the judgements of all files, each pair once, and the query ids of each file."""
     grades, splits = dict[tuple[str, str], int](), {}
-    plain = find_file(folder, "qrels.tsv")
+    plain = find_file(folder, *QREL_FILES)
     for path in [*([plain] if plain else []), *sorted((folder / "qrels").glob("*.tsv*"))]:
         found = dict(reading.judgements(path, known))
         splits[path.name.partition(".")[0]] = frozenset(query_id for query_id, _ in found)

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import contextlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
+import numpy as np
 from arro3.core import Table
 
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.schemas import table_to_scores
+from ragstone.data.matching_ids import check_systems
 from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.evaluation.comparison import Comparison, MetricComparison
 from ragstone.evaluation.score_files import Evaluation
-from ragstone.statistics.paired import Correction, Difference, adjust, paired_difference
-from ragstone.statistics.rank_stability import rank_stability
+from ragstone.statistics.failures import (
+    FAILURE_RATE,
+    Scale,
+    check_policy,
+    difference_of,
+    failure_scores,
+    summarise_scores,
+)
+from ragstone.statistics.paired import Correction, Difference, adjust
+from ragstone.statistics.rank_stability import RankStability, rank_stability
 from ragstone.statistics.significance import Family, judge
-from ragstone.statistics.summary import clusters_of, few_clusters, summarise
+from ragstone.statistics.summary import Policy, Summary, clusters_of, few_clusters, range_of
 from ragstone.types import Score
 
 
@@ -51,14 +62,16 @@ def compare(
     lower_is_better: Iterable[str] = (),
     resamples: int = 10_000,
     seed: int = 0,
+    failures: Policy = "wrong",
+    margin: float | None = None,
 ) -> Comparison:
     """Compare two or more systems on their common queries, metric by metric.
 
     Args:
         scores: one mapping from name to scores, or one argument per system. Scores are an
-            `Evaluation`, the `Results` of an experiment with one system and one setting, `Score`
-            records, a SCORES table, or the path of a file of scores. For other results choose
-            with `results.evaluation(system, setting)`.
+            `Evaluation`, the `Results` of an experiment with one system and one setting (of others
+            choose with `results.evaluation(system, setting)`), `Score` records, a SCORES table, or
+            the path of a file of scores.
         names: names of the systems, if `scores` is not a mapping (default: the files' stems, or
             A, B, ...).
         metrics: metrics to compare, in order (default: those of all systems).
@@ -70,12 +83,15 @@ def compare(
         correction: multiple-testing correction of the p values, over all pairs and metrics.
         confidence: level of the intervals, which are not corrected. A difference is significant if
             its corrected p is below 1 - `confidence`.
-        lower_is_better: metrics such as latency, for the verdicts and ranks.
+        lower_is_better: metrics such as latency; the direction of Ragstone's metrics is known.
         resamples: number of resampled leaderboards, for the stability of ranks.
         seed: seed of the resampled leaderboards.
+        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`. If a system failed
+            on a query, the failure rate is compared too.
+        margin: a difference within this margin on either side of 0 is one of equivalent systems.
 
     Raises:
-        ConfigError: fewer than two systems, a name given twice, an unknown baseline or metric.
+        ConfigError: fewer than two systems, a name given twice, or an unknown name.
         DatasetError: no metric in common, a value that is not finite, a query with two values, or
             clusters without any of the queries.
 
@@ -84,27 +100,50 @@ def compare(
     >>> compare({"old": old, "new": new})["EM"].pairs[0].verdict
     'new is better than old by 0.2500 [0.1405, 0.4019], p=0.0016'
     """
+    lower = {FAILURE_RATE, *lower_is_better}
+    settings = _Settings(
+        clusters, baseline, correction, confidence, lower, resamples, seed, failures, margin
+    )
     sides = {name: _selected(given, name) for name, given in _named(scores, names, baseline)}
-    tables = {name: _by_metric(given, name) for name, given in sides.items()}
-    shared, not_shared = _shared_metrics(tables, metrics)
-    label, groups = _labelled_clusters(clusters, sides.values(), tables.values())
-    settings = _Settings(groups, baseline, confidence, set(lower_is_better), resamples, seed)
-    found = [
-        _compare_metric(metric, {name: held[metric] for name, held in tables.items()}, settings)
-        for metric in shared
-    ]
-    tests, judged = _judged(found, correction, settings)
-    return Comparison(tuple(sides), judged, not_shared, confidence, correction, tests, label)
+    return _comparison(sides, metrics, settings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    clusters: Mapping[str, Hashable]
+    clusters: Mapping[str, Hashable] | None
     baseline: str | None
+    correction: Correction
     confidence: float
     lower_is_better: set[str]
     resamples: int
     seed: int
+    failures: Policy
+    margin: float | None
+
+    def __post_init__(self) -> None:
+        check_policy(self.failures)
+        if self.margin is not None and not self.margin > 0:
+            raise ConfigError(f"margin {self.margin} is not above 0; for example 0.02")
+
+
+def _comparison(
+    sides: Mapping[str, Scores], metrics: Sequence[str] | None, settings: _Settings
+) -> Comparison:
+    tables = _with_failures(_tables(sides))
+    shared, not_shared = _shared_metrics(tables, metrics)
+    label, groups = _labelled_clusters(settings.clusters, sides.values(), tables.values())
+    settings = replace(settings, clusters=groups)
+    found = [
+        _compare_metric(
+            {name: held[metric] for name, held in tables.items()},
+            _scale(metric, sides.values(), settings),
+            settings,
+        )
+        for metric in shared
+    ]
+    tests, judged = _judged(found, settings)
+    systems, confidence, correction = tuple(sides), settings.confidence, settings.correction
+    return Comparison(systems, judged, not_shared, confidence, correction, tests, label)
 
 
 def _named(
@@ -143,6 +182,13 @@ def _selected(scores: Scores, name: str) -> Scores:
         raise error.with_message(f"{name}: {error}") from error
 
 
+def _tables(sides: Mapping[str, Scores]) -> dict[str, dict[str, _Column]]:
+    """Return system -> metric -> query id -> score; systems have queries in common."""
+    tables = {name: _by_metric(given, name) for name, given in sides.items()}
+    check_systems({name: set().union(*held.values()) for name, held in tables.items()})
+    return tables
+
+
 def _by_metric(scores: Scores, name: str) -> dict[str, _Column]:
     """Return metric -> query id -> score of one system."""
     if isinstance(scores, Path | str):
@@ -169,7 +215,7 @@ def _shared_metrics(
     unknown = [metric for metric in wanted or () if metric not in every]
     if unknown:
         raise UnknownMetric(f"no system has {unknown[0]!r}{did_you_mean(unknown[0], every)}")
-    chosen = wanted or every
+    chosen = [*wanted, *{FAILURE_RATE}.intersection(every)] if wanted else every
     absent = {m: tuple(name for name, held in tables.items() if m not in held) for m in every}
     shared = [metric for metric in chosen if not absent[metric]]
     if not shared:
@@ -193,78 +239,127 @@ def _labelled_clusters(
     return "clusters" if clusters else "", clusters
 
 
+def _scale(metric: str, sides: Iterable[Scores], settings: _Settings) -> Scale:
+    """Return the range and direction of a metric: of the evaluations, or of Ragstone's metric."""
+    evaluations = (one for one in sides if isinstance(one, Evaluation))
+    known = [one.scales[metric] for one in evaluations if metric in one.scales]
+    scale = known[0] if known else Scale()
+    if not known and ":" not in metric:
+        with contextlib.suppress(ConfigError):
+            found = parse_metric(metric)
+            scale = Scale(found.range, found.direction)
+    if metric in settings.lower_is_better:
+        scale = replace(scale, direction="lower")
+    return replace(scale, failures=settings.failures)
+
+
 def _compare_metric(
-    metric: str, columns: Mapping[str, _Column], settings: _Settings
+    columns: Mapping[str, _Column], scale: Scale, settings: _Settings
 ) -> tuple[MetricComparison, list[_Gap]]:
-    scored = {
-        name: {q: score.value for q, score in column.items() if score.value is not None}
-        for name, column in columns.items()
-    }
-    every = dict.fromkeys(query_id for column in columns.values() for query_id in column)
-    common = [q for q in every if all(q in held for held in scored.values())]
-    values = {name: [held[q] for q in common] for name, held in scored.items()}
+    every = _ids(columns)
+    metric = next(score.metric for column in columns.values() for score in column.values())
+    known = [q for q in every if all(q in column for column in columns.values())]
+    given = [score.value for column in columns.values() for score in column.values()]
+    numbers = np.array([value for value in given if value is not None])
+    if len(numbers) and range_of(numbers, scale.range) is None:
+        scale = replace(scale, range=None)
+    cases = {name: {q: scale.counted(column[q]) for q in known} for name, column in columns.items()}
+    common = [q for q in known if all(held[q] is not None for held in cases.values())]
     if settings.clusters and common and settings.clusters.keys().isdisjoint(common):
         raise DatasetError(
             f"the clusters contain none of the queries of {metric}: the scores have queries such "
             f"as {common[0]!r}, the clusters {next(iter(settings.clusters))!r}"
         )
-    clusters, confidence = clusters_of(common, settings.clusters), settings.confidence
-    statuses = {
-        name: Counter(s.status for s in column.values()) for name, column in columns.items()
-    }
-    out = every.keys() - set(common)
-    ranks = []
-    if common and len(values) > 2:  # noqa: PLR2004 - the pair ranks two systems
-        ranks = rank_stability(
-            values,
-            clusters=clusters,
-            higher_is_better=metric not in settings.lower_is_better,
-            confidence=confidence,
-            resamples=settings.resamples,
-            seed=settings.seed,
-        )
+    clusters = clusters_of(common, settings.clusters)
+    values = {n: [c for q in common if (c := held[q]) is not None] for n, held in cases.items()}
+    out = set(every) - set(common)
     found = MetricComparison(
         metric=metric,
         n=len(common),
         left_out=len(out),
-        absent={name: len(out - column.keys()) for name, column in columns.items()},
+        absent={n: tuple(q for q in every if q not in held) for n, held in columns.items()},
         summaries={
-            name: summarise(
-                values[name],
-                clusters=clusters,
-                confidence=confidence,
-                failed=counts["failed"],
-                not_applicable=counts["not_applicable"],
-            )
-            for name, counts in statuses.items()
+            name: _summary(column, known, common, scale, settings)
+            for name, column in columns.items()
         },
         pairs=(),
-        ranks=tuple(ranks),
+        ranks=_ranks(values, clusters, scale, settings),
+        scale=scale,
         few_clusters=few_clusters(clusters or ()),
     )
     base = settings.baseline
     pairs = combinations(values, 2) if base is None else ((base, b) for b in values if b != base)
+    options: Any = {"clusters": clusters, "confidence": settings.confidence}
     return found, [
-        (a, b, paired_difference(values[a], values[b], clusters=clusters, confidence=confidence))
-        for a, b in pairs
-        if common
+        (a, b, difference_of(values[a], values[b], scale, **options)) for a, b in pairs if common
     ]
 
 
-def _judged(
-    found: Sequence[tuple[MetricComparison, list[_Gap]]],
-    correction: Correction,
+def _summary(
+    column: _Column, known: Sequence[str], common: Sequence[str], scale: Scale, settings: _Settings
+) -> Summary:
+    """Return the mean over the common queries, and the counts over the known ones."""
+
+    def over(query_ids: Sequence[str]) -> Summary:
+        return summarise_scores(
+            [column[q].value for q in query_ids],
+            [column[q].status for q in query_ids],
+            scale,
+            clusters=clusters_of(query_ids, settings.clusters),
+            confidence=settings.confidence,
+        )
+
+    found, whole = over(common), over(known)
+    counts = replace(found, unscored=whole.unscored, not_applicable=whole.not_applicable)
+    if scale.policy != "exclude":
+        return counts
+    return replace(counts, failed=whole.failed, mean_of_all=whole.mean_of_all)
+
+
+def _ranks(
+    values: Mapping[str, Sequence[tuple[float, float]]],
+    clusters: Sequence[Hashable] | None,
+    scale: Scale,
     settings: _Settings,
+) -> tuple[RankStability, ...]:
+    """Return the ranks of three systems or more; the pair ranks two systems."""
+    if len(values) < 3 or not all(values.values()):  # noqa: PLR2004 - as above
+        return ()
+    return tuple(
+        rank_stability(
+            {name: [worst for worst, _ in held] for name, held in values.items()},
+            clusters=clusters,
+            higher_is_better=scale.direction != "lower",
+            confidence=settings.confidence,
+            resamples=settings.resamples,
+            seed=settings.seed,
+        )
+    )
+
+
+def _with_failures(tables: dict[str, dict[str, _Column]]) -> dict[str, dict[str, _Column]]:
+    """Return the tables with the failure rate, if a system failed on a query."""
+    added = failure_scores(tables)
+    return {n: held | {FAILURE_RATE: added[n]} if added else held for n, held in tables.items()}
+
+
+def _ids(columns: Mapping[str, _Column]) -> list[str]:
+    return list(dict.fromkeys(query_id for column in columns.values() for query_id in column))
+
+
+def _judged(
+    found: Sequence[tuple[MetricComparison, list[_Gap]]], settings: _Settings
 ) -> tuple[int, tuple[MetricComparison, ...]]:
     """Return the number of tests, and the comparisons with pairs corrected over all tests."""
     p_values = [gap.p for _, gaps in found for _, _, gap in gaps]
-    family = Family(1 - settings.confidence, len(p_values), correction)
-    adjusted = iter(adjust(p_values, correction))
+    family = Family(1 - settings.confidence, len(p_values), settings.correction, settings.margin)
+    adjusted = iter(adjust(p_values, settings.correction))
     judged = []
     for one, gaps in found:
-        lower = one.metric in settings.lower_is_better
+        failed = {name: summary.failed for name, summary in one.summaries.items()}
         pairs = [
-            judge(a, b, gap, next(adjusted), family, lower_is_better=lower) for a, b, gap in gaps
+            judge(a, b, gap, next(adjusted), family, scale=one.scale, failed=(failed[a], failed[b]))
+            for a, b, gap in gaps
         ]
         judged.append(replace(one, pairs=tuple(pairs)))
     return len(p_values), tuple(judged)

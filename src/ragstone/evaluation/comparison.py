@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.core.schemas import PAIRS, to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
+from ragstone.data.readers.rows import listed
 from ragstone.errors import UnknownMetric, did_you_mean
-from ragstone.statistics.summary import summaries_table
+from ragstone.statistics.significance import pair_document
+from ragstone.statistics.summary import summaries_table, summary_table
 from ragstone.types import brief, one_line
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.statistics.failures import Scale
     from ragstone.statistics.paired import Correction
     from ragstone.statistics.rank_stability import RankStability
     from ragstone.statistics.significance import SystemPair
@@ -23,22 +26,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
-    """All systems under one metric, on the queries for which every one of them has a value."""
+    """All systems under one metric, on the queries that count for every one of them."""
 
     metric: str
     n: int
     """Queries compared."""
     left_out: int
-    """Queries with a score of some system, but without a value for every system."""
-    absent: Mapping[str, int]
-    """System -> number of queries left out that have no score of that system."""
+    """Queries with a score of some system that do not count for every system."""
+    absent: Mapping[str, tuple[str, ...]]
+    """System -> queries that other systems have a score of."""
     summaries: Mapping[str, Summary]
-    """System -> mean over the queries compared; `failed` and `not_applicable` count queries that
+    """System -> mean over the queries compared; `not_applicable` and `unscored` count queries that
     are left out."""
     pairs: tuple[SystemPair, ...]
     """Empty if no query is left to compare."""
     ranks: tuple[RankStability, ...]
     """Best first; of three systems or more."""
+    scale: Scale
     few_clusters: str = ""
     """A warning if the queries are in fewer than 15 clusters."""
 
@@ -46,32 +50,37 @@ class MetricComparison:
 
     def table(self, clusters: str = "") -> TextTable:
         """Return the means as a table, with the verdicts below it."""
-        title = f"{self.metric}: {self.n:,} queries scored by every system"
+        title = f"{self.metric}: {self.n:,} queries compared"
         if clusters and self.pairs:
             title += f", in {self.pairs[0].difference.clusters:,} clusters"
         if self.left_out:
             title += f", {self.left_out:,} left out"
-            absent = ", ".join(f"{name} lacks {n:,}" for name, n in self.absent.items() if n)
-            title += f" ({absent})" if absent else ""
-        ranks = {place.system: [_place(place)] for place in self.ranks}
-        rows = []
-        for name, summary in self.summaries.items():
-            mean, interval, n, _, failed, not_applicable = summary.cells()
-            rows.append([name, mean, interval, n, failed, not_applicable, *ranks.get(name, ())])
-        headers = ["system", "mean", "interval", "n", "failed", "n/a", *(["rank"] if ranks else [])]
+        means = summary_table(list(self.summaries.items()), title, "system")
         below = [f"  {pair.verdict}" for pair in self.pairs]
+        below += [
+            f"  {name} has no score of {len(ids):,} queries: {listed(ids)}"
+            for name, ids in self.absent.items()
+            if ids
+        ]
         if self.pairs and self.few_clusters:
             below.append(f"  {self.few_clusters}")
-        return TextTable(headers, rows, title, below or ["  no query has a value for every system"])
+        if any(one.failed for one in self.summaries.values()) and self.scale.worst is None:
+            below.append("  The metric has no worst value, so failed queries are left out.")
+        headers, rows = means.headers, means.rows
+        if self.ranks:
+            ranks = {place.system: _place(place) for place in self.ranks}
+            headers, rows = [*headers, "rank"], [[*row, ranks[str(row[0])]] for row in rows]
+        return TextTable(headers, rows, title, below or ["  no query counts for every system"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded."""
         return {
             "n": self.n,
             "left_out": self.left_out,
-            "absent": self.absent,
+            "absent": {name: len(ids) for name, ids in self.absent.items()},
+            "absent_queries": self.absent,
             "systems": {name: summary.to_dict() for name, summary in self.summaries.items()},
-            "pairs": [_numbers(pair) for pair in self.pairs],
+            "pairs": [pair_document(pair) for pair in self.pairs],
             "ranks": [asdict(place) for place in self.ranks],
         }
 
@@ -79,13 +88,6 @@ class MetricComparison:
 def _place(place: RankStability) -> str:
     interval = place.interval
     return str(place.rank) + (f" [{interval[0]:.0f}-{interval[1]:.0f}]" if interval else "")
-
-
-def _numbers(pair: SystemPair) -> dict[str, Any]:
-    """Return the fields of a pair and of its difference in one dictionary."""
-    found = asdict(pair)
-    difference = found.pop("difference")
-    return {**difference, **found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class Comparison(Tabular):
             )
         rows = []
         for one in self.metrics:
-            for found in map(_numbers, one.pairs):
+            for found in map(pair_document, one.pairs):
                 low, high = found["interval"] or (None, None)
                 rows.append({**found, "metric": one.metric, "low": low, "high": high})
         return to_table(PAIRS, {name: [row[name] for row in rows] for name in PAIRS.names})

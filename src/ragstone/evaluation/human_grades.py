@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ragstone.components.judges.verdict import Item
+from ragstone.core.regular_files import check_regular
 from ragstone.data.readers.rows import json_document, json_rows
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Message, Query
@@ -105,6 +106,7 @@ def read_truthfulqa(path: Path, language: str = "en") -> HumanSet:
     if not file.exists():
         raise DatasetError(f"there is no file {file}; the languages are en and es")
     items = []
+    check_regular(file)
     with file.open(encoding="utf-8", newline="") as rows:
         for row in csv.DictReader(rows):
             question, _, system = row["id"].partition("__")
@@ -121,6 +123,7 @@ def read_begin(path: Path) -> HumanSet:
     items = []
     for name in ("wow", "cmu"):
         file = path / f"begin_dev_{name}.tsv.gz"
+        check_regular(file)
         with gzip.open(file, "rt", encoding="utf-8", newline="") as rows:
             reader = csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE)
             for number, row in enumerate(reader):

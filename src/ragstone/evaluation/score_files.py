@@ -1,35 +1,48 @@
 """Metrics of existing runs and answers; each mean has n, missing, failed and an interval.
 
 >>> print(evaluate_answers({"q1": "It is Paris."}, {"q1": ["Paris"], "q2": ["1912"]}, ["Match"]))
-metric    mean    interval          n    missing    failed    n/a
---------  ------  ----------------  ---  ---------  --------  -----
-Match     0.5000  [0.0126, 0.9874]  2    1          0         0
+metric    mean    interval          n    failed    n/a    missing    other view
+--------  ------  ----------------  ---  --------  -----  ---------  -----------------------
+Match     0.5000  [0.0126, 0.9874]  2    1         0      1          1.000 of the 1 answered
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import rank_judged
-from ragstone.components.metrics.score import refuse_duplicates, score_answers, score_rankings
+from ragstone.components.metrics.score import (
+    ceilings,
+    figures_beside,
+    refuse_duplicates,
+    score_answers,
+    score_rankings,
+)
 from ragstone.core.schemas import columns, with_texts
 from ragstone.core.tables import Tabular, TextTable
+from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.statistics.failures import (
+    Scale,
+    check_policy,
+    summarise_scores,
+    without_worst,
+)
 from ragstone.statistics.summary import (
-    HEADERS,
+    Policy,
     Summary,
     clusters_of,
     few_clusters,
     summaries_table,
-    summarise,
+    summary_table,
 )
 from ragstone.types import Prediction, Query, Ranking, brief
 
@@ -48,7 +61,7 @@ class Evaluation(Tabular):
     table: Table
     """One row per query and metric, of `ragstone.core.schemas.SCORES`."""
     missing: tuple[str, ...] = ()
-    """Queries without a ranking or answer; they count as 0."""
+    """Queries without a ranking or answer; they count as failed."""
     extra: tuple[str, ...] = ()
     """Queries without qrels or gold answers; they are left out."""
     ceilings: Mapping[str, float] = field(default_factory=dict)
@@ -57,10 +70,15 @@ class Evaluation(Tabular):
     """Query id -> conversation or document; a query without one is a cluster on its own."""
     beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Metric -> figures of all answers together, such as the macro-F1 of `label`."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """Metric -> its range and direction, and what counts for a failed query."""
 
     def __repr__(self) -> str:
         """Return one line: the means and the number of queries."""
-        means = (f"{name} {summary.cells()[0]}" for name, summary in self.summaries.items())
+        means = (
+            f"{name} {'-' if summary.mean is None else f'{summary.mean:.4f}'}"
+            for name, summary in self.summaries.items()
+        )
         queries = len(set(self.table.column("query_id").to_pylist()))
         return brief(self, f"{queries:,} queries", *means)
 
@@ -72,27 +90,28 @@ class Evaluation(Tabular):
         return self.summaries[name]
 
     def to_dict(self, asked: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the summaries as plain data: mean, n, missing, failed, interval; unrounded.
+        """Return the summaries as plain data, numbers unrounded.
 
         `asked` maps metric names to other keys; the metric's name is then added to its values.
         """
         found = {}
         for name, summary in self.summaries.items():
             key, values = (asked or {}).get(name, name), summary.to_dict()
-            kept = {k: values[k] for k in ("mean", "n", "missing", "failed", "interval")}
-            kept |= self.beside.get(name, {})
-            found[key] = kept | ({"metric": name} if key != name else {})
+            values |= self.beside.get(name, {})
+            found[key] = values | ({"metric": name} if key != name else {})
         return found
 
     def parts(self) -> Iterator[TextTable | str]:
         """Yield the summaries as a table, with ceilings if there are any, and a warning."""
-        heads = ["metric", *HEADERS]
-        lines = [[name, *summary.cells()] for name, summary in self.summaries.items()]
+        table = summary_table(list(self.summaries.items()))
         if self.ceilings:
-            heads.append("ceiling")
-            best = {name: f"{value:.4f}" for name, value in self.ceilings.items()}
-            lines = [[*line, best.get(line[0], "-")] for line in lines]
-        yield TextTable(heads, lines)
+            best = [self.ceilings.get(name) for name in self.summaries]
+            ends = ["-" if value is None else f"{value:.4f}" for value in best]
+            rows = [[*row, end] for row, end in zip(table.rows, ends, strict=True)]
+            table = TextTable([*table.headers, "ceiling"], rows)
+        yield table
+        if without := without_worst(self.summaries, self.scales):
+            yield without
         if self.beside:
             rows = [
                 [m, key, f"{v:.4g}"] for m, held in self.beside.items() for key, v in held.items()
@@ -112,7 +131,10 @@ class Evaluation(Tabular):
     def scores(self) -> dict[str, dict[str, float | None]]:
         """Metric -> query id -> value."""
         found: dict[str, dict[str, float | None]] = {}
-        for metric, query_id, value, _ in _cells(self.table):
+        held = columns(self.table)
+        for metric, query_id, value in zip(
+            held["metric"], held["query_id"], held["value"], strict=True
+        ):
             found.setdefault(metric, {})[query_id] = value
         return found
 
@@ -125,52 +147,74 @@ def evaluate_run(
     document_of: Callable[[str], str] | None = None,
     variant: Literal["corrected", "paper"] = "corrected",
     clusters: Mapping[str, str] | None = None,
+    subtopics: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
+    failures: Policy = "wrong",
 ) -> Evaluation:
     """Return the means of ranking metrics over all judged queries.
 
     Args:
         qrels: query id -> passage id -> grade; 1 or more is relevant.
-        run: query id -> ranking, or passage id -> score. A judged query without one counts as 0.
+        run: query id -> ranking, or passage id -> score. A judged query without one is failed.
         metrics: names such as "nDCG@10".
         document_of: passage id -> document id, if the qrels are at document level.
         variant: variant of the document ranking, see `ragstone.components.metrics.document_level`.
         clusters: query id -> cluster (default: the part of the id before "::", the conversation, if
             all ids have one).
+        subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
+        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
+            (`ragstone.statistics.failures`).
 
     Raises:
-        ConfigError: an unknown metric, or a metric of answers.
+        ConfigError: an unknown metric, a metric of answers, an unknown policy, or alpha-nDCG
+            without subtopics.
         DatasetError: no query has a relevant passage, or a score is not a finite number.
 
     >>> found = evaluate_run({"q1": {"p1": 1}, "q2": {"p9": 1}}, {"q1": {"p1": 2.5}}, ["R@5"])
     >>> found["R@5"].mean, found["R@5"].missing, found.missing
     (0.5, 1, ('q2',))
     """
-    listed = [metrics] if isinstance(metrics, str) else metrics
-    parsed = [parse_metric(m) if isinstance(m, str) else m for m in listed]
+    check_policy(failures)
+    parsed = _parsed(metrics)
     if document_of is not None:
         held = {q: r if isinstance(r, Ranking) else _ranking(r) for q, r in run.items()}
         run = rank_documents(held, document_of, "bergen" if variant == "paper" else "corrected")
+    judged = _with_relevant(qrels)
+    check_ids(run, qrels, ("the run", "the qrels"))
+    _check_subtopics(parsed, given=bool(subtopics))
+    table = score_rankings(parsed, qrels, run, subtopics=subtopics)
+    check_passages(qrels, run)
+    missing = tuple(query_id for query_id in judged if query_id not in run)
+    extra = tuple(query_id for query_id in run if query_id not in qrels)
+    groups = clusters_by_id(qrels) if clusters is None else clusters
+    scales = _scales(parsed, failures)
+    return Evaluation(
+        summaries=_summaries(table, frozenset(missing), groups, scales),
+        table=table,
+        missing=missing,
+        extra=extra,
+        scales=scales,
+        ceilings=ceilings(parsed, qrels, judged),
+        clusters=groups,
+    )
+
+
+def _with_relevant(qrels: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return the queries with a relevant passage; raise `DatasetError` if there are none."""
     judged = [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
     if not judged:
         raise DatasetError(
             f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
             "more); there is nothing to score against"
         )
-    table = score_rankings(parsed, qrels, run)
-    missing = tuple(query_id for query_id in judged if query_id not in run)
-    extra = tuple(query_id for query_id in run if query_id not in qrels)
-    groups = clusters_by_id(qrels) if clusters is None else clusters
-    perfect = rank_judged(qrels, {}, judged).perfect
-    higher = [m for m in parsed if isinstance(m, RankingMetric) and m.direction == "higher"]
-    best = {str(m): float(m.values(perfect).mean()) for m in higher if m.range}
-    return Evaluation(
-        summaries=_summaries(table, frozenset(missing), groups),
-        table=table,
-        missing=missing,
-        extra=extra,
-        ceilings={name: value for name, value in best.items() if value < 1.0 - 1e-12},
-        clusters=groups,
-    )
+    return judged
+
+
+def _check_subtopics(metrics: Sequence[RankingMetric | AnswerMetric], *, given: bool) -> None:
+    needed = next((metric for metric in metrics if "subtopics" in metric.requires), None)
+    if needed and not given:
+        raise ConfigError(
+            f"{needed} needs subtopics, as the second of the four columns of a qrels file"
+        )
 
 
 def _ranking(scores: Mapping[str, float]) -> Ranking:
@@ -185,51 +229,53 @@ def evaluate_answers(
     *,
     contexts: Mapping[str, Context] | None = None,
     clusters: Mapping[str, str] | None = None,
+    failures: Policy = "wrong",
 ) -> Evaluation:
     """Return the means of answer metrics over all queries of `gold`.
 
     Args:
-        answers: query id -> answer, or predictions. A query without one counts as 0; an answer of
-            None counts as failed.
+        answers: query id -> answer, or predictions. A query without one, or with None, is failed.
         gold: query id -> gold answers, or queries. The text, language and conversation of queries
             are used too.
         metrics: names such as "F1".
         contexts: query id -> context of the generator, for "answer-in-context".
         clusters: query id -> cluster (default: the queries' label `conversation` or `document`).
+        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
+            (`ragstone.statistics.failures`).
 
     Raises:
-        ConfigError: an unknown metric, or a metric of rankings.
+        ConfigError: an unknown metric, a metric of rankings, or an unknown policy.
         DatasetError: a query is listed twice, or there is no query.
 
     >>> evaluate_answers({"q1": "Paris, France"}, {"q1": ["Paris"]}, ["EM", "F1"])["F1"].mean
     0.6666666666666666
     """
-    queries = _queries(gold)
-    given = _predictions(answers)
+    check_policy(failures)
+    queries, given = _queries(gold), _predictions(answers)
     if not queries:
         raise DatasetError("there is no query with gold answers")
     known = {query.query_id for query in queries}
+    check_ids(given, known, ("the answers", "the gold answers"))
     missing = tuple(q.query_id for q in queries if q.query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
-    predictions = [given.get(q.query_id) or Prediction(q.query_id, "") for q in queries]
+    predictions = [given.get(q.query_id) or _absent(q.query_id) for q in queries]
     table = score_answers(
         metrics,
         queries,
         predictions,
         [(contexts or {}).get(q.query_id) for q in queries],
     )
-    listed = [metrics] if isinstance(metrics, str) else metrics
-    parsed = [parse_metric(m) if isinstance(m, str) else m for m in listed]
-    said, wanted = [p.answer for p in predictions], [q.gold_answers for q in queries]
-    figures = {str(m): m.beside(said, wanted) for m in parsed if isinstance(m, AnswerMetric)}
+    parsed = _parsed(metrics)
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
+    scales = _scales(parsed, failures)
     return Evaluation(
-        summaries=_summaries(table, frozenset(missing), groups),
+        summaries=_summaries(table, frozenset(missing), groups, scales),
         table=table,
         missing=missing,
         extra=extra,
         clusters=groups,
-        beside={name: held for name, held in figures.items() if held},
+        scales=scales,
+        beside=figures_beside(parsed, queries, predictions),
     )
 
 
@@ -260,32 +306,41 @@ def _predictions(
     return {one.query_id: one for one in answers}
 
 
-def _cells(table: Table) -> Iterable[tuple[str, str, Any, str]]:
-    held = columns(table)
-    return zip(held["metric"], held["query_id"], held["value"], held["status"], strict=True)
+def _absent(query_id: str) -> Prediction:
+    return Prediction(query_id, None, "no answer was given")
+
+
+def _parsed(
+    metrics: str | Sequence[str | RankingMetric | AnswerMetric],
+) -> list[RankingMetric | AnswerMetric]:
+    listed = [metrics] if isinstance(metrics, str) else metrics
+    return [parse_metric(m) if isinstance(m, str) else m for m in listed]
+
+
+def _scales(metrics: Iterable[RankingMetric | AnswerMetric], failures: Policy) -> dict[str, Scale]:
+    return {str(m): Scale(m.range, m.direction, failures) for m in metrics}
 
 
 def _summaries(
-    table: Table, missing: frozenset[str], clusters: Mapping[str, str]
+    table: Table,
+    missing: frozenset[str],
+    clusters: Mapping[str, str],
+    scales: Mapping[str, Scale],
 ) -> dict[str, Summary]:
-    """Return metric -> summary of a table of scores."""
-    values: dict[str, dict[str, float]] = {}
-    statuses: dict[str, Counter[str]] = {}
-    for metric, query_id, value, status in _cells(table):
-        statuses.setdefault(metric, Counter())[status] += 1
-        scored = values.setdefault(metric, {})
-        if status == "scored":
-            scored[query_id] = value
-    return {
-        metric: summarise(
-            list(scored.values()),
-            clusters=clusters_of(scored, clusters),
-            failed=statuses[metric]["failed"],
-            not_applicable=statuses[metric]["not_applicable"],
-            missing=len(missing & scored.keys()),
+    """Return metric -> summary of a table of scores, whose rows are metric by metric."""
+    held, found = columns(table), {}
+    rows = zip(held["metric"], held["query_id"], held["value"], held["status"], strict=True)
+    for metric, mine in groupby(rows, itemgetter(0)):
+        _, query_ids, values, statuses = zip(*mine, strict=True)
+        pairs = zip(query_ids, statuses, strict=True) if missing else ()
+        found[metric] = summarise_scores(
+            values,
+            statuses,
+            scales[metric],
+            clusters=clusters_of(query_ids, clusters),
+            missing=sum(status == "failed" and q in missing for q, status in pairs),
         )
-        for metric, scored in values.items()
-    }
+    return found
 
 
 def average(

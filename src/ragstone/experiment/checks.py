@@ -133,6 +133,7 @@ def check_metrics(
     """Raise `ConfigError` for metrics that the data or the systems cannot give."""
     data = {
         "qrels": ("qrels", bool(dataset.qrels)),
+        "subtopics": ("subtopics (`ragstone rank` reads them)", False),
         "gold_answers": ("gold answers", any(query.gold_answers for query in dataset.queries)),
     }
     for metric in metrics:

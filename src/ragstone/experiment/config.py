@@ -151,8 +151,9 @@ class ExperimentFile(BaseModel):
     oracle: str | None = None
     """The setting with ideal context, `gold` or `gold(n)`; by default the only one of them."""
     headline: str | None = None
-    """The metric of leads and of the verdict; by default the correctness metric, else the first
-    one."""
+    """The metric of leads and of the verdict; by default that of correct answers."""
+    failures: Literal["wrong", "exclude", "bounds"] = "wrong"
+    """What counts for a query without an answer (docs/statistics.md)."""
     analysis: AnalysisSpec | None = None
     """The comparisons that are planned before the run; all others are exploratory."""
 

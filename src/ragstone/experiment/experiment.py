@@ -24,7 +24,6 @@ from ragstone.core.registry import beside, create
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
-from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -33,8 +32,10 @@ from ragstone.experiment.checks import (
     check_settings,
     check_written_depth,
 )
-from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
+from ragstone.experiment.config import ExperimentFile, load_file
+from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
+from ragstone.experiment.maker import Maker
 from ragstone.experiment.plan import Plan, Planner
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.rule_checks import check_analysis, check_rules
@@ -54,7 +55,7 @@ from ragstone.types import brief
 if TYPE_CHECKING:
     from ragstone.calls.runs import SystemRun
     from ragstone.data.dataset import Dataset
-    from ragstone.protocols import ContextSetting, Generator, Judge
+    from ragstone.protocols import ContextSetting, Judge
     from ragstone.results.record import Record
 
 _LOG: Final = logging.getLogger(__name__)
@@ -88,23 +89,27 @@ class Experiment:
         return Store(Path(self.file.store))
 
     @cached_property
+    def _maker(self) -> Maker:
+        return Maker(self.folder, self.store.root)
+
+    @cached_property
     def systems(self) -> list[System]:
         """The systems with their components."""
-        made = [self._system(entry) for entry in self.file.systems]
+        made = [self._maker.system(entry) for entry in self.file.systems]
         check_names("system", [system.name for system in made], "give each its own 'name'")
         return made
 
     @cached_property
     def settings(self) -> list[ContextSetting]:
         """The context settings."""
-        return self._create_all("context_settings", self.file.settings, "setting")
+        return self._maker.parts("context_settings", self.file.settings, "setting")
 
     @cached_property
     def noise(self) -> System | None:
         """The system that finds the noise of `gold+noise`, if a setting needs noise."""
         if not any("noise" in setting.uses for setting in self.settings):
             return None
-        (retriever,) = self._create_all(
+        (retriever,) = self._maker.parts(
             "retrievers", [self.file.noise_retriever], "noise_retriever"
         )
         return System("noise", create("query_formers", "rewrite", where="noise"), retriever)
@@ -119,7 +124,7 @@ class Experiment:
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
         """The judges; each has metrics with names of their own."""
-        made = tuple(self._create_all("judges", self.file.judges, "judge"))
+        made = tuple(self._maker.parts("judges", self.file.judges, "judge"))
         given = [str(metric) for kind in self.metrics for metric in kind.metrics]
         names = [name for judge in made for name in judge.metrics]
         check_names("metric", given + names, "leave one of them out")
@@ -215,7 +220,9 @@ class Experiment:
             chosen = needed(list(steps), only) if only else list(steps)
             store = dataclasses.replace(self.store, trust_code=trust_code)
             planned = Planner(store, services).plan(chosen)
-            for line in asking_lines(planned, steps.trials, runs):
+            to_do = [one for one in planned.steps if one.to_do]
+            lines = asking_lines(planned, steps.trials, runs)
+            for line in (*lines, *data_notes(to_do, systems, self.dataset)):
                 _LOG.warning("%s", line)
             self._check_ready(planned, services)
             record = self._run(systems, steps, frozenset(chosen), services, store)
@@ -310,8 +317,9 @@ class Experiment:
                 sample_calls=sample_calls,
             )
             self._check_ready(planned, services, own_only=True)
-            asking = asking_lines(planned, steps.trials, runs)
-            return dataclasses.replace(planned, asking=tuple(asking))
+            asking = tuple(asking_lines(planned, steps.trials, runs))
+            notes = data_notes(planned.steps, systems, self.dataset)
+            return dataclasses.replace(planned, asking=asking, notes=notes)
 
     def _begin(
         self, calls: Calls, wish: Freshness, *, planned: bool = False
@@ -338,47 +346,6 @@ class Experiment:
     def _beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""
         return Path(path) if Path(path).exists() else self.folder / path
-
-    def _create(self, kind: str, written: Any, where: str) -> Any:
-        # The identity of a component may contain digests with this store's key.
-        digest_folder.set(self.store.root)
-        return create(kind, written, where=where, folder=self.folder)
-
-    def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
-        return [self._create(kind, one, where) for one in written]
-
-    def _system(self, entry: SystemSpec) -> System:
-        kinds = {
-            "query_former": "query_formers",
-            "retriever": "retrievers",
-            "reranker": "rerankers",
-            "processor": "processors",
-            "generator": "generators",
-        }
-        name = entry.name or entry.default_name
-        if entry.retriever is None and entry.generator is None:
-            raise ConfigError(f"system {name!r} has neither a retriever nor a generator")
-        made = {
-            step: self._create(kind, written, f"system {name!r}, {step}")
-            for step, kind in kinds.items()
-            if (written := getattr(entry, step)) is not None
-        }
-        # A system may have these keys instead of its generator.
-        keys = ("release", "identity")
-        declared = {k: value for k in keys if (value := getattr(entry, k)) is not None}
-        if declared:
-            made["generator"] = self._declared(name, made.get("generator"), declared)
-        return System(name=name, **made)
-
-    def _declared(
-        self, name: str, generator: Generator | None, options: Mapping[str, Any]
-    ) -> Generator:
-        if generator is None:
-            raise ConfigError(f"system {name!r} has {' and '.join(options)}, but no generator")
-        try:
-            return generator.declared(**options)
-        except ConfigError as error:
-            raise error.with_message(f"system {name!r}: {error}") from error
 
 
 def load_experiment(

@@ -214,6 +214,8 @@ class Plan:
     """Setting -> why it does not apply to some queries -> number of queries."""
     asking: tuple[str, ...] = ()
     """A line per system with new calls for answers, and the option that keeps earlier answers."""
+    notes: tuple[str, ...] = ()
+    """What components report about the data: texts that they cannot read or do not have."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
 
@@ -271,6 +273,7 @@ class Plan:
             **{f"{name}_calls": self.calls_of(name) for name in _ASKING},
             "estimate": estimate,
             "asking": list(self.asking),
+            "notes": list(self.notes),
             "index_bytes": self.index_bytes,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
@@ -293,6 +296,7 @@ class Plan:
         by_whom = f" ({', '.join(shares)})" if shares else ""
         lines.append(f"model calls: at most {self.calls:,}{by_whom}; kept replies are not repeated")
         lines += [f"  {line}" for line in self.asking]
+        lines += [f"note: {line}" for line in self.notes]
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
         return "\n".join(lines)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
-from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.components.metrics.score import figures_beside, score_answers, score_rankings
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
@@ -35,6 +35,7 @@ from ragstone.core.schemas import (
     table_to_relevance,
     to_table,
 )
+from ragstone.core.step_notes import most_frequent
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ComponentError
@@ -95,6 +96,7 @@ class MetricSet(Component):
     computed_with = (
         "ragstone.components.metrics.score:score_rankings",
         "ragstone.components.metrics.score:score_answers",
+        "ragstone.components.metrics.score:figures_beside",
     )
 
     @property
@@ -123,6 +125,8 @@ class Result(NamedTuple):
     """Items that the next run computes again."""
     reasons: Mapping[str, int] | None = None
     """Why values are missing or fallbacks -> number of items."""
+    beside: Mapping[str, Mapping[str, float]] | None = None
+    """Metric -> figures of all answers together."""
 
 
 def known_inputs(step: Step, known: Mapping[Step, StoredTable]) -> Mapping[str, StoredTable] | None:
@@ -145,10 +149,9 @@ def run_step(
         with services.calls.counted() as counted:
             result = compute(step, tables, services)
         used = counted.usage
-        facts["failed"] = result.failed
-        facts.update({"reasons": result.reasons} if result.reasons else {})
+        found = {"reasons": result.reasons, "beside": result.beside, "kept_from": counted.kept_from}
+        facts.update({name: fact for name, fact in found.items() if fact}, failed=result.failed)
         facts.update({"calls": dataclasses.asdict(used)} if used.asked or used.kept else {})
-        facts.update({"kept_from": counted.kept_from} if counted.kept_from else {})
         return result.table
 
     return store.get_or_compute(step.name, step.component, inputs, work, facts=lambda: facts)
@@ -171,7 +174,7 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     return Result(
         step.kind.to_table(query_ids, [outcome.value for outcome in outcomes]),
         sum(outcome.retry for outcome in outcomes),
-        dict(reasons.most_common(limits.SHOWN_REASONS)),
+        most_frequent(reasons),
     )
 
 
@@ -288,10 +291,12 @@ def _judge(
     predictions: Sequence[Prediction],
 ) -> Outcomes:
     found = run_component(judge, services, tasks_of(queries, contexts), predictions)
-    for query, outcome in zip(queries, found, strict=True):
-        scores = judge.scores_of(query.query_id, outcome)
-        failed = next((score.reason for score in scores if score.status == "failed"), "")
-        yield replace(outcome, value=scores, reason=outcome.reason or failed)
+    for prediction, outcome in zip(predictions, found, strict=True):
+        missing = "failed" if prediction.answer is None else "unscored"
+        given = judge.scores_of(prediction.query_id, outcome)
+        scores = [replace(s, status=missing) if s.status == "failed" else s for s in given]
+        unscored = next((score.reason for score in scores if score.status == "unscored"), "")
+        yield replace(outcome, value=scores, reason=outcome.reason or unscored)
 
 
 def _score_rankings(
@@ -299,7 +304,7 @@ def _score_rankings(
 ) -> Result:
     relevance, rankings = table_to_relevance(qrels), table_to_rankings(run)
     table = score_rankings(metrics.metrics, relevance, rankings, columns(queries)["query_id"])
-    return Result(table, columns(table)["status"].count("failed"))
+    return Result(table, columns(table)["status"].count("unscored"))
 
 
 def _score_answers(
@@ -307,12 +312,9 @@ def _score_answers(
 ) -> Result:
     asked, given = table_to_queries(queries), table_to_predictions(predictions)
     shown = {context.query_id: context for context in table_to_contexts(contexts)}
-    contexts_in_order = [shown[query.query_id] for query in asked]
-    table = score_answers(metrics.metrics, asked, given, contexts_in_order)
-    answered = {prediction.query_id for prediction in given if prediction.answer is not None}
-    found = columns(table)
-    status = zip(found["query_id"], found["status"], strict=True)
-    return Result(table, sum(q in answered and one == "failed" for q, one in status))
+    table = score_answers(metrics.metrics, asked, given, [shown[query.query_id] for query in asked])
+    failed = columns(table)["status"].count("unscored")
+    return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
 
 
 def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
@@ -322,16 +324,14 @@ def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
     return Result(rankings_to_table(list(reported), rankings))
 
 
-def _searches_to_table(query_ids: Sequence[str], texts: Sequence[str]) -> Table:
-    return to_table(SEARCHES, {"query_id": query_ids, "text": texts})
-
-
 def _scores_to_table(_: Sequence[str], scores: Sequence[Sequence[Score]]) -> Table:
     return scores_to_table([score for of_query in scores for score in of_query])
 
 
 KINDS: Final[Mapping[str, StepKind]] = {
-    "form": StepKind(_form, _searches_to_table, cheap=True),
+    "form": StepKind(
+        _form, lambda ids, texts: to_table(SEARCHES, {"query_id": ids, "text": texts}), cheap=True
+    ),
     "retrieve": StepKind(_retrieve, rankings_to_table, cheap=True),
     "fuse": StepKind(_fuse, rankings_to_table, cheap=True),
     "rerank": StepKind(_rerank, rankings_to_table),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from ragstone.core.registry import locate
 from ragstone.core.step_notes import ROLES, add_note
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.locate import SENTENCE_TRANSFORMERS, files_digest, find_model
+from ragstone.models.reading import reading_notes
 
 Dtype: TypeAlias = Literal["float32", "float16", "bfloat16"]
 
@@ -66,6 +67,11 @@ class StModel(Component):
         """Raise if the model, or the package that runs it, is missing."""
         self._check_package()
         self._folder()
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return a note if the encoder cannot read the queries or the passages."""
+        tokenizer = self._folder() / "tokenizer.json"
+        return reading_notes(self.model, tokenizer, dataset) if tokenizer.is_file() else ()
 
     def load(self, make: Callable[..., Any]) -> Any:
         """Return the model that a class of sentence-transformers loads.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,7 +31,7 @@ class TokenPlaces:
 
 def tokens(text: str, model: str) -> TokenPlaces:
     """Return the tokens of a text."""
-    encoded = _tokenizer(model).encode(text, add_special_tokens=False)
+    encoded = load_tokenizer(model_file(model, "tokenizer")).encode(text, add_special_tokens=False)
     starts = np.array([start for start, _ in encoded.offsets], dtype=np.int64)
     words = np.array(encoded.word_ids, dtype=np.int64)
     return TokenPlaces(starts, words)
@@ -42,12 +43,13 @@ def tokenizer_digest(model: str) -> str:
 
 
 @cache
-def _tokenizer(model: str) -> Any:
+def load_tokenizer(path: Path) -> Any:
+    """Return the tokenizer of a file; raise `MissingDependency` without its package."""
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MissingDependency("cutting by tokens", "tokenizers", "local") from error
-    found = Tokenizer.from_file(str(model_file(model, "tokenizer")))
+    found = Tokenizer.from_file(str(path))
     found.no_padding()
     found.no_truncation()
     return found

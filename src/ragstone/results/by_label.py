@@ -44,11 +44,11 @@ def label_table(results: StoredResults, label: str, metric: str) -> LabelTable:
     """
     groups = _groups(results, label)
     measured = [*results.trials, *results.rankings]
-    bounds = results.record.metric(metric).range
+    scale = results.record.scale(metric)
     columns = {
         (rows.system, rows.setting): {group.value: group.summary for group in found}
         for rows in measured
-        if (found := breakdown(rows.scores.get(metric, {}), groups, results.clusters, bounds))
+        if (found := breakdown(rows.scores.get(metric, {}), groups, results.clusters, scale))
     }
     if not columns:
         known = {name for rows in measured for name in rows.scores}
@@ -82,7 +82,8 @@ def _equally(means: Sequence[Summary]) -> Summary:
         sum(summary.n for summary in means),
         failed=sum(summary.failed for summary in means),
         not_applicable=sum(summary.not_applicable for summary in means),
-        missing=sum(summary.missing for summary in means),
+        unscored=sum(summary.unscored for summary in means),
+        policy=means[0].policy,
     )
 
 

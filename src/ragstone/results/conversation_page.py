@@ -13,7 +13,8 @@ from typing import Final
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.correctness import Correctness
 from ragstone.types import ContextPassage, Conversation, Label, Prediction, Query, Score
 

@@ -11,7 +11,8 @@ from ragstone.core import limits
 from ragstone.data.readers.rows import listed
 from ragstone.results.adaptability import MIXED
 from ragstone.results.population import left_out_suffix
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
 from ragstone.results.wording import signed
 from ragstone.statistics.paired import (
     Correction,
@@ -95,11 +96,8 @@ def right_answers(results: StoredResults, trial: TrialResults) -> dict[str, floa
 
     Empty without a rule for correct answers.
     """
-    if (rule := results.correctness) is None:
-        return {}
-    labels = rule.labels(trial.values(rule.metric))
-    absent = results.without_gold
-    return {q: label for q, label in labels.items() if label is not None and q not in absent}
+    absent, labels = results.without_gold, results.correct_answers(trial).items()
+    return {q: label for q, label in labels if label is not None and q not in absent}
 
 
 def gain_sentences(results: StoredResults) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
+from ragstone.core.regular_files import check_regular
 from ragstone.errors import ConfigError
 
 KIND: Final = "ragstone passport"
@@ -101,6 +102,7 @@ def read_passport(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> object:
     try:
+        check_regular(path)
         if path.stat().st_size > limits.MAX_DOCUMENT_BYTES:
             raise ConfigError(
                 f"{path} is larger than {limits.MAX_DOCUMENT_BYTES:,} bytes", path=path

@@ -14,7 +14,8 @@ from typing import Any
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
-from ragstone.results.reader import RankingResults, StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import RankingResults, TrialResults
 from ragstone.types import Context, Query, Score
 
 

@@ -1,6 +1,7 @@
 """The results of an experiment, read from the store: rows, means, intervals, adaptability.
 
-The store contains no aggregate: all are computed from the scores of single queries.
+The store contains no mean: all are computed from the scores of single queries. Figures of all
+answers together, such as macro-F1, are in the manifest of the scores.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -18,73 +19,21 @@ from ragstone.core import schemas
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
-from ragstone.results.record import Attempt, Record, TrialEntry
+from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
+from ragstone.results.scored_rows import (
+    Cell,
+    RankingResults,
+    ScoredRows,
+    TrialResults,
+    with_failure_rates,
+)
+from ragstone.results.standings import Standing, standings
 from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.correctness import Correctness
-from ragstone.statistics.summary import Summary
-from ragstone.types import Context, Prediction, Query, Ranking, Score, one_line
+from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One metric of one system under one setting; the setting is empty for ranking metrics."""
-
-    system: str
-    setting: str
-    metric: str
-    summary: Summary
-
-
-class ScoredRows:
-    """The scores of one system under one setting; the setting is empty for rankings."""
-
-    system: str
-    setting: str
-    scores: Mapping[str, Mapping[str, Score]]
-    """Metric -> query id -> score."""
-
-    def values(self, metric: str) -> dict[str, float | None]:
-        """Return query id -> value of a metric."""
-        return {query_id: score.value for query_id, score in self.scores.get(metric, {}).items()}
-
-    def scores_of(self, query_id: str) -> dict[str, Score]:
-        """Return metric -> score of a query."""
-        return {m: scores[query_id] for m, scores in self.scores.items() if query_id in scores}
-
-
-@dataclass(frozen=True)
-class TrialResults(ScoredRows):
-    """The rows of one system under one setting, by query id."""
-
-    system: str
-    setting: str
-    built: Mapping[str, Context]
-    """The contexts before the system's processor; equal to `contexts` without a processor."""
-    contexts: Mapping[str, Context]
-    """The contexts that the generator received."""
-    predictions: Mapping[str, Prediction]
-    scores: Mapping[str, Mapping[str, Score]]
-    not_applicable: Mapping[str, str] = field(default_factory=dict)
-    """Query id without context and answer -> why the setting does not apply to it."""
-
-    __repr__ = one_line
-
-
-@dataclass(frozen=True)
-class RankingResults(ScoredRows):
-    """A system's run and its scores, by query id."""
-
-    system: str
-    rankings: Mapping[str, Ranking]
-    scores: Mapping[str, Mapping[str, Score]]
-    searches: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> search text; empty if the system has no query former."""
-    setting: str = ""
-
-    __repr__ = one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +122,8 @@ class StoredResults:
         for trial in self.trials:
             for metric, scores in trial.scores.items():
                 if self.record.metric(metric).kind != "judge":
-                    reasons = _metric_failures(scores, trial.predictions)
-                    counts.update(("score-answer", metric, reason) for reason in reasons)
+                    unscored = (s.reason for s in scores.values() if s.status == "unscored")
+                    counts.update(("score-answer", metric, reason) for reason in unscored)
         return _step_notes(counts)
 
     @cached_property
@@ -235,7 +184,7 @@ class StoredResults:
     @cached_property
     def trials(self) -> list[TrialResults]:
         """The complete trials, in the order of the experiment."""
-        return [self._trial(entry) for entry in self.record.trials]
+        return with_failure_rates([self._trial(entry) for entry in self.record.trials])
 
     @property
     def not_applicable(self) -> dict[str, dict[str, int]]:
@@ -254,15 +203,15 @@ class StoredResults:
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
-        return [
-            RankingResults(
-                entry.system,
-                schemas.table_to_rankings(self.stored_table(entry.run)),
-                self._scores(entry.scores),
-                self._mapping(entry.searches),
-            )
-            for entry in self.record.rankings
-        ]
+        return with_failure_rates([self._ranking(entry) for entry in self.record.rankings])
+
+    def _ranking(self, entry: RankingEntry) -> RankingResults:
+        return RankingResults(
+            entry.system,
+            schemas.table_to_rankings(self.stored_table(entry.run)),
+            self._scores(entry.scores),
+            self._mapping(entry.searches),
+        )
 
     @property
     def systems(self) -> list[str]:
@@ -280,9 +229,23 @@ class StoredResults:
         return _cells(self.trials, self.clusters, self.record)
 
     @cached_property
+    def beside(self) -> dict[tuple[str, str], Mapping[str, Mapping[str, float]]]:
+        """(system, setting) -> metric -> figures of all answers together."""
+        return {
+            (entry.system, entry.setting): self._step(entry.scores).manifest.get("beside", {})
+            for entry in self.record.trials
+        }
+
+    @cached_property
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
         return _cells(self.rankings, self.clusters, self.record)
+
+    @cached_property
+    def standings(self) -> dict[tuple[str, str], Standing]:
+        """(setting, metric) -> ranks, groups and comparisons of the systems."""
+        cells, rows = [*self.answer_cells, *self.ranking_cells], [*self.trials, *self.rankings]
+        return standings(cells, rows, self.record, self.clusters)
 
     @cached_property
     def correctness(self) -> Correctness | None:
@@ -296,6 +259,20 @@ class StoredResults:
         values = (value for t in self.trials for value in t.values(rule.metric).values())
         return rule if {None, 0.0, 1.0}.issuperset(values) else None
 
+    def correct_answers(self, trial: TrialResults) -> dict[str, float | None]:
+        """Return query id -> 1.0 for a correct answer, 0.0 for a wrong one, else None.
+
+        A failed answer is wrong, unless failures are excluded. Empty without a rule for correct
+        answers.
+        """
+        if (rule := self.correctness) is None:
+            return {}
+        failed = None if self.record.failures == "exclude" else 0.0
+        return {
+            query_id: failed if score.status == "failed" else rule.label(score.value)
+            for query_id, score in trial.scores.get(rule.metric, {}).items()
+        }
+
     @cached_property
     def adaptability(self) -> list[AdaptabilityRow]:
         """MIRAGE's metrics of every system under every mixed setting."""
@@ -304,14 +281,14 @@ class StoredResults:
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
         """Yield a row per mixed setting, if there are answers without and with gold context."""
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}
-        rule, oracle = self.correctness, self.record.oracle
-        if rule is None or oracle is None or not {"none", oracle} <= trials.keys():
+        oracle = self.record.oracle
+        if self.correctness is None or oracle is None or not {"none", oracle} <= trials.keys():
             return
         for setting, mixed in trials.items():
             if setting.startswith(MIXED):
                 compared = (trials["none"], trials[oracle], mixed)
                 found = adaptability(
-                    *(rule.labels(trial.values(rule.metric)) for trial in compared),
+                    *map(self.correct_answers, compared),
                     gold_in_context={q: has_gold(c, self.qrels) for q, c in mixed.contexts.items()},
                     clusters=self.clusters,
                     left_out=self.without_gold,
@@ -363,15 +340,6 @@ def _step_notes(counts: Counter[tuple[str, str, str]]) -> list[StepNote]:
     return [StepNote(*note, count) for note, count in counts.most_common()]
 
 
-def _metric_failures(
-    scores: Mapping[str, Score], predictions: Mapping[str, Prediction]
-) -> Iterator[str]:
-    """Yield the reasons of failed scores, apart from those of missing answers."""
-    for query_id, score in scores.items():
-        if score.status == "failed" and predictions[query_id].answer is not None:
-            yield score.reason
-
-
 def _cells(
     measured: Iterable[ScoredRows], clusters: Mapping[str, str], record: Record
 ) -> list[Cell]:
@@ -379,5 +347,5 @@ def _cells(
         Cell(rows.system, rows.setting, metric, every.summary)
         for rows in measured
         for metric, scores in rows.scores.items()
-        for every in breakdown(scores, {"all": list(scores)}, clusters, record.metric(metric).range)
+        for every in breakdown(scores, {"all": list(scores)}, clusters, record.scale(metric))
     ]

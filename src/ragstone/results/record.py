@@ -16,6 +16,9 @@ from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.statistics.correctness import Correctness
+from ragstone.statistics.failures import FAILURE_RATE, Scale
+from ragstone.statistics.paired import Correction
+from ragstone.statistics.summary import Policy
 
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
@@ -82,6 +85,15 @@ class MetricEntry:
     direction: Literal["higher", "lower", "neutral"] = "higher"
     range: tuple[float, float] | None = (0.0, 1.0)
     description: str = ""
+
+    def scale(self, failures: Policy) -> Scale:
+        """Return the range and the direction, with a policy for failed queries."""
+        return Scale(self.range, self.direction, failures)
+
+
+_FAILURE_RATE: Final = MetricEntry(
+    FAILURE_RATE, "answer", "lower", description="Share of the queries that the system failed on."
+)
 
 
 @dataclass(frozen=True)
@@ -210,9 +222,25 @@ class Record:
         first = next((m.name for m in self.metrics if m.kind != "ranking"), "")
         return self.correctness_metric or first
 
+    @property
+    def correction(self) -> Correction:
+        """The multiple-testing correction of ranks, leads and verdicts."""
+        found: Correction = (self.file.get("analysis") or {}).get("correction", "holm")
+        return found
+
+    @property
+    def failures(self) -> Policy:
+        """What counts for a failed query."""
+        found: Policy = self.file.get("failures", "wrong")
+        return found
+
+    def scale(self, metric: str) -> Scale:
+        """Return the range and the direction of a metric, and what counts for a failed query."""
+        return self.metric(metric).scale(self.failures)
+
     def metric(self, name: str) -> MetricEntry:
         """Return the entry of a metric, or one with default values if the record has none."""
-        known = {entry.name: entry for entry in self.metrics}
+        known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
         return known.get(name) or MetricEntry(name, "answer")
 
     def save(self, store: Store) -> None:

@@ -21,6 +21,7 @@ from ragstone.results.leaderboards import results_document
 from ragstone.results.passport import make_passport
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
+from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import summaries_table
 from ragstone.types import brief
 
@@ -79,13 +80,15 @@ class Results(Tabular, StoredResults):
         """
         system = self._chosen("system", system, self.systems)
         setting = self._chosen("setting", setting, self.settings) if self.settings else ""
-        cells = [*self.ranking_cells, *self.answer_cells]
+        every = (*self.ranking_cells, *self.answer_cells)
+        cells = [cell for cell in every if cell.metric != FAILURE_RATE]
         chosen = ((system, ""), (system, setting))
         sizes = Counter(self.clusters.values())
         return Evaluation(
             {c.metric: c.summary for c in cells if (c.system, c.setting) in chosen},
             joined((table for *key, table in self._tables() if tuple(key) in chosen), SCORES),
             clusters={query: c for query, c in self.clusters.items() if sizes[c] > 1},
+            scales={cell.metric: self.record.scale(cell.metric) for cell in cells},
         )
 
     def _tables(self) -> Iterator[tuple[str, str, Table]]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final
 
-from ragstone.results.reader import ScoredRows, StoredResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import ScoredRows
 from ragstone.results.wording import moment
-from ragstone.statistics.paired import Correction, Difference, adjust, paired_difference
+from ragstone.statistics.failures import difference_between
+from ragstone.statistics.paired import Correction, Difference, adjust
 from ragstone.statistics.significance import Family, Outcome, judge
-from ragstone.statistics.summary import clusters_of
+from ragstone.types import Score
 
 _LEVEL: Final = 0.05
 """The corrected p of a difference is below this."""
@@ -114,6 +116,7 @@ class _Gap:
     metric: str
     setting: str
     difference: Difference
+    failed: tuple[int, int]
 
 
 def _compared(results: StoredResults, analysis: PlannedAnalysis) -> Iterator[_Gap]:
@@ -124,29 +127,23 @@ def _compared(results: StoredResults, analysis: PlannedAnalysis) -> Iterator[_Ga
         for a, b in analysis.comparisons:
             if (setting, a) not in measured or (setting, b) not in measured:
                 continue
-            first, second = measured[setting, a], measured[setting, b]
-            for metric in first.scores:
-                if results.record.metric(metric).direction != "neutral":
-                    found = _difference(results, first, second, metric, wanted)
-                    if found is not None:
-                        yield _Gap(a, b, metric, setting, found)
+            for metric in measured[setting, a].scores:
+                if results.record.metric(metric).direction == "neutral":
+                    continue
+                first, second = (_chosen(measured[setting, s], metric, wanted) for s in (a, b))
+                scale = results.record.scale(metric)
+                found = difference_between(first, second, scale, results.clusters)
+                if found is not None:
+                    failed = (_failed(first), _failed(second))
+                    yield _Gap(a, b, metric, setting, found, failed)
 
 
-def _difference(
-    results: StoredResults, a: ScoredRows, b: ScoredRows, metric: str, wanted: set[str]
-) -> Difference | None:
-    first, second = a.values(metric), b.values(metric)
-    both = [
-        (query_id, x, y)
-        for query_id, x in first.items()
-        if query_id in wanted and x is not None and (y := second.get(query_id)) is not None
-    ]
-    if not both:
-        return None
-    ids, mine, others = zip(*both, strict=True)
-    bounds = results.record.metric(metric).range
-    clusters = clusters_of(ids, results.clusters)
-    return paired_difference(mine, others, clusters=clusters, bounds=bounds)
+def _chosen(rows: ScoredRows, metric: str, wanted: Container[str]) -> dict[str, Score]:
+    return {q: score for q, score in rows.scores.get(metric, {}).items() if q in wanted}
+
+
+def _failed(scores: Mapping[str, Score]) -> int:
+    return sum(score.status == "failed" for score in scores.values())
 
 
 def _population(results: StoredResults, population: Mapping[str, Any]) -> Iterator[str]:
@@ -160,16 +157,13 @@ def _population(results: StoredResults, population: Mapping[str, Any]) -> Iterat
 def _decided(
     results: StoredResults, analysis: PlannedAnalysis, gaps: Sequence[_Gap], *, exploratory: bool
 ) -> Iterator[ComparisonVerdict]:
-    family = Family(_LEVEL, len(gaps), analysis.correction)
+    # A margin is on the scale of the headline metric.
+    margin = None if exploratory else analysis.margin
+    family = Family(_LEVEL, len(gaps), analysis.correction, margin)
     corrected = adjust([gap.difference.p for gap in gaps], analysis.correction)
     for gap, p in zip(gaps, corrected, strict=True):
-        found, lower = gap.difference, results.record.metric(gap.metric).direction == "lower"
-        # A margin is on the scale of the headline metric.
-        margin = None if exploratory else analysis.margin
-        outcome = family.outcome(found, p, lower_is_better=lower, margin=margin)
-        text = judge(gap.a, gap.b, found, p, family, lower_is_better=lower).verdict
-        if outcome == "equivalent":
-            text = f"{gap.a} and {gap.b} are equivalent: they differ by less than {margin:g}"
+        found, scale = gap.difference, results.record.scale(gap.metric)
+        pair = judge(gap.a, gap.b, found, p, family, scale=scale, failed=gap.failed)
         where = f" under {gap.setting}" if gap.setting else ""
         mark = " (exploratory)" if exploratory else ""
         yield ComparisonVerdict(
@@ -182,8 +176,8 @@ def _decided(
             found.interval,
             found.p,
             p,
-            outcome,
-            f"{gap.metric}{where}: {text}{mark}.",
+            pair.outcome,
+            f"{gap.metric}{where}: {pair.verdict}{mark}.",
             exploratory,
         )
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.statistics.failures import Scale, summarise_scores
 from ragstone.statistics.paired import Difference, adjust, paired_difference
-from ragstone.statistics.summary import UNIT, Summary, clusters_of, summarise
+from ragstone.statistics.summary import Summary, clusters_of
 from ragstone.types import Label, Query, Score
 
 UNLABELLED: Final = "(none)"
@@ -86,24 +87,22 @@ def breakdown(
     scores: Mapping[str, Score],
     groups: Mapping[str, Sequence[str]],
     clusters: Mapping[str, str],
-    bounds: tuple[float, float] | None = UNIT,
+    scale: Scale,
 ) -> list[Group]:
     """Return a metric's mean under each value of a label; groups without a score are left out.
 
     `scores` maps query ids to scores of one metric, `clusters` to conversations; `groups` is a
-    result of `groups_of`; `bounds` is the metric's range.
+    result of `groups_of`.
     """
     found = []
     for value, query_ids in groups.items():
         held = [scores[query_id] for query_id in query_ids if query_id in scores]
-        scored = {score.query_id: score.value for score in held if score.value is not None}
         if held:
-            summary = summarise(
-                list(scored.values()),
-                clusters=clusters_of(scored, clusters),
-                bounds=bounds,
-                failed=sum(score.status == "failed" for score in held),
-                not_applicable=sum(score.status == "not_applicable" for score in held),
+            summary = summarise_scores(
+                [score.value for score in held],
+                [score.status for score in held],
+                scale,
+                clusters=clusters_of((score.query_id for score in held), clusters),
             )
             found.append(Group(value, summary))
     return found

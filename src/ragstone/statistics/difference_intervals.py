@@ -36,20 +36,26 @@ _REACH: Final = 12.0
 """Standard errors from the mean within which an end is searched."""
 
 
-def label_test(wins: int, losses: int, n: int, confidence: float) -> tuple[float, Interval]:
+def label_test(
+    wins: int, losses: int, n: int, confidence: float | None
+) -> tuple[float, Interval | None]:
     """Return p of the score test of n pairs of 0/1 values, and Tango's interval.
 
+    Without a confidence there is no interval.
+
     >>> p, interval = label_test(9, 2, 40, 0.95)
-    >>> round(p, 3), [round(bound, 3) for bound in interval]
+    >>> round(p, 3), [round(bound, 3) for bound in interval or ()]
     (0.035, [0.014, 0.339])
     """
-    alpha = 1 - confidence
     mean = (wins - losses) / n
 
     def p_of(difference: float) -> float:
         return 2 * _NORMAL.cdf(-abs(_score(wins, losses, n, difference)))
 
     p = p_of(0.0)
+    if confidence is None:
+        return p, None
+    alpha = 1 - confidence
 
     def end(limit: float) -> float:
         """Bisect between a difference that is not rejected and one that is."""
@@ -79,14 +85,18 @@ def _score(wins: int, losses: int, n: int, difference: float) -> float:
 
 
 def cluster_test(
-    sums: Floats, sizes: Floats, confidence: float, span: float | None
+    sums: Floats, sizes: Floats, confidence: float | None, span: float | None
 ) -> tuple[float, Interval | None]:
     """Return p of the sign-flip test on the sums of clusters, and the interval that it inverts.
 
     `span` is the greatest possible difference, or None: then the interval is None for fewer
-    clusters than any rejection needs (six at 95 %), and for equal differences.
+    clusters than any rejection needs (six at 95 %), and for equal differences. Without a confidence
+    there is no interval.
     """
-    p, alpha = sign_flip_p(sums), 1 - confidence
+    p = sign_flip_p(sums)
+    if confidence is None:
+        return p, None
+    alpha = 1 - confidence
     k, mean = len(sums), float(sums.sum() / sizes.sum())
     if 2.0 ** (1 - k) >= alpha:
         return p, None if span is None or k < 2 else (-span, span)  # noqa: PLR2004 - no spread

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, TypeAlias
 
+from ragstone.statistics.failures import Scale
 from ragstone.statistics.paired import (
     Correction,
     Difference,
@@ -22,6 +23,7 @@ _AFTER: Final[Mapping[Correction, str]] = {
     "none": "",
 }
 _LEAST_P: Final = 0.0001
+_SCALE: Final = Scale()
 
 Outcome: TypeAlias = Literal["better", "worse", "undecided", "equivalent"]
 
@@ -49,6 +51,13 @@ class SystemPair:
     """Of `b` against `a`."""
 
 
+def pair_document(pair: SystemPair) -> dict[str, Any]:
+    """Return the fields of a pair and of its difference as plain data."""
+    found = asdict(pair)
+    difference = found.pop("difference")
+    return {**difference, **found}
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """The tests of a comparison, which are corrected together."""
@@ -57,6 +66,8 @@ class Family:
     """The corrected p of a significant difference is below this."""
     tests: int
     correction: Correction
+    margin: float | None = None
+    """The largest difference of equivalent systems; None if no two systems are equivalent."""
 
     @property
     def planned_alpha(self) -> float:
@@ -69,17 +80,16 @@ class Family:
         adjusted_p: float,
         *,
         lower_is_better: bool = False,
-        margin: float | None = None,
     ) -> Outcome:
         """Return the outcome of one test of the family, whose p is corrected.
 
-        `equivalent` is a difference that is not significant and whose interval is within `margin`
+        `equivalent` is a difference that is not significant and whose interval is within the margin
         on either side of 0.
         """
         if adjusted_p < self.alpha:
             return "better" if (found.difference > 0) != lower_is_better else "worse"
         low, high = found.interval or (-math.inf, math.inf)
-        within = margin is not None and -margin < low and high < margin
+        within = self.margin is not None and -self.margin < low and high < self.margin
         return "equivalent" if within else "undecided"
 
 
@@ -98,10 +108,10 @@ def decide(
     >>> [outcome for _, outcome in decide([lead, lead], lower_is_better=True)]
     ['worse', 'worse']
     """
-    family = Family(1 - confidence, len(differences), correction)
+    family = Family(1 - confidence, len(differences), correction, margin)
     corrected = adjust([found.p for found in differences], correction)
     return [
-        (p, family.outcome(found, p, lower_is_better=lower_is_better, margin=margin))
+        (p, family.outcome(found, p, lower_is_better=lower_is_better))
         for found, p in zip(differences, corrected, strict=True)
     ]
 
@@ -113,9 +123,14 @@ def judge(
     adjusted_p: float,
     family: Family,
     *,
-    lower_is_better: bool = False,
+    scale: Scale = _SCALE,
+    failed: tuple[int, int] = (0, 0),
 ) -> SystemPair:
-    """Return the verdict on the difference of two systems among all tests of a comparison."""
+    """Return the verdict on the difference of two systems among all tests of a comparison.
+
+    `failed` are the queries that each system failed on. If these are left out, a system that failed
+    on more queries than the other is not better.
+    """
     error, alpha = difference.standard_error, family.planned_alpha
     least = more = None
     if error is not None:
@@ -124,30 +139,55 @@ def judge(
     p = f"p<{_LEAST_P}" if adjusted_p < _LEAST_P else f"p={adjusted_p:.2g}"
     if family.tests > 1:
         p += _AFTER[family.correction]
-    outcome = family.outcome(difference, adjusted_p, lower_is_better=lower_is_better)
-    significant = outcome in {"better", "worse"}
-    if significant:
-        verdict = _lead(a, b, difference, lower_is_better=lower_is_better) + f", {p}"
+    lower = scale.direction == "lower"
+    outcome = family.outcome(difference, adjusted_p, lower_is_better=lower)
+    left_out = scale.policy == "exclude" and failed[0] != failed[1]
+    counts = f" ({a} failed on {failed[0]:,} queries, {b} on {failed[1]:,}"
+    counts += "; these are left out)" if left_out else ")"
+    if left_out and outcome == ("better" if failed[1] > failed[0] else "worse"):
+        outcome = "undecided"
+        verdict = f"no verdict on {a} and {b}: the one with the better mean failed more often"
+    elif outcome in {"better", "worse"}:
+        verdict = _lead(a, b, difference, lower_is_better=lower) + f", {p}"
+    elif outcome == "equivalent":
+        verdict = f"{a} and {b} are equivalent within {family.margin:g}: {_size(difference)}, {p}"
+    elif not difference.wins and not difference.losses:
+        verdict = f"{a} and {b} have the same value on all {difference.n:,} queries"
     else:
-        verdict = f"no difference shown between {a} and {b}" + _reason(difference, p, more)
-    return SystemPair(a, b, difference, adjusted_p, least, more, significant, verdict, outcome)
+        verdict = f"no difference shown between {a} and {b}" + _reason(difference, p, more, least)
+    return SystemPair(
+        a,
+        b,
+        difference,
+        adjusted_p,
+        least,
+        more,
+        significant=outcome in {"better", "worse"},
+        verdict=verdict + (counts if failed[0] != failed[1] else ""),
+        outcome=outcome,
+    )
 
 
 def _lead(a: str, b: str, found: Difference, *, lower_is_better: bool) -> str:
     better, other = (b, a) if (found.difference > 0) != lower_is_better else (a, b)
+    return f"{better} is better than {other} by {_size(found)}"
+
+
+def _size(found: Difference) -> str:
+    """Return a difference without its sign, and its interval."""
     size = f"{abs(found.difference):.4f}"
-    if found.interval is not None:
-        # The interval gets the sign of a positive lead.
-        sign = 1 if found.difference > 0 else -1
-        low, high = sorted(sign * bound for bound in found.interval)
-        size = f"{size} [{low:.4f}, {high:.4f}]"
-    return f"{better} is better than {other} by {size}"
+    if found.interval is None:
+        return size
+    sign = 1 if found.difference > 0 else -1
+    low, high = sorted(sign * bound for bound in found.interval)
+    return f"{size} [{low:.4f}, {high:.4f}]"
 
 
-def _reason(found: Difference, p: str, more: int | None) -> str:
+def _reason(found: Difference, p: str, more: int | None, least: float | None) -> str:
     if found.difference == 0:
         return ": the means are equal"
     if not more:
         return f" ({p})"
     about = int(float(f"{more:.2g}"))
-    return f" ({p}); about {about:,} more queries would settle a difference of this size"
+    shown = "" if least is None else f"; these queries show differences from {least:.3f}"
+    return f" ({p}); about {about:,} more queries would settle a difference of this size{shown}"

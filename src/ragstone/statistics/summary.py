@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from arro3.core import Table
 
 Numbers: TypeAlias = NDArray[np.int64]
-HEADERS: Final = ("mean", "interval", "n", "missing", "failed", "n/a")
+Policy: TypeAlias = Literal["wrong", "exclude", "bounds"]
+"""What counts for a failed item; see `ragstone.statistics.failures`."""
 UNIT: Final = (0.0, 1.0)
 """The range of most metrics."""
 _FEW: Final = 30
@@ -37,35 +38,91 @@ class Summary(Shown):
     """The mean of some values, with the numbers that a reader needs to judge it."""
 
     mean: float | None
-    """None without values."""
+    """None without values; that of the worst case under `bounds`."""
     n: int
-    """Values in the mean."""
+    """Items in the mean, with the failed ones unless the policy is `exclude`."""
     failed: int = 0
-    """Items without a value because of an error; not in the mean."""
+    """Items that the system failed on."""
     not_applicable: int = 0
     """Items for which the metric is not defined; not in the mean."""
     missing: int = 0
-    """Items that the system did not return; each counts as 0, within n."""
+    """Failed items that the system did not return at all."""
     interval: tuple[float, float] | None = None
     """None with fewer than two clusters, or with equal values of a metric without a range."""
+    mean_of_answered: float | None = None
+    """Mean of the items with a value."""
+    mean_of_all: float | None = None
+    """Mean if every failed item has the worst value; None if the metric has no worst value."""
+    policy: Policy = "exclude"
+    """What counts for a failed item."""
+    unscored: int = 0
+    """Items that the metric or the judge failed on; not in the mean, except under `bounds`."""
+    worst_and_best: tuple[float, float] | None = None
+    """Under `bounds`, the means if all failed and unscored items have the worst or best value."""
 
     __repr__ = one_line
 
     def parts(self) -> Iterator[TextTable]:
         """Yield the summary as a table of one row."""
-        yield TextTable(HEADERS, [self.cells()])
+        yield summary_table([("", self)])
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the values below `HEADERS` as texts."""
-        low_high = self.interval
-        mean = "-" if self.mean is None else f"{self.mean:.4f}"
-        interval = "-" if low_high is None else f"[{low_high[0]:.4f}, {low_high[1]:.4f}]"
-        counts = (self.n, self.missing, self.failed, self.not_applicable)
-        return mean, interval, *(f"{count:,}" for count in counts)
+    @property
+    def answered(self) -> int:
+        """Items with a value."""
+        without = {"wrong": self.failed, "bounds": self.failed + self.unscored}
+        return self.n - without.get(self.policy, 0)
+
+    @property
+    def other_view(self) -> str:
+        """The mean that the policy does not show, if items failed; else an empty text.
+
+        >>> Summary(0.72, 100, failed=20, mean_of_answered=0.9, policy="wrong").other_view
+        '0.900 of the 80 answered'
+        >>> Summary(0.9, 80, failed=20, mean_of_all=0.72).other_view
+        '0.720 of all 100'
+        """
+        if not self.failed:
+            return ""
+        if self.policy == "exclude":
+            size = self.n + self.failed
+            return "" if self.mean_of_all is None else f"{self.mean_of_all:.3f} of all {size:,}"
+        mean = "-" if self.mean_of_answered is None else f"{self.mean_of_answered:.3f}"
+        return f"{mean} of the {self.answered:,} answered"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded."""
         return asdict(self)
+
+
+def summary_table(
+    named: Sequence[tuple[str, Summary]], title: str = "", head: str = "metric"
+) -> TextTable:
+    """Return a row per summary; columns in which every row is empty are left out."""
+    rows = [[name, *_cells(summary)] for name, summary in named]
+    headers = [head, *_ALWAYS, *_IF_ANY]
+    always = 1 + len(_ALWAYS)
+    shown = [i for i in range(len(headers)) if i < always or any(row[i] != "-" for row in rows)]
+    shown = shown[0 if any(name for name, _ in named) else 1 :]
+    return TextTable([headers[i] for i in shown], [[row[i] for i in shown] for row in rows], title)
+
+
+_ALWAYS: Final = ("mean", "interval", "n", "failed", "n/a")
+_IF_ANY: Final = ("missing", "unscored", "other view", "worst to best")
+
+
+def _cells(one: Summary) -> tuple[str, ...]:
+    low_high, cases = one.interval, one.worst_and_best
+    return (
+        "-" if one.mean is None else f"{one.mean:.4f}",
+        "-" if low_high is None else f"[{low_high[0]:.4f}, {low_high[1]:.4f}]",
+        f"{one.n:,}",
+        f"{one.failed:,}",
+        f"{one.not_applicable:,}",
+        f"{one.missing:,}" if one.missing else "-",
+        f"{one.unscored:,}" if one.unscored else "-",
+        one.other_view or "-",
+        f"{cases[0]:.4f} to {cases[1]:.4f}" if cases else "-",
+    )
 
 
 def summaries_table(summaries: Iterable[Summary]) -> Table:
@@ -84,7 +141,6 @@ def summarise(
     confidence: float = 0.95,
     failed: int = 0,
     not_applicable: int = 0,
-    missing: int = 0,
     bounds: tuple[float, float] | None = UNIT,
 ) -> Summary:
     """Return the mean of `values` with the interval of `mean_interval`: no resamples, no seed.
@@ -96,15 +152,15 @@ def summarise(
         confidence: level of the interval, between 0 and 1.
         failed: number of failed items that are not in `values`.
         not_applicable: number of items for which the metric is undefined; not in `values`.
-        missing: number of `values` that are zeros of items that the system did not return.
         bounds: range of a value; None if there is none. A range that a value exceeds is ignored.
 
     Raises:
         DatasetError: a value is NaN or infinite, or `clusters` differs in length.
         ConfigError: `confidence` is not between 0 and 1.
 
-    >>> summarise([1.0, 0.0, 1.0, 1.0, None])
-    Summary(mean=0.75, n=4, failed=1, interval=(0.19412044968324343, 0.9936905367902902))
+    >>> found = summarise([1.0, 0.0, 1.0, 1.0, None])
+    >>> found.mean, found.n, found.failed, found.interval
+    (0.75, 4, 1, (0.19412044968324343, 0.9936905367902902))
     """
     check_confidence(confidence)
     numbers, held = present(values, "values")
@@ -114,7 +170,7 @@ def summarise(
         n=len(numbers),
         failed=failed + len(held) - len(numbers),
         not_applicable=not_applicable,
-        missing=missing,
+        mean_of_answered=mean,
         interval=mean_interval(
             numbers, present_clusters(clusters, held), confidence, bounds=bounds
         ),

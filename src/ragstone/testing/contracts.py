@@ -175,7 +175,10 @@ def check_metric(metric: Any) -> None:
         table = score_answers([part], _queries(), predictions, contexts)
     low, high = part.range or (-math.inf, math.inf)
     for score in table_to_scores(table):
-        _require(score.status != "failed", f"{part} failed for {score.query_id!r}: {score.reason}")
+        _require(
+            score.status not in ("failed", "unscored"),
+            f"{part} failed for {score.query_id!r}: {score.reason}",
+        )
         _require(
             score.value is None or low <= score.value <= high,
             f"{part} gave {score.value}, outside its range {part.range}",

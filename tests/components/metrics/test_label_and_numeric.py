@@ -51,13 +51,13 @@ def test_options_in_other_scripts() -> None:
 
 
 def test_abstentions_and_macro_f1_stand_beside_the_accuracy() -> None:
-    """An abstention is wrong in the accuracy, and counted apart; a failure is not an abstention."""
+    """Abstentions are wrong in the accuracy and counted apart; a failure does not abstain."""
     gold = {"a": ["yes"], "b": ["no"], "c": ["no"], "d": ["maybe"], "e": ["42"], "f": ["yes"]}
     answers = {"a": "Yes.", "b": "No.", "c": "I cannot say.", "d": "Yes.", "e": "42", "f": None}
 
     found = evaluate_answers(answers, gold, [THREE])
 
-    assert found[THREE].mean == pytest.approx(2 / 4)
+    assert found[THREE].mean == pytest.approx(2 / 5)
     assert found[THREE].not_applicable == 1
     held = found.to_dict()["label(yes,no,maybe)"]
     # yes: 1 of 2 guesses, 1 of 2 truths; no: 1 of 1, 1 of 2; maybe: none

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.rank_arrays import rank_arrays
 from ragstone.components.metrics.ranking_batch import rank_judged
-from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.components.metrics.score import ceilings, score_answers, score_rankings
 from ragstone.core.schemas import table_to_scores
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Context, ContextPassage, Prediction, Query, Ranking, Score
@@ -18,19 +19,39 @@ QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 0}, "q3": {"x": 1}}
 
 
 def test_rows_are_ordered_by_metric_then_by_query() -> None:
-    """A judged query without a ranking scores 0; one without a relevant passage has no value."""
+    """A judged query without a ranking is failed; one without a relevant passage has no value."""
     table = score_rankings(["R@5", "MRR"], QRELS, {"q1": Ranking(["b", "z"])})
 
     none = "the qrels contain no relevant passage for this query"
-    absent = "the query is not in the run: it counts as 0"
+    absent = "the query is not in the run"
     assert table_to_scores(table) == [
         Score("q1", "R@5", 0.5),
         Score("q2", "R@5", None, "not_applicable", none),
-        Score("q3", "R@5", 0.0, "scored", absent),
+        Score("q3", "R@5", None, "failed", absent),
         Score("q1", "MRR", 1.0),
         Score("q2", "MRR", None, "not_applicable", none),
-        Score("q3", "MRR", 0.0, "scored", absent),
+        Score("q3", "MRR", None, "failed", absent),
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["MRR(rel=2)", "R(rel=2)@5", "P(rel=2)@5", "MAP(rel=2)", "bpref(rel=2)", "RBP(rel=2)"]
+)
+def test_a_query_without_a_passage_of_the_asked_grade_has_no_value(name: str) -> None:
+    """The reason contains the grade; the other queries keep their values."""
+    run = {"q1": Ranking(["b"]), "q3": Ranking(["x"])}
+    values = {s.query_id: s for s in table_to_scores(score_rankings([name], QRELS, run))}
+
+    assert values["q1"].value
+    assert values["q3"].status == "not_applicable"
+    assert values["q3"].reason == "the qrels contain no passage of grade 2 or more for this query"
+
+
+def test_a_ceiling_is_over_the_queries_that_have_the_grade() -> None:
+    """Queries without a passage of the grade do not lower the mean of perfect rankings."""
+    metrics = [parse_metric("MRR(rel=2)"), parse_metric("P(rel=2)@5"), parse_metric("MRR(rel=3)")]
+
+    assert ceilings(metrics, QRELS, ["q1", "q3"]) == {"P(rel=2)@5": pytest.approx(0.2)}
 
 
 def test_only_the_given_queries_are_scored() -> None:
@@ -38,7 +59,7 @@ def test_only_the_given_queries_are_scored() -> None:
     table = score_rankings(["R@5"], QRELS, {}, ["q3", "new"])
 
     assert [(s.query_id, s.status) for s in table_to_scores(table)] == [
-        ("q3", "scored"),
+        ("q3", "failed"),
         ("new", "not_applicable"),
     ]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
 from ragstone.core.builtins import name_of
+from ragstone.models.files import model_file
 from ragstone.models.onnx_encoder import Encoder, check_ranges, check_runnable, digest_of
+from ragstone.models.reading import reading_notes
 from ragstone.protocols import Embedder, Services
 
 
@@ -33,6 +35,10 @@ class OnnxEmbedder(Embedder):
     def check(self, services: Services) -> None:
         """Raise if a file of the model, or a package that runs it, is missing or damaged."""
         check_runnable(self.model, name_of(type(self)).partition("/")[2])
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return a note if the encoder cannot read the queries or the passages."""
+        return reading_notes(self.model, model_file(self.model, "tokenizer"), dataset)
 
 
 def load_encoder(

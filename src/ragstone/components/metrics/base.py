@@ -105,9 +105,14 @@ class RankingMetric(Metric):
         """Return one value per query of `ranks`."""
         raise NotImplementedError
 
+    def inapplicable(self, ranks: RankingBatch) -> Mapping[int, str]:
+        """Return position -> reason for the queries that the metric does not apply to."""
+        return {}
+
     def scored(self, ranks: RankingBatch) -> Scored:
         """Return the values, and the reasons of the queries without one."""
-        return Scored(self.values(ranks.condensed if self.condensed else ranks))
+        values = self.values(ranks.condensed if self.condensed else ranks)
+        return Scored(values, self.inapplicable(ranks))
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,14 @@ class BinaryMetric(RankingMetric):
     """A metric for which a passage is relevant or not.
 
     Args:
-        rel: lowest grade of a relevant passage.
+        rel: lowest grade of a relevant passage. A query without one has no value.
     """
 
     rel: int = 1
+
+    def inapplicable(self, ranks: RankingBatch) -> Mapping[int, str]:
+        """Return position -> reason for the queries without a passage of grade `rel`."""
+        if self.rel <= 1:
+            return {}
+        reason = f"the qrels contain no passage of grade {self.rel} or more for this query"
+        return {i: reason for i, n in enumerate(ranks.relevant(self.rel).tolist()) if not n}

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.core.schemas import labels_from_json
+from ragstone.data.readers.field_names import check_names
+from ragstone.data.readers.record_rows import QUERY_FIELDS
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Context, ContextPassage, Prediction, Query
@@ -39,6 +41,7 @@ def read_answers(path: Path, setting: str = "") -> Answers:
     found = Answers()
     for number, row in _lines(path, setting):
         with reading(path, number):
+            check_names(row, ("query_id", "answer", "context", "setting", "reason"))
             prediction = _prediction(row)
             if prediction.query_id in found.predictions:
                 raise FieldError(
@@ -107,6 +110,7 @@ def read_gold(path: Path) -> list[Query]:
 
 
 def _query(row: Row) -> Query:
+    check_names(row, QUERY_FIELDS)
     query_id, answers = row.take_id(), row.take_texts("answers")
     text = row.take_text("text", optional=True)
     for name in ("history", "rewrite"):

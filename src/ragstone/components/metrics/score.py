@@ -11,7 +11,7 @@ import numpy as np
 from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
+from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics, rank_judged
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -34,17 +34,19 @@ def score_rankings(
     qrels: Qrels,
     rankings: Run,
     query_ids: Sequence[str] | None = None,
+    subtopics: Subtopics | None = None,
 ) -> Table:
     """Return the scores of rankings against relevance judgements, one row per query and metric.
 
     Args:
         metrics: ranking metrics, or their names.
         qrels: query id -> passage id -> grade; a grade of 1 or more is relevant.
-        rankings: query id -> ranking (or passage id -> score). A query without a ranking scores 0,
-            so that leaving out hard queries does not raise the mean.
+        rankings: query id -> ranking (or passage id -> score). A query without one is "failed".
         query_ids: the queries to score, in this order; by default all queries of the qrels.
+        subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
 
-    A query without relevant passages is "not_applicable".
+    A query without relevant passages, or without one of the grade that the metric asks for, is
+    "not_applicable".
 
     Raises:
         ConfigError: a metric is not a ranking metric.
@@ -54,19 +56,40 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(qrels, rankings, chosen_ids)
+    ranks = rank_judged(qrels, rankings, chosen_ids, subtopics or {})
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []
     for metric in chosen:
         cells = _cells(metric.scored(ranks))
         for i in absent:
-            value, status, reason = cells[i]
-            cells[i] = (value, status, reason or "the query is not in the run: it counts as 0")
+            if cells[i][1] == "scored":
+                cells[i] = (None, "failed", "the query is not in the run")
         for i in bare:
             cells[i] = _blank("the qrels contain no relevant passage for this query")
         found.append(cells)
     return _table(chosen_ids, chosen, found)
+
+
+def ceilings(
+    metrics: Sequence[RankingMetric | AnswerMetric], qrels: Qrels, query_ids: Sequence[str]
+) -> dict[str, float]:
+    """Return metric -> mean of perfect rankings, if a perfect ranking does not reach 1.
+
+    The mean is over the queries that the metric applies to.
+
+    >>> ceilings([parse_metric("P@5")], {"q": {"a": 1}}, ["q"])
+    {'P@5': 0.2}
+    """
+    perfect = rank_judged(qrels, {}, query_ids).perfect
+    found = {}
+    for metric in metrics:
+        if isinstance(metric, RankingMetric) and metric.direction == "higher" and metric.range:
+            scored = metric.scored(perfect)
+            values = np.delete(scored.values, list(scored.inapplicable))
+            if len(values) and values.mean() < 1.0 - 1e-12:
+                found[str(metric)] = float(values.mean())
+    return found
 
 
 def score_answers(
@@ -94,6 +117,22 @@ def score_answers(
         part = slice(start, start + BATCH)
         _score_batch(found, chosen, queries[part], predictions[part], shown[part])
     return _table([query.query_id for query in queries], chosen, found)
+
+
+def figures_beside(
+    metrics: Sequence[AnswerMetric | RankingMetric | str],
+    queries: Sequence[Query],
+    predictions: Sequence[Prediction],
+) -> dict[str, dict[str, float]]:
+    """Return metric -> figures of all answers together, such as the macro-F1 of `label`.
+
+    Metrics without such figures are left out; `queries` and `predictions` have the same order.
+    """
+    answers = [prediction.answer for prediction in predictions]
+    gold = [query.gold_answers for query in queries]
+    parsed = [parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
+    found = {str(m): m.beside(answers, gold) for m in parsed if isinstance(m, AnswerMetric)}
+    return {name: dict(figures) for name, figures in found.items() if figures}
 
 
 def _score_batch(
@@ -134,7 +173,7 @@ def _cells(scored: Scored) -> list[Cell]:
     for i, reason in scored.inapplicable.items():
         cells[i] = _blank(reason)
     for i, reason in scored.failed.items():
-        cells[i] = (None, "failed", reason)
+        cells[i] = (None, "unscored", reason)
     return cells
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +20,7 @@ from ragstone.core.registry import locate
 from ragstone.core.resources import available_cpus
 from ragstone.errors import ConfigError, ModelFileError
 from ragstone.models.files import known_digest
+from ragstone.models.reading import reading_notes
 from ragstone.protocols import Services
 
 _PACKAGES: Final = ("onnxruntime", "tokenizers")
@@ -70,6 +71,10 @@ class CrossEncoderOnnx(PairReranker):
         """Raise if a file of the model, or a package that runs it, is missing."""
         require("the reranker 'cross-encoder-onnx'", self.requires_extra, *_PACKAGES)
         _ = self._files
+
+    def data_notes(self, dataset: Any) -> Iterable[str]:
+        """Return a note if the encoder cannot read the queries or the passages."""
+        return reading_notes(self.model, self._files[1], dataset)
 
     def score(self, pairs: Sequence[Pair]) -> tuple[list[float], int]:
         """Return one score per (query, passage), in order, and the number of cut pairs."""

@@ -12,30 +12,35 @@ TREC's files are read too: corpus.tsv and queries.tsv (id, tab, text), qrels.txt
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from ragstone.core.regular_files import is_there
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
 from ragstone.data.readers.qrels import Known, read_qrels
 from ragstone.data.readers.record_rows import add_rows, passage_rows, query_rows, turn_rows
-from ragstone.data.readers.rows import FieldError, Ids, find_file, row_error, table_rows
+from ragstone.data.readers.rows import FieldError, Ids, find_file, listed, row_error, table_rows
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import DatasetError
 
 if TYPE_CHECKING:
     from arro3.core import Table
 
-_BESIDE_A_CORPUS: Final = (
-    "queries.jsonl",
-    "queries.tsv",
-    "conversations.jsonl",
-    "qrels.tsv",
-    "qrels.txt",
-)
+_LOG: Final = logging.getLogger(__name__)
+CORPUS_FILES: Final = ("corpus.jsonl", "corpus.tsv")
+QUERY_FILES: Final = ("queries.jsonl", "queries.tsv")
+QREL_FILES: Final = ("qrels.tsv", "qrels.txt")
+_CONVERSATIONS: Final = "conversations.jsonl"
+_BESIDE_A_CORPUS: Final = (*QUERY_FILES, _CONVERSATIONS, *QREL_FILES)
+_DATA_ENDS: Final = (".jsonl", ".tsv", ".txt", ".json", ".csv", ".parquet")
+"""Ends of the names of files that may be data."""
+_OTHERS: Final = ("readme", "license", "changes.jsonl", "items.jsonl", "cutting.json", "document")
+"""Beginnings of the names of files that are no part of a data set, some of Ragstone's own."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class FolderReader(Reader):
         folder = Path(self.path)
         if not folder.is_dir():
             raise DatasetError(f"{folder} is not a folder; it should contain queries.jsonl")
-        corpus_file = find_file(folder, "corpus.jsonl", "corpus.tsv")
+        corpus_file = find_file(folder, *CORPUS_FILES)
         corpus, passage_ids = (
             _read_corpus(corpus_file) if corpus_file else (passages().finish(), None)
         )
@@ -71,12 +76,18 @@ class FolderReader(Reader):
         if qrels_file:
             known = Known(query_ids, passage_ids)
             judged = read_qrels(qrels_file, known, dangling=self.dangling_qrels)
+        if not corpus_file and (others := unread_files(folder)):
+            _LOG.warning(
+                "%s has no corpus.jsonl, so no passage was read; its other files are %s",
+                folder,
+                listed(others),
+            )
         dataset = Dataset(folder.resolve().name, table, Corpus(corpus), judged)
         return judged_only(dataset) if is_split else dataset
 
     def _find_qrels(self, folder: Path) -> tuple[Path | None, bool]:
         """Return the file of qrels, and whether it is one split of several."""
-        plain, splits = find_file(folder, "qrels.tsv", "qrels.txt"), folder / "qrels"
+        plain, splits = find_file(folder, *QREL_FILES), folder / "qrels"
         if not splits.is_dir():
             return plain, False
         if plain:
@@ -91,6 +102,20 @@ class FolderReader(Reader):
                 f"{', '.join(names) or 'none'}"
             )
         return found, True
+
+
+def unread_files(folder: Path) -> list[str]:
+    """Return the names of a folder's files that may be data, and that this reader does not read."""
+    known = {_CONVERSATIONS, *CORPUS_FILES, *QUERY_FILES, *QREL_FILES}
+    names = (path.name for path in sorted(folder.iterdir()) if is_there(path))
+    plain = ((name, name.removesuffix(".gz")) for name in names)
+    return [
+        name
+        for name, base in plain
+        if base.endswith(_DATA_ENDS)
+        and base not in known
+        and not base.lower().startswith((".", *_OTHERS))
+    ]
 
 
 def judged_only(dataset: Dataset) -> Dataset:
@@ -140,8 +165,8 @@ def _repeated(passage_id: str, path: Path) -> FieldError:
 
 
 def _read_queries(folder: Path) -> tuple[Table, AbstractSet[str]]:
-    queries_file = find_file(folder, "queries.jsonl", "queries.tsv")
-    conversations_file = find_file(folder, "conversations.jsonl")
+    queries_file = find_file(folder, *QUERY_FILES)
+    conversations_file = find_file(folder, _CONVERSATIONS)
     if not (queries_file or conversations_file):
         raise DatasetError(
             f"{folder} contains neither queries.jsonl nor conversations.jsonl (or .gz); "

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 import orjson
 
@@ -200,5 +200,5 @@ def _score(row: Mapping[str, Any], metric: str, values: list[float]) -> Score:
         return Score(query_id, metric, sum(values) / len(values))
     unknown = ("failed", "the file contains no value")
     status, reason = (row.get("unscored") or {}).get(metric) or unknown
-    kind: Status = "not_applicable" if status == "not_applicable" else "failed"
+    kind = cast("Status", status if status in get_args(Status) else "failed")
     return Score(query_id, metric, None, kind, str(reason))

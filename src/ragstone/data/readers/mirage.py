@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from ragstone.core.regular_files import is_there, open_regular
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.field_names import check_names
 from ragstone.data.readers.parquet_columns import ParquetFile, batches
 from ragstone.data.readers.qrels import report_dangling
 from ragstone.data.readers.rows import (
@@ -80,6 +82,7 @@ class _Tables:
     """Query id -> text of the oracle passage."""
 
     def add_query(self, row: Row, place: str) -> str:
+        check_names(row, ("query", "answer"))
         query_id, text = row.take_id("query_id"), row.take_question("query")
         self.query_ids.add(query_id, place)
         answers = row.take_texts("answer") or []
@@ -168,7 +171,7 @@ def _oracles(path: Path) -> dict[str, str]:
 
 def _hub_files(path: Path) -> list[Path]:
     """Return the files of a hub copy: `path` itself, or all Parquet files below it."""
-    if path.is_file():
+    if is_there(path):
         return [path] if path.name.endswith(_HUB_ENDS) else []
     if not path.is_dir():
         raise DatasetError(f"{path}: no such file or folder")
@@ -190,7 +193,7 @@ def _read_hub(files: list[Path], tables: _Tables) -> None:
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    for first, batch in batches(ParquetFile(str(path), lambda: path.open("rb"))):
+    for first, batch in batches(ParquetFile(str(path), lambda: open_regular(path))):
         yield from enumerate(map(Row, batch.to_struct_array().to_pylist()), start=first)
 
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from ragstone.core.regular_files import is_there
 from ragstone.core.schemas import QRELS, joined, queries_to_table, rows
 from ragstone.data.collections import ByLabel, divided, joined_corpora, parse_collections, spans
 from ragstone.data.corpus import Corpus
@@ -107,7 +108,7 @@ class MtragReader(Reader):
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with conversation and turn, or line."""
         path = Path(self.path)
-        if not path.exists():
+        if not (path.is_dir() or is_there(path)):
             raise DatasetError(f"{path}: no such file or folder")
         folder = path if path.is_dir() else None
         turns = list(self._turns(sources(folder, self.source) if folder else [path]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.core.parsing import check_collections, parse_json
+from ragstone.core.regular_files import is_there
 from ragstone.data.readers.rows import FieldError, Row, listed, opened, parsed, read_bytes, reading
 from ragstone.errors import DatasetError
 
@@ -90,7 +91,7 @@ def _references(found: list[Path]) -> list[Path]:
 
 def _others(folder: Path) -> list[Path]:
     """Return the files outside corpora that are not the output of a system."""
-    inner = (p for p in sorted(folder.rglob("*")) if p.name.endswith(_ENDS) and p.is_file())
+    inner = (p for p in sorted(folder.rglob("*")) if p.name.endswith(_ENDS) and is_there(p))
     outside = (p for p in inner if not set(_CORPORA) & set(p.relative_to(folder).parts[:-1]))
     return [path for path in outside if not _OUTPUT.search(_head(path))]
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal
 from arro3.core import Array, DataType, RecordBatch
 
 from ragstone.core import limits
+from ragstone.core.regular_files import is_there, open_regular
 from ragstone.core.schemas import CORPUS
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
@@ -58,12 +59,12 @@ class FolderFiles:
 
     def names(self) -> list[str]:
         """Return the paths of all files, sorted, with `/` between folders."""
-        found = (path for path in self.folder.rglob("*") if path.is_file())
+        found = (path for path in self.folder.rglob("*") if is_there(path))
         return sorted(path.relative_to(self.folder).as_posix() for path in found)
 
     def open(self, name: str) -> BinaryIO:
         """Open a file for reading and seeking."""
-        return self.path(name).open("rb")
+        return open_regular(self.path(name))
 
     def path(self, name: str) -> Path:
         """Return the local path of a file."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from ragstone.data.readers.field_names import check_names, similar_names
 from ragstone.data.readers.rows import FieldError, Ids, Row, row_error, show, within
 
 if TYPE_CHECKING:
     from ragstone.data.table_builder import TableBuilder
 
+_LOG: Final = logging.getLogger(__name__)
+QUERY_FIELDS: Final = ("text", "answers", "rewrite", "history")
+PASSAGE_FIELDS: Final = ("text", "title", "document")
+_TURN_FIELDS: Final = ("user", "agent", "answers", "rewrite")
 _ROLES: Final = {"user": "user", "agent": "agent", "assistant": "agent"}
 _Row = tuple[str, str, list[str], str, str, str]
 RowsOf: TypeAlias = Callable[[Mapping[str, Any]], Iterable[tuple[Any, ...]]]
@@ -30,7 +36,9 @@ def add_rows(
     """Add the rows of numbered records to a table.
 
     Raises `DatasetError` with source and number if a record is malformed, or an id occurs twice.
+    A label with a name close to that of a field gives a warning.
     """
+    told: set[str] = set()
     for number, record in records:
         place = f"{unit} {number}"
         try:
@@ -39,11 +47,17 @@ def add_rows(
                 builder.add(row)
         except FieldError as error:
             raise row_error(source, place, error, number) from error
+        if new := record.keys() - told:
+            told |= new
+            fields = PASSAGE_FIELDS if rows_of is passage_rows else QUERY_FIELDS
+            for name, near in similar_names(sorted(map(str, new)), fields):
+                _LOG.warning("%s, %s: %r is a label, and not %r", source, place, name, near)
 
 
 def query_rows(row: Mapping[str, Any]) -> list[_Row]:
     """Return a query as the only row of a list."""
     row = _named(row, query_id="_id", gold_answers="answers")
+    check_names(row, QUERY_FIELDS)
     query_id, text = row.take_id(), row.take_question("text")
     answers, rewrite = row.take_texts("answers") or [], row.take_text("rewrite", optional=True)
     history = [_message(message) for message in row.take_list("history", optional=True)]
@@ -53,6 +67,7 @@ def query_rows(row: Mapping[str, Any]) -> list[_Row]:
 def passage_rows(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
     """Return a passage as the only row of a list."""
     row = _named(row, passage_id="_id", document_id="document")
+    check_names(row, PASSAGE_FIELDS)
     passage_id = row.take_id()
     text, title = row.take_text("text"), row.take_text("title", optional=True)
     document_id = row.take_text("document", optional=True)
@@ -69,6 +84,7 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
     for number, turn in enumerate(turns, start=1):
         with within(f"turn {number}"):
             fields = Row.of(turn)
+            check_names(fields, _TURN_FIELDS)
             text, agent = fields.take_question("user"), fields.take_text("agent", optional=True)
             answers, rewrite = (
                 fields.take_texts("answers"),

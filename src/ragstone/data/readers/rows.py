@@ -15,6 +15,7 @@ import orjson
 
 from ragstone.core import limits
 from ragstone.core.parsing import LimitError, parse_json
+from ragstone.core.regular_files import NotRegular, is_there, open_regular
 from ragstone.core.schemas import labels_to_json
 from ragstone.errors import DatasetError
 
@@ -48,7 +49,7 @@ def find_file(folder: Path, *names: str) -> Path | None:
     Raises `DatasetError` if there are several.
     """
     candidates = [folder / (name + tail) for name in names for tail in ("", ".gz")]
-    found = [path for path in candidates if path.is_file()]
+    found = [path for path in candidates if is_there(path)]
     if len(found) > 1:
         both = " and ".join(path.name for path in found)
         raise DatasetError(f"{folder} contains {both}, and only one is read; keep one of them")
@@ -60,10 +61,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """Yield a plain or `.gz` file for reading bytes; raise `DatasetError` if it is unreadable."""
     is_gzip = path.suffix == ".gz"
     try:
-        with path.open("rb", _PART_BYTES) as file:
+        with open_regular(path, _PART_BYTES) as file:
             yield io.BufferedReader(gzip.open(file), _PART_BYTES) if is_gzip else file  # noqa: SIM115
     except FileNotFoundError as error:
-        raise DatasetError(f"{path}: no such file") from error
+        raise DatasetError(f"{path}: no such file", path=path) from error
+    except NotRegular as error:
+        raise DatasetError(f"{path} cannot be read: {error}", path=path) from error
     except (OSError, EOFError, zlib.error) as error:
         problem = "is not a complete gzip file" if is_gzip else "cannot be read"
         raise DatasetError(f"{path} {problem}: {error}; write or copy the file again") from error
@@ -145,8 +148,13 @@ def json_rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def table_rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the number and the fields of each line: a JSON object, or id and text of a `.tsv`."""
+    return parsed(path, table_row(path))
+
+
+def table_row(path: Path) -> Callable[[bytes], Row]:
+    """Return the function that parses a line of such a file."""
     is_tsv = path.name.removesuffix(".gz").endswith(".tsv")
-    return parsed(path, _id_and_text if is_tsv else json_object)
+    return _id_and_text if is_tsv else json_object
 
 
 def _id_and_text(line: bytes) -> Row:

@@ -51,8 +51,8 @@ def _score(line: bytes) -> Score:
     status = row.pop("status", None) or ("failed" if value is None else "scored")
     if status not in get_args(Status) or (status == "scored") != (value is not None):
         raise FieldError(
-            f"status {status!r} with value {value!r}: 'scored' has a value, 'failed' and "
-            "'not_applicable' have none"
+            f"status {status!r} with value {value!r}: 'scored' has a value, 'failed', 'unscored' "
+            "and 'not_applicable' have none"
         )
     reason = row.take_text("reason", optional=True)
     number = None if value is None else float(value)

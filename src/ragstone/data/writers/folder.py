@@ -11,11 +11,11 @@ import orjson
 from ragstone.core.atomic_files import atomic_file
 from ragstone.core.schemas import labels_from_json, rows
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.field_names import nearest_field
+from ragstone.data.readers.record_rows import PASSAGE_FIELDS, QUERY_FIELDS
 from ragstone.errors import DatasetError
 
-_OWN_FIELDS: Final = frozenset(
-    {"_id", "text", "title", "document", "answers", "rewrite", "history", "metadata"}
-)
+_OWN_FIELDS: Final = ("_id", "metadata", *dict.fromkeys((*PASSAGE_FIELDS, *QUERY_FIELDS)))
 """Fields with their own meaning: a label with such a name is written within `metadata`."""
 
 
@@ -77,9 +77,14 @@ def _with_labels(own: dict[str, Any], labels: str) -> dict[str, Any]:
     """Add the labels, and leave out empty optional fields."""
     kept = {name: value for name, value in own.items() if value or name in ("_id", "text")}
     parsed = labels_from_json(labels)
-    clashing = {name: value for name, value in parsed.items() if name in _OWN_FIELDS}
-    free = {name: value for name, value in parsed.items() if name not in _OWN_FIELDS}
+    clashing = {name: value for name, value in parsed.items() if _clashes(name)}
+    free = {name: value for name, value in parsed.items() if name not in clashing}
     return {**kept, **free, **({"metadata": clashing} if clashing else {})}
+
+
+def _clashes(name: str) -> bool:
+    """Return whether a reader would take a label for a field, or for a misspelt one."""
+    return name in _OWN_FIELDS or bool(nearest_field(name, _OWN_FIELDS))
 
 
 def json_line(row: Mapping[str, Any]) -> bytes:

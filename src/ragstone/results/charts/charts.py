@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from ragstone.components.metrics.parse import split_cutoff
+from ragstone.core import limits
 from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.charts.bars import bars_chart
 from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
+from ragstone.results.charts.risk import risk_chart
 from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
 from ragstone.results.reader import StoredResults
+from ragstone.results.refusals import refusal_rows
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.weight_scan import LabelScan
 
@@ -80,6 +83,19 @@ def adaptability_chart(results: StoredResults) -> Spec | None:
         if any(name in counts for counts in rows.values())
     }
     return bars_chart("Adaptability to context", rows, colours)
+
+
+def refusals_chart(results: StoredResults) -> Spec | None:
+    """Return the curves of risk against coverage, one per system and setting."""
+    return risk_chart(
+        {
+            f"{row.system} · {row.setting}": (
+                row.found.curve(limits.RISK_POINTS),
+                row.found.coverage.mean or 0.0,
+            )
+            for row in refusal_rows(results)
+        }
+    )
 
 
 def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -> Spec:

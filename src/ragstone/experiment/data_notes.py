@@ -1,0 +1,60 @@
+"""What components report about the data before a run: texts that they cannot read or lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.component import Component
+from ragstone.errors import MissingDependency, ModelFileError
+from ragstone.experiment.steps import Step
+
+if TYPE_CHECKING:
+    from ragstone.data.dataset import Dataset
+    from ragstone.experiment.plan import PlannedStep
+    from ragstone.experiment.system import System
+
+
+def data_notes(
+    steps: Iterable[PlannedStep], systems: Iterable[System], dataset: Dataset
+) -> tuple[str, ...]:
+    """Return the notes of the steps' components on a data set, each once.
+
+    The search for noise takes rewrites if there are any, and has no note on them.
+
+    A model that is not on this machine is not looked at: the run reports it.
+
+    Raises:
+        ConfigError: the data have nothing of what a component reads.
+    """
+    found: dict[str, None] = {}
+    unasked = dataset.select([])
+    formers = [system.query_former for system in systems]
+    for step in steps:
+        if step.step == "form" and step.component not in formers:
+            continue
+        given = unasked if _reads_written(step.source) else dataset
+        for part in _parts(step.component):
+            with suppress(ModelFileError, MissingDependency):
+                found |= dict.fromkeys(part.data_notes(given))
+    return tuple(found)
+
+
+def _reads_written(step: Step) -> bool:
+    """Return whether a model writes the queries of a step, such as a translation."""
+    inputs = (given for given in step.inputs.values() if isinstance(given, Step))
+    return any(given.name == "form" and given.component.needs_model for given in inputs)
+
+
+def _parts(value: Any) -> Iterator[Component]:
+    """Yield a component and those that it has as parameters or made of them."""
+    if isinstance(value, Component):
+        yield value
+        for member in vars(value).values():
+            yield from _parts(member)
+    elif isinstance(value, Mapping):
+        yield from _parts(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from _parts(member)
