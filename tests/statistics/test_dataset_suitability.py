@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ragstone.errors import DatasetError
-from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.dataset_suitability import Worth, worth
 
 
@@ -93,18 +92,6 @@ def test_answers_without_context_alone_decide_nothing() -> None:
     assert found.advice == "undecided"
     assert found.closed_book.mean == pytest.approx(0.3)
     assert "all answers are without context" in found.reason
-
-
-def test_a_threshold_makes_shares_of_correct_answers() -> None:
-    """The metric has the name of the rule; lower scores may be the correct ones."""
-    ids = [str(n) for n in range(60)]
-    scores = {"none": dict.fromkeys(ids, 9.0), "gold": dict.fromkeys(ids, 2.0)}
-
-    found = worth("set", "system", "Errors", scores, rule=Correctness.parse("Errors <= 3"))
-
-    assert found.metric == "Errors <= 3"
-    assert (found.closed_book.mean, found.gold and found.gold.mean) == (0.0, 1.0)
-    assert found.advice == "use"
 
 
 def test_any_setting_may_be_the_oracle_and_queries_may_take_no_part() -> None:
