@@ -51,6 +51,9 @@ def test_the_verdicts_are_in_every_output(make: Callable[..., Experiment]) -> No
     )
     assert first["sentence"] in str(results)
     assert first["sentence"] in render_report(results)
+    assert "Exploratory comparisons by other metrics, b against a: " in str(results)
+    assert document["verdicts"][-1]["sentence"] in render_report(results)
+    assert document["verdicts"][-1]["sentence"] not in str(results)
     assert document["analysis"]["recorded"] == results.record.started
     assert "before any results" in document["analysis"]["sentence"]
     assert results.passport()["experiment"]["analysis"]["margin"] == 0.2

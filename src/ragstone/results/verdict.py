@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -183,12 +184,12 @@ def _decided(
 
 
 def verdict_lines(results: StoredResults) -> list[str]:
-    """Return the sentences for people: all planned verdicts, the decided ones of the others."""
+    """Return the sentences on the planned comparisons, and the counts of the others as one line."""
     found = verdicts(results)
-    shown = [one for one in found if not one.exploratory or one.outcome != "undecided"]
-    rest = len(found) - len(shown)
-    more = f"{rest:,} exploratory comparisons by other metrics show no difference."
-    return [one.sentence for one in shown] + ([more] if rest else [])
+    others = Counter(one.outcome for one in found if one.exploratory)
+    counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(others.items()))
+    more = f"Exploratory comparisons by other metrics, b against a: {counts}."
+    return [one.sentence for one in found if not one.exploratory] + ([more] if others else [])
 
 
 def verdict_documents(results: StoredResults) -> dict[str, Any]:
