@@ -51,6 +51,9 @@ def test_the_verdicts_are_in_every_output(make: Callable[..., Experiment]) -> No
     )
     assert first["sentence"] in str(results)
     assert first["sentence"] in render_report(results)
+    assert "Exploratory comparisons by other metrics, b against a: " in str(results)
+    assert document["verdicts"][-1]["sentence"] in render_report(results)
+    assert document["verdicts"][-1]["sentence"] not in str(results)
     assert document["analysis"]["recorded"] == results.record.started
     assert "before any results" in document["analysis"]["sentence"]
     assert results.passport()["experiment"]["analysis"]["margin"] == 0.2
@@ -66,7 +69,7 @@ def test_the_record_keeps_the_date_of_the_analysis(make: Callable[..., Experimen
     assert again.analysis == first.analysis == {"recorded": first.started, "after_results": False}
     assert other.record.analysis == {"recorded": other.record.started, "after_results": True}
     assert same.analysis == other.record.analysis
-    assert "after results had finished of this experiment" in str(other)
+    assert "after results of this experiment had finished" in str(other)
     assert make().run().record.analysis == {}
 
 

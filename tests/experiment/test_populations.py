@@ -212,6 +212,34 @@ def test_a_setting_without_any_query_is_refused(make: Callable[..., Experiment])
         make(sample={"where": {"kind": "stray"}}).check()
 
 
+OWN_SETTING = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Odd:
+    def inapplicable(self, query, relevant_count):
+        return "" if relevant_count or query.query_id == "q11" else "it is odd"
+
+    def build(self, gold):
+        return gold.passages
+"""
+
+
+def test_an_own_setting_decides_for_itself(
+    make: Callable[..., Experiment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default it applies to all queries; a method may leave some out."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_odd.py").write_text(OWN_SETTING)
+    (tmp_path / "own_even.py").write_text(OWN_SETTING.replace("inapplicable", "unused"))
+
+    results = make(settings=["own_odd.py:Odd"]).run()
+    every = make(settings=["own_even.py:Odd"]).run()
+
+    assert results.not_applicable == {"Odd": {"it is odd": 1}}
+    assert every.not_applicable == {}
+
+
 def test_live_conversations_need_every_turn_under_every_setting(
     make: Callable[..., Experiment], folder: Path
 ) -> None:

@@ -182,7 +182,8 @@ def _suitability(path: Path, metric: str | None) -> list[tuple[Worth, AnswerBase
             raise ConfigError(f"{path} has no metric {name!r}; it has: {known}")
         scale, held = results.record.scale(name), trial.scores[name]
         values = {i: (scale.counted(score) or (None,))[0] for i, score in held.items()}
-        scores.setdefault(trial.system, {})[trial.setting] = values
+        right = results.correct_answers(trial) if rule else values
+        scores.setdefault(trial.system, {})[trial.setting] = right
     data = str(results.record.data.name)
     gold = [query.gold_answers for query in results.queries.values()]
     baselines = answer_baselines(gold)
@@ -191,10 +192,9 @@ def _suitability(path: Path, metric: str | None) -> list[tuple[Worth, AnswerBase
             worth(
                 data,
                 system,
-                name,
+                str(rule) if rule else name,
                 by_setting,
                 clusters=results.clusters,
-                rule=rule,
                 left_out=results.without_gold,
                 oracle=results.record.oracle or "",
             ),

@@ -29,7 +29,7 @@ from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
-from ragstone.results.verdict import planned_analysis, verdicts
+from ragstone.results.verdict import planned_analysis, verdict_lines, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -87,7 +87,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             warnings=leaderboards.warnings(results),
             remarks=remarks(results),
             analysis=planned_analysis(results),
-            verdicts=verdicts(results),
+            verdicts=verdict_lines(results),
+            exploratory=[one.sentence for one in verdicts(results) if one.exploratory],
             populations=_populations(results),
             overall=OVERALL,
             retries=RETRIES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ragstone.core import limits
 from ragstone.data.readers.rows import listed
@@ -13,9 +14,17 @@ from ragstone.results.population import left_out_suffix
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import TrialResults
 from ragstone.results.wording import signed
-from ragstone.statistics.paired import Correction, Difference, paired_difference, paired_summary
-from ragstone.statistics.significance import decide
+from ragstone.statistics.paired import (
+    Correction,
+    Difference,
+    adjust,
+    paired_difference,
+    paired_summary,
+)
 from ragstone.statistics.summary import Summary, clusters_of
+
+_LEVEL: Final = 0.05
+"""The corrected p of a doubt is below this."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +116,11 @@ def gain_sentences(results: StoredResults) -> list[str]:
 def oracle_doubts(results: StoredResults, correction: Correction = "holm") -> list[OracleDoubt]:
     """Return the settings that are better than the oracle, by tests that are corrected together."""
     compared = list(_compared(results))
-    decided = decide([difference for *_, difference in compared], correction=correction)
+    # A setting that is not ahead of the oracle has no lead, whatever its p.
+    corrected = adjust([found.p if found else 1.0 for *_, found in compared], correction)
     doubts = []
-    for (trial, oracle, difference), (p, outcome) in zip(compared, decided, strict=True):
-        if outcome == "better":
+    for (trial, oracle, difference), p in zip(compared, corrected, strict=True):
+        if difference is not None and p < _LEVEL:
             mine, ideal = right_answers(results, trial), right_answers(results, oracle)
             ids = tuple(q for q, label in mine.items() if label and ideal.get(q) == 0)
             doubts.append(
@@ -132,8 +142,8 @@ def oracle_doubts(results: StoredResults, correction: Correction = "holm") -> li
 
 def _compared(
     results: StoredResults,
-) -> Iterator[tuple[TrialResults, TrialResults, Difference]]:
-    """Yield each trial that the oracle bounds, the oracle, and the trial's lead over it."""
+) -> Iterator[tuple[TrialResults, TrialResults, Difference | None]]:
+    """Yield each trial that the oracle bounds, the oracle, and the lead over it if there is one."""
     for _, trials, oracle in _with_oracle(results):
         ideal = right_answers(results, oracle)
         for setting, trial in trials.items():
@@ -142,9 +152,11 @@ def _compared(
             mine = right_answers(results, trial)
             ids = [query_id for query_id in mine if query_id in ideal]
             if ids:
-                sides = [[side[query_id] for query_id in ids] for side in (ideal, mine)]
+                best, other = ([side[query_id] for query_id in ids] for side in (ideal, mine))
                 clusters = clusters_of(ids, results.clusters)
-                yield trial, oracle, paired_difference(*sides, clusters=clusters)
+                leads = sum(other) > sum(best)
+                found = paired_difference(best, other, clusters=clusters) if leads else None
+                yield trial, oracle, found
 
 
 def _sentence(

@@ -66,11 +66,14 @@ def adaptability(results: StoredResults) -> Population:
 
 
 def adaptability_lines(results: StoredResults) -> list[str]:
-    """Return a line per reason for which rows of the table of adaptability leave out queries."""
-    rows = [(f"{row.system}, {row.setting}", row.adaptability) for row in results.adaptability]
-    if len({tuple(found.reasons.items()) for _, found in rows}) < 2:  # noqa: PLR2004
-        return [left_out_suffix(found.reasons).removeprefix("; ") for _, found in rows[:1]]
-    return [f"{name}{left_out_suffix(found.reasons)}" for name, found in rows if found.reasons]
+    """Return a line per row of the table of adaptability that leaves out further queries."""
+    usual = adaptability(results).left_out
+    rows = [(row, row.adaptability.reasons) for row in results.adaptability]
+    return [
+        f"{row.system}, {row.setting}{left_out_suffix(reasons)}"
+        for row, reasons in rows
+        if reasons != usual
+    ]
 
 
 def populations(results: StoredResults) -> dict[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
-from ragstone.results.verdict import planned_analysis, verdicts
+from ragstone.results.verdict import planned_analysis, verdict_lines
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import Summary
@@ -152,7 +152,7 @@ def _figures(results: StoredResults) -> TextTable | None:
 def _verdicts(results: StoredResults) -> str | None:
     """Return the verdicts on the planned comparisons, or None if nothing is planned."""
     analysis = planned_analysis(results)
-    lines = [f"  {verdict.sentence}" for verdict in verdicts(results)]
+    lines = [f"  {line}" for line in verdict_lines(results)]
     return "\n".join([f"Planned analysis: {analysis.sentence}", *lines]) if analysis else None
 
 

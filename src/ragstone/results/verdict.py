@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import ScoredRows
@@ -15,7 +16,8 @@ from ragstone.statistics.paired import Correction, Difference, adjust
 from ragstone.statistics.significance import Family, Outcome, judge
 from ragstone.types import Score
 
-_LEVEL = 0.05
+_LEVEL: Final = 0.05
+"""The corrected p of a difference is below this."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,17 @@ class PlannedAnalysis:
     @property
     def sentence(self) -> str:
         """The metric, the population, the date, and whether results were known before."""
-        among = "".join(f", {label}: {value}" for label, value in self.population.items())
-        margin = "" if self.margin is None else f", margin {self.margin:g}"
-        date = f"recorded {moment(self.recorded)} UTC" if self.recorded else "not recorded"
-        known = "after results had finished" if self.after_results else "before any results"
-        return (
-            f"{self.headline}{among}; correction {self.correction}{margin}; {date}, {known} of "
-            "this experiment"
+        among = "".join(
+            f", {label}: {' or '.join(map(str, value)) if isinstance(value, list) else value}"
+            for label, value in self.population.items()
         )
+        margin = "" if self.margin is None else f", margin {self.margin:g}"
+        date = "not recorded"
+        if self.recorded:
+            before = "after results of this experiment had finished"
+            known = before if self.after_results else "before any results of this experiment"
+            date = f"recorded {moment(self.recorded)} UTC, {known}"
+        return f"{self.headline}{among}; correction {self.correction}{margin}; {date}"
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,15 @@ def _decided(
             f"{gap.metric}{where}: {pair.verdict}{mark}.",
             exploratory,
         )
+
+
+def verdict_lines(results: StoredResults) -> list[str]:
+    """Return the sentences on the planned comparisons, and the counts of the others as one line."""
+    found = verdicts(results)
+    others = Counter(one.outcome for one in found if one.exploratory)
+    counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(others.items()))
+    more = f"Exploratory comparisons by other metrics, b against a: {counts}."
+    return [one.sentence for one in found if not one.exploratory] + ([more] if others else [])
 
 
 def verdict_documents(results: StoredResults) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from ragstone.errors import DatasetError
-from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.paired import Difference, paired_difference
 from ragstone.statistics.summary import Summary, clusters_of, summarise
 
@@ -61,25 +60,19 @@ def worth(
     scores: Mapping[str, Values],
     *,
     clusters: Mapping[str, Hashable] | None = None,
-    rule: Correctness | None = None,
     left_out: Mapping[str, str] | None = None,
     oracle: str = "gold",
 ) -> Worth:
     """Return the gains from context on a data set, and advice on its use.
 
     `scores` maps setting -> query id -> score: `none` is required, the oracle and `retrieved(...)`
-    are optional. `clusters` maps query ids to conversations or documents. With a `rule` that has a
-    threshold, the scores are those of its metric, and the means and gains are of correct answers;
-    without one, an answer with a score of 0.5 or more is correct. `left_out` maps the ids of
-    queries that take no part to the reason, such as no gold passage. `oracle` is the name of the
-    setting with gold context.
+    are optional. An answer with a score of 0.5 or more is correct. `clusters` maps query ids to
+    conversations or documents. `left_out` maps the ids of queries that take no part to the reason,
+    such as no gold passage. `oracle` is the name of the setting with gold context.
 
     Raises:
         DatasetError: there are no scores without context.
     """
-    if rule is not None and rule.threshold is not None:
-        metric = str(rule)
-        scores = {setting: rule.labels(values) for setting, values in scores.items()}
     asked = {query_id for values in scores.values() for query_id in values}
     absent = {q: reason for q, reason in (left_out or {}).items() if q in asked}
     scores = {
