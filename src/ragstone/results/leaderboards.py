@@ -30,7 +30,7 @@ PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Part of an adaptability bar -> its name, and a short name for the header of a column."""
 
-NUMBER_TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage")
+NUMBER_TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage", "collections")
 
 
 @dataclass(frozen=True)
@@ -351,7 +351,6 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": results.record.correctness_metric,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
-        "collections": collection_rows(results),
         "warnings": warnings(results),
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
@@ -368,6 +367,8 @@ def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
             {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
             for row in results.adaptability
         ]
+    if name == "collections":
+        return collection_rows(results)
     if name == "usage":
         return [asdict(row) for row in usage_rows(results)]
     cells = results.answer_cells if name == "leaderboard" else results.ranking_cells
