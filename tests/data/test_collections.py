@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ragstone
+from ragstone.cli.data import _lines
+from ragstone.data.collections import with_collection_labels
+from ragstone.data.dataset import Dataset
+from ragstone.data.describe import CollectionSizes, describe
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.mtrag_files import document_rows
 from ragstone.data.readers.rows import json_rows
+from ragstone.data.writers.folder import write_dataset
+from ragstone.data_quality import subject_of
+from ragstone.data_quality.repair import cleaned
+from ragstone.data_quality.scope import looked_at
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.html import render_report
+from ragstone.results.passport_numbers import numbered
 
 SharedData = Callable[[str], Path]
 TEXTS = {"clapnq": "the moon is round", "cloud": "the moon server is a server", "fiqa": "moon tax"}
@@ -212,3 +223,64 @@ def test_tasks_with_passages_inside_are_searched_in_their_corpora(
     (tmp_path / "corpora").rename(tmp_path / "elsewhere")
     inside = run(tmp_path, given, metrics=["R@5"], name="inside").to_dict()["retrieval"][0]
     assert round(inside["mean"], 3) == 0.613
+
+
+def test_a_passport_has_the_numbers_of_each_collection(folder: Path) -> None:
+    """They are verified; a changed one names its collection."""
+    results = run(folder, data(folder), name="e")
+    passport = results.passport()
+    place = folder / "p.json"
+    place.write_text(json.dumps(passport))
+    numbers = passport["numbers"]["collections"]
+    assert {row["collection"] for row in numbers} == {*TEXTS, "(each equal)"}
+
+    assert ragstone.verify(place, store=folder / "store").is_equal
+    places = numbered(passport["numbers"])
+    assert ("collections cloud", "bm25", "", "R@1") in places
+
+
+def test_the_contents_list_the_collections(folder: Path) -> None:
+    """In `data show`, in its JSON, and among what the doctor read."""
+    dataset = load_dataset(data(folder))
+
+    found = describe(dataset)
+
+    assert found.collections["cloud"] == CollectionSizes(queries=1, passages=3)
+    assert "  collection cloud: 3 passages, 1 queries" in "\n".join(_lines(found))
+    assert looked_at(subject_of(dataset))["collections"] == 3
+
+
+def test_a_converted_data_set_keeps_its_collections(folder: Path) -> None:
+    """As the label `collection`, which the copy is read with."""
+    dataset = load_dataset(data(folder))
+
+    write_dataset(with_collection_labels(dataset), folder / "copy")
+
+    read = {"path": str(folder / "copy"), "collections": {"by": "collection"}}
+    copy = load_dataset(read)
+    assert copy.collections == dataset.collections
+    assert {n: len(p) for n, p in copy.corpus.collections.items()} == dict.fromkeys(TEXTS, 3)
+    assert with_collection_labels(load_dataset("sample")) == load_dataset("sample")
+
+
+def test_a_cleaned_copy_keeps_equal_texts_of_two_collections(folder: Path) -> None:
+    """A merged passage would be lost to the queries of one of them."""
+    for name in ("cloud", "fiqa"):
+        rows = [{"_id": f"{name}{n}", "text": f"same text {n}"} for n in range(3)]
+        lines(folder / f"corpora/{name}.jsonl", rows)
+
+    dataset, changes = cleaned(subject_of(load_dataset(data(folder))))
+
+    assert len(dataset.corpus) == 9
+    assert not [change for change in changes if change.action == "merge"]
+    assert dataset.queries[1].labels["collection"] == "cloud"
+
+
+def test_a_label_that_means_something_else_is_an_error(folder: Path) -> None:
+    """The label `collection` must not change its meaning in silence."""
+    dataset = load_dataset(data(folder))
+    rows = [{"query_id": i, "text": "?", "collection": "other"} for i in dataset.collections]
+    other = replace(dataset, query_table=Dataset.from_records(queries=rows).query_table)
+
+    with pytest.raises(DatasetError, match="the label 'collection' has the value 'other'"):
+        with_collection_labels(other)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ragstone.data.matching_ids import check_ids
+from ragstone.data.readers.scores import read_clusters
 from ragstone.errors import DatasetError
 from ragstone.evaluation.compare import compare
 from ragstone.evaluation.score_files import evaluate_answers, evaluate_run
@@ -53,3 +56,19 @@ def test_a_run_without_a_judged_passage_is_a_warning(caplog: pytest.LogCaptureFi
 
     assert "no ranking contains a judged passage" in caplog.text
     assert "1 of them would exist without the part after the last '_'" in caplog.text
+
+
+def test_clusters_of_other_queries_are_an_error() -> None:
+    """Each query would be a cluster on its own, and the interval too narrow."""
+    with pytest.raises(DatasetError, match="the clusters and the queries have no query id"):
+        evaluate_answers({"q": "Bo"}, {"q": ["Bo"]}, ["EM"], clusters={"x": "1"})
+    with pytest.raises(DatasetError, match="the clusters and the judged queries have no query id"):
+        evaluate_run({"q": {"p": 1}}, {"q": Ranking(["p"])}, ["R@5"], clusters={"x": "1"})
+
+
+def test_an_empty_file_of_clusters_is_an_error(tmp_path: Path) -> None:
+    """Each query would be a cluster on its own."""
+    empty = tmp_path / "empty"
+    empty.write_text("")
+    with pytest.raises(DatasetError, match="empty contains no cluster"):
+        read_clusters(empty)

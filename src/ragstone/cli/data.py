@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -110,12 +110,19 @@ def convert_command(source: str, target: Path, form: str, files: tuple[Path, ...
       ragstone data convert my-set labelled --labels labels.jsonl
     """
     from ragstone.building.label_files import labelled
+    from ragstone.data.collections import LABEL, with_collection_labels
     from ragstone.data.load import load_dataset
     from ragstone.data.writers.layouts import WRITERS
 
     dataset = load_dataset(source)
-    written = WRITERS[form](labelled(dataset, files) if files else dataset, target)
-    print_files(written, {"name": dataset.name})
+    if files:
+        dataset = labelled(dataset, files)
+    facts: dict[str, Any] = {"name": dataset.name}
+    if dataset.collections and form == "ragstone":
+        dataset = with_collection_labels(dataset)
+        facts["collections"] = {"by": LABEL}
+        click.echo(f"read it with: {{path: {target}, collections: {{by: {LABEL}}}}}", err=True)
+    print_files(WRITERS[form](dataset, target), facts)
 
 
 @command.command("check")
@@ -182,6 +189,9 @@ def _lines(found: Description) -> Iterator[str]:
     yield f"  conversations  {found.conversations:>9,}"
     grades = ", ".join(f"grade {grade}: {count:,}" for grade, count in found.relevance.items())
     yield f"  qrels          {found.qrels:>9,}{'   ' if grades else ''}{grades}"
+    for name, sizes in found.collections.items():
+        line = f"{sizes.passages:>9,} passages, {sizes.queries:,} queries"
+        yield f"  collection {name}: {line.lstrip()}"
     if found.answerability:
         yield f"  answerability  {_counts(found.answerability)}"
     yield "\nLengths in words    texts   shortest    median      mean   longest"

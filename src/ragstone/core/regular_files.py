@@ -50,7 +50,8 @@ def check_regular(path: Path) -> None:
         raise
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
-        raise NotRegular(f"it is {kind}, not a file; write its content into a file, and name that")
+        way_out = "name a file" if stat.S_ISDIR(mode) else "write its content into a file"
+        raise NotRegular(f"it is {kind}, not a file; {way_out}")
 
 
 def is_there(path: Path) -> bool:

@@ -11,10 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core.registry import build
-from ragstone.core.schemas import CORPUS, joined, labels_from_json
+from ragstone.core.schemas import (
+    CORPUS,
+    joined,
+    labels_from_json,
+    labels_to_json,
+    with_texts,
+)
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.readers.folder import read_corpus
@@ -22,7 +28,12 @@ from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError, did_you_mean
 from ragstone.types import Label
 
+if TYPE_CHECKING:
+    from arro3.core import Table
+
 _LOG: Final = logging.getLogger(__name__)
+LABEL: Final = "collection"
+"""Label with which a written data set keeps its collections."""
 _EXAMPLE: Final = "collections: {by: domain}"
 
 
@@ -182,6 +193,42 @@ def joined_corpora(parts: Mapping[str, Corpus]) -> Corpus:
     if len(parts) == 1:
         return next(iter(parts.values()))
     return Corpus(joined((part.table for part in parts.values()), CORPUS))
+
+
+def with_collection_labels(dataset: Dataset) -> Dataset:
+    """Return a data set whose queries and passages have their collection as the label `collection`.
+
+    It can then be read with `collections: {by: collection}`. A data set without collections is
+    returned as it is.
+
+    Raises:
+        DatasetError: a query or passage has the label with another value.
+    """
+    if not dataset.collections:
+        return dataset
+    named = [""] * len(dataset.corpus)
+    for name, positions in dataset.corpus.collections.items():
+        for position in positions:
+            named[position] = name
+    asked = dataset.query_table.column("query_id").to_pylist()
+    queries = _with_label(dataset.query_table, [dataset.collections[i] for i in asked])
+    corpus = replace(dataset.corpus, table=_with_label(dataset.corpus.table, named))
+    return replace(dataset, query_table=queries, corpus=corpus)
+
+
+def _with_label(table: Table, names: Sequence[str]) -> Table:
+    """Return a table with the label `collection` in each row that has a name for it."""
+    texts = table.column("labels").to_pylist()
+    found = []
+    for text, name in zip(texts, names, strict=True):
+        labels = labels_from_json(text)
+        if name and labels.setdefault(LABEL, name) != name:
+            raise DatasetError(
+                f"the label {LABEL!r} has the value {labels[LABEL]!r} in a row of the collection "
+                f"{name!r}; rename the label"
+            )
+        found.append(labels_to_json(labels))
+    return with_texts(table, labels=found)
 
 
 def _check_qrels(dataset: Dataset, files: Mapping[str, Any]) -> None:

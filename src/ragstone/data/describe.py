@@ -36,6 +36,14 @@ class LabelCounts:
 
 
 @dataclass(frozen=True)
+class CollectionSizes:
+    """The numbers of rows of one collection."""
+
+    queries: int
+    passages: int
+
+
+@dataclass(frozen=True)
 class Description:
     """The output of `ragstone data show`; the fields are the keys of its JSON."""
 
@@ -58,6 +66,8 @@ class Description:
     passage_labels: Mapping[str, LabelCounts]
     words: Mapping[str, Lengths]
     """Kind of text ("passage", "query", "answer") -> lengths; kinds without texts are left out."""
+    collections: Mapping[str, CollectionSizes]
+    """Collection -> numbers of rows; empty if all queries search all passages."""
     example_passages: Sequence[Passage]
     example_queries: Sequence[Query]
 
@@ -90,9 +100,16 @@ def describe(dataset: Dataset, examples: int = 2) -> Description:
         query_labels=counted,
         passage_labels=_count_labels(map(labels_from_json, _column(dataset, "labels"))),
         words=_words(dataset, asked["text"], asked["gold_answers"]),
+        collections=_collections(dataset),
         example_passages=[dataset.corpus.at(i) for i in range(min(examples, len(dataset.corpus)))],
         example_queries=dataset.select(range(min(examples, len(labels)))).queries,
     )
+
+
+def _collections(dataset: Dataset) -> dict[str, CollectionSizes]:
+    asked = Counter(dataset.collections.values())
+    places = dataset.corpus.collections
+    return {name: CollectionSizes(asked[name], len(held)) for name, held in places.items()}
 
 
 def _answerability(labels: Mapping[str, LabelCounts]) -> Mapping[str, int]:

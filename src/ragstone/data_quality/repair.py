@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from ragstone.core.schemas import queries_to_table, rows
+from ragstone.data.collections import with_collection_labels
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
 from ragstone.data.table_builder import judgements
@@ -85,6 +86,7 @@ def fix(subject: Subject, target: Path, source: str | Path = "") -> Counter[str]
 
 def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
     """Return the cleaned data set and the changes."""
+    subject = replace(subject, dataset=with_collection_labels(subject.dataset))
     cleaning = _Cleaning()
     for fault in subject.faults:
         if fault.kind != "not-utf-8":
@@ -103,11 +105,12 @@ def cleaned(subject: Subject) -> tuple[Dataset, list[Change]]:
 
 def _passages(subject: Subject, cleaning: _Cleaning) -> tuple[list[Passage], dict[str, str]]:
     """Return the kept passages, and id -> new id of the others; "" if there is none."""
-    copies = {
-        copy: ids[0]
-        for ids in groups({i: squeezed(text) for i, text in subject.texts()})
-        for copy in ids[1:]
-    }
+    part = dict.fromkeys(subject.passage_ids, "")
+    for name, positions in subject.dataset.corpus.collections.items():
+        part |= {subject.passage_ids[position]: name for position in positions}
+    plain = ((i, squeezed(text)) for i, text in subject.texts())
+    texts = {i: text and f"{part[i]} {text}" for i, text in plain}
+    copies = {copy: ids[0] for ids in groups(texts) for copy in ids[1:]}
     kept, moved = [], dict(copies)
     for passage in subject.dataset.corpus:
         passage_id = passage.passage_id

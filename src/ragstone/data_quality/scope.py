@@ -25,6 +25,7 @@ def looked_at(subject: Subject) -> dict[str, int]:
         "passages": len(subject.dataset.corpus),
         "judgements": subject.dataset.qrel_table.num_rows,
         "gold answers": sum(len(query.gold_answers) for query in subject.queries),
+        **({"collections": len(places)} if (places := subject.dataset.corpus.collections) else {}),
     }
 
 

@@ -185,6 +185,7 @@ def evaluate_run(
     check_passages(qrels, run)
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
+    check_ids(clusters or (), judged, ("the clusters", "the judged queries"))
     groups = clusters_by_id(qrels) if clusters is None else clusters
     scales = _scales(parsed, failures)
     return Evaluation(
@@ -266,6 +267,12 @@ def evaluate_answers(
         [(contexts or {}).get(q.query_id) for q in queries],
     )
     parsed = _parsed(metrics)
+<<<<<<< HEAD
+=======
+    said, wanted = [p.answer for p in predictions], [q.gold_answers for q in queries]
+    figures = {str(m): m.beside(said, wanted) for m in parsed if isinstance(m, AnswerMetric)}
+    check_ids(clusters or (), known, ("the clusters", "the queries"))
+>>>>>>> traps
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     scales = _scales(parsed, failures)
     return Evaluation(

@@ -32,6 +32,7 @@ _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "retrieval": ("run", "qrels", "clusters"),
     "adaptability": (*_OF_ANSWERS, "qrels"),
     "usage": ("answers",),
+    "collections": (*_OF_ANSWERS, "run", "qrels"),
 }
 """Table of numbers -> the contents that decide them."""
 
@@ -150,7 +151,9 @@ class Causes:
             f"the {NOUNS[what]}{f' under {at}' if at != setting and at else ''} of "
             f"{queries_text(ids)} differ"
             for (what, of_system, at), ids in self.rows.items()
-            if what in _READ_BY[table] and of_system in ("", system) and at in settings
+            if what in _READ_BY[table.partition(" ")[0]]
+            and of_system in ("", system)
+            and at in settings
         ]
         found += [self.code[metric] for metric in metrics if metric in self.code]
         return tuple(found) or self._environment()

@@ -247,16 +247,17 @@ class _Check:
                     equal += 1
                     continue
                 causes = self.causes.of(table, system, setting, read)
+                named = f"{number} ({table})" if " " in table else number
                 self.different.append(
                     Mismatch(
-                        "number", system, setting, metric or table, number, (), before, here, causes
+                        "number", system, setting, metric or table, named, (), before, here, causes
                     )
                 )
         return equal
 
     def _why_not(self, place: Place, metrics: Sequence[str], done: Recomputation) -> str:
         """Return why a row of numbers could not be computed again."""
-        table, system, setting, _ = place
+        table, system, setting = place[0].partition(" ")[0], *place[1:3]
         if table in self.failed_tables:
             return self.failed_tables[table]
         for metric in metrics:

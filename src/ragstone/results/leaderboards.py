@@ -39,7 +39,7 @@ PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Part of an adaptability bar -> its name, and a short name for the header of a column."""
 
-NUMBER_TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage")
+NUMBER_TABLES: Final = ("leaderboard", "retrieval", "adaptability", "usage", "collections")
 
 
 @dataclass(frozen=True)
@@ -291,11 +291,14 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
+<<<<<<< HEAD
         "leaderboard": with_figures(results, number_table(results, "leaderboard")),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "collections": collection_rows(results),
         "refusals": refusals_document(results),
+=======
+>>>>>>> traps
         "warnings": warnings(results),
         **verdict_documents(results),
         "remarks": remarks(results),
@@ -316,6 +319,8 @@ def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
             {"system": row.system, "setting": row.setting, **_document(row.adaptability)}
             for row in results.adaptability
         ]
+    if name == "collections":
+        return collection_rows(results)
     if name == "usage":
         return [asdict(row) for row in usage_rows(results)]
     cells = results.answer_cells if name == "leaderboard" else results.ranking_cells

@@ -12,17 +12,21 @@ from ragstone.results.leaderboards import NUMBER_TABLES
 from ragstone.results.passport_file import canonical
 
 Place: TypeAlias = tuple[str, str, str, str]
-"""Table, system, setting and metric of a row of numbers; "" if a table has no such column."""
+"""Table, system, setting and metric of a row of numbers; "" if a table has no such column.
+
+The table of a collection is "collections" and, after a space, its name."""
 
 
 def numbered(tables: Mapping[str, Any]) -> dict[Place, dict[str, Any]]:
     """Return (table, system, setting, metric) -> name -> number of each row of number tables."""
     plain = json.loads(canonical(tables))
-    return {
-        (table, row["system"], row["setting"], row.get("metric", "")): dict(flat(row))
-        for table in NUMBER_TABLES
-        for row in plain.get(table, ())
-    }
+    rows = ((table, row) for table in NUMBER_TABLES for row in plain.get(table, ()))
+    return {_place(table, row): dict(flat(row)) for table, row in rows}
+
+
+def _place(table: str, row: Mapping[str, Any]) -> Place:
+    name = f"{table} {row['collection']}" if "collection" in row else table
+    return name, row["system"], row["setting"], row.get("metric", "")
 
 
 def flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -75,6 +75,10 @@ def read_clusters(path: Path) -> dict[str, str]:
                 f"{path}, line {number}: query {query_id!r} is in cluster {found[query_id]!r} "
                 f"already, found {cluster!r}"
             )
+    if not found:
+        raise DatasetError(
+            f"{path} contains no cluster; each line is a query id, a tab and a cluster", path=path
+        )
     return found
 
 
