@@ -267,12 +267,7 @@ def evaluate_answers(
         [(contexts or {}).get(q.query_id) for q in queries],
     )
     parsed = _parsed(metrics)
-<<<<<<< HEAD
-=======
-    said, wanted = [p.answer for p in predictions], [q.gold_answers for q in queries]
-    figures = {str(m): m.beside(said, wanted) for m in parsed if isinstance(m, AnswerMetric)}
     check_ids(clusters or (), known, ("the clusters", "the queries"))
->>>>>>> traps
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     scales = _scales(parsed, failures)
     return Evaluation(

@@ -291,14 +291,10 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
-<<<<<<< HEAD
         "leaderboard": with_figures(results, number_table(results, "leaderboard")),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
-        "collections": collection_rows(results),
         "refusals": refusals_document(results),
-=======
->>>>>>> traps
         "warnings": warnings(results),
         **verdict_documents(results),
         "remarks": remarks(results),
