@@ -45,6 +45,7 @@ def run(
     answers: Mapping[str, str | None] | None = None,
     gold: str = "Paris",
     labels: Sequence[str] = LABELS,
+    correct: str | None = "Match",
 ) -> Results:
     """Return the results of recorded answers to seven questions."""
     given = ANSWERS if answers is None else answers
@@ -64,6 +65,7 @@ def run(
         "systems": {"kept": {"generator": "recorded(answers.jsonl)"}},
         "settings": ["none"],
         "metrics": list(metrics),
+        "correct": correct,
     }
     (folder / "e.yaml").write_text(json.dumps(file), encoding="utf-8")
     return ragstone.load_experiment(folder / "e.yaml").run()
@@ -124,6 +126,18 @@ def test_without_a_metric_of_refusals_nothing_is_shown(tmp_path: Path) -> None:
     assert results_document(results)["refusals"] == []
     assert "Refusals" not in "\n".join(map(str, leaderboard_parts(results)))
     assert 'id="refusals"' not in render_report(results)
+
+
+def test_a_threshold_of_a_graded_metric_decides(tmp_path: Path) -> None:
+    """The rule is named in the report; without a rule nothing is right or wrong."""
+    expected = {"F1 >= 0.3": [0.5], "F1 >= 0.9": [0.0], None: []}
+    for place, (rule, means) in enumerate(expected.items()):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        results = run(folder, "F1", "refusal", correct=rule)
+        assert [row.found.accuracy.mean for row in refusal_rows(results)] == means
+        named = f"wrong according to {(rule or '').replace('>', '&gt;')};"
+        assert (named in render_report(results)) is bool(rule)
 
 
 def test_a_long_curve_is_cut_to_its_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from ragstone.core.tables import TextTable
 from ragstone.results.wording import ABSENT, interval_text, mean_text
 
 if TYPE_CHECKING:
+    from ragstone.statistics.answer_baselines import AnswerBaselines
     from ragstone.statistics.dataset_suitability import Worth
     from ragstone.statistics.paired import Difference
     from ragstone.statistics.summary import Summary
@@ -136,20 +139,33 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     Example:
       ragstone data suitability nq.yaml mirage.yaml
     """
-    found = [row for path in experiments for row in _suitability(path, metric)]
+    held = [pair for path in experiments for pair in _suitability(path, metric)]
+    found = [asdict(row) | {"baselines": baselines} for row, baselines in held]
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
     head += ["known", "advice"]
-    rows = [_line(row) for row in found]
+    rows = [_line(row) for row, _ in held]
     reasons = [
         f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.{_left_out(row)}"
-        for row in found
+        for row, _ in held
     ]
+    reasons += [f"\n{line}" for line in dict.fromkeys(filter(None, starmap(_baseline_line, held)))]
     title = "Answered queries with a gold passage (n: those with a value without context)"
     cli.print_result(lambda: found, lambda: TextTable(head, rows, title, reasons))
 
 
-def _suitability(path: Path, metric: str | None) -> list[Worth]:
+def _baseline_line(row: Worth, baselines: AnswerBaselines | None) -> str:
+    """Return the sentence on answers without a model, and whether gold context beats them."""
+    if baselines is None:
+        return ""
+    low = row.gold.interval[0] if row.gold and row.gold.interval else None
+    if low is None or low > baselines.majority:
+        return f"{row.dataset}: {baselines}."
+    return f"{row.dataset}, {row.system}: {baselines}; gold context is not clearly above that."
+
+
+def _suitability(path: Path, metric: str | None) -> list[tuple[Worth, AnswerBaselines | None]]:
     from ragstone.errors import ConfigError
+    from ragstone.statistics.answer_baselines import answer_baselines
     from ragstone.statistics.dataset_suitability import worth
 
     results = cli.load_results(path, ())
@@ -169,15 +185,20 @@ def _suitability(path: Path, metric: str | None) -> list[Worth]:
         right = results.correct_answers(trial) if rule else values
         scores.setdefault(trial.system, {})[trial.setting] = right
     data = str(results.record.data.name)
+    gold = [query.gold_answers for query in results.queries.values()]
+    baselines = answer_baselines(gold)
     return [
-        worth(
-            data,
-            system,
-            str(rule) if rule else name,
-            by_setting,
-            clusters=results.clusters,
-            left_out=results.without_gold,
-            oracle=results.record.oracle or "",
+        (
+            worth(
+                data,
+                system,
+                str(rule) if rule else name,
+                by_setting,
+                clusters=results.clusters,
+                left_out=results.without_gold,
+                oracle=results.record.oracle or "",
+            ),
+            baselines,
         )
         for system, by_setting in scores.items()
     ]

@@ -17,7 +17,7 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import DATA
 from ragstone.core.registry import create
 from ragstone.core.schemas import SCORES, columns, joined, queries_to_table, table_to_queries
-from ragstone.core.stored_table import unverified_table
+from ragstone.core.stored_table import StoredTable, unverified_table
 from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.steps import MetricSet, Step, compute
 from ragstone.protocols import Services
@@ -82,10 +82,18 @@ class Recomputation:
                 "contexts": trial.contexts,
                 "predictions": trial.predictions,
             }
-            tables[trial.scores] = self._scored("score-answer", answer, inputs, services)
+            chosen = replace(answer, knows_context=self._knows_context(trial.scores))
+            tables[trial.scores] = self._scored("score-answer", chosen, inputs, services)
             for judge, folder in zip(judges, trial.verdicts, strict=False):
                 tables[folder] = self._judged(judge, folder, inputs, services)
         return replace(self.results, tables={**self.results.tables, **tables})
+
+    def _knows_context(self, folder: str) -> bool:
+        """Return whether stored scores were computed with the contexts of their setting."""
+        stored = StoredTable("", folder=self.results.store.root / "steps" / folder)
+        with suppress(StoreError, KeyError):
+            return bool(stored.manifest["made_by"]["parameters"]["knows_context"])
+        return True
 
     def _metrics(self, written: Sequence[Any]) -> tuple[MetricSet, MetricSet]:
         """Return the ranking metrics and the answer metrics that can be made."""
@@ -128,7 +136,7 @@ class Recomputation:
     ) -> Iterator[Table]:
         for metric in metrics.metrics:
             try:
-                yield self._compute(name, MetricSet((metric,)), inputs, services)
+                yield self._compute(name, replace(metrics, metrics=(metric,)), inputs, services)
             except RagstoneError as error:
                 self.unscored[str(metric)] = str(error)
 

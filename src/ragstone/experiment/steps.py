@@ -90,9 +90,10 @@ class StepKind(NamedTuple):
 
 @dataclass(frozen=True)
 class MetricSet(Component):
-    """Metrics that are computed in one pass over the same rows."""
+    """Metrics in one pass over the same rows; a context that is not known is withheld."""
 
     metrics: tuple[RankingMetric | AnswerMetric, ...]
+    knows_context: bool = True
     computed_with = (
         "ragstone.components.metrics.score:score_rankings",
         "ragstone.components.metrics.score:score_answers",
@@ -311,17 +312,17 @@ def _score_answers(
     metrics: MetricSet, _: Services, queries: Table, contexts: Table, predictions: Table
 ) -> Result:
     asked, given = table_to_queries(queries), table_to_predictions(predictions)
-    shown = {context.query_id: context for context in table_to_contexts(contexts)}
-    table = score_answers(metrics.metrics, asked, given, [shown[query.query_id] for query in asked])
+    shown = {c.query_id: c for c in table_to_contexts(contexts) if metrics.knows_context}
+    table = score_answers(metrics.metrics, asked, given, [shown.get(q.query_id) for q in asked])
     failed = columns(table)["status"].count("unscored")
     return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
 
 
 def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
-    reported = {p.query_id: p.passage_ids or () for p in table_to_predictions(predictions)}
-    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in reported.values()]
+    given = {p.query_id: p.passage_ids or () for p in table_to_predictions(predictions)}
+    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in given.values()]
     rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
-    return Result(rankings_to_table(list(reported), rankings))
+    return Result(rankings_to_table(list(given), rankings))
 
 
 def _scores_to_table(_: Sequence[str], scores: Sequence[Sequence[Score]]) -> Table:

@@ -171,10 +171,13 @@ class StepList:
             "contexts": contexts,
             "predictions": predictions,
         }
-        scores = self._step("score-answer", self.answer_metrics, system, **graded)
+        # A system that retrieves by itself may have seen passages that no setting showed it.
+        own = system.may_retrieve and not setting.uses
+        metrics = dataclasses.replace(self.answer_metrics, knows_context=not own)
+        scores = self._step("score-answer", metrics, system, **graded)
         verdicts = tuple(self._step("judge", judge, system, **graded) for judge in shared.judges)
         reported = None
-        if not setting.uses and system.may_retrieve and self.ranking_metrics.metrics:
+        if own and self.ranking_metrics.metrics:
             reported_run = self._step(
                 "reported-run", ReportedRun(), system, predictions=predictions
             )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.ranking_batch import RankingBatch
 
 GOLD_ANSWERS: Final = frozenset({"gold_answers"})
+UNKNOWN_CONTEXT: Final = "the context that the generator was shown is not known"
 Direction: TypeAlias = Literal["higher", "lower", "neutral"]
 
 
@@ -135,8 +136,8 @@ class AnswerMetric(Metric):
         """Return position -> reason for the pairs that the metric does not apply to."""
         if "context" not in self.requires:
             return {}
-        reason = "the context that the generator was shown is not known"
-        return {i: reason for i, context in enumerate(pairs.contexts) if context is None}
+        missing = (i for i, context in enumerate(pairs.contexts) if context is None)
+        return dict.fromkeys(missing, UNKNOWN_CONTEXT)
 
     def scored(self, pairs: AnswerBatch) -> Scored:
         """Return the values, and the reasons of the pairs without one."""

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ragstone.components.metrics.base import AnswerMetric, Metric, RankingMetric, Scored
+from ragstone.components.metrics.base import (
+    UNKNOWN_CONTEXT,
+    AnswerMetric,
+    Metric,
+    RankingMetric,
+    Scored,
+)
 from ragstone.core.component import component_error
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.types import Context, ContextPassage, Ranking
@@ -107,6 +113,10 @@ def _answers(pairs: AnswerBatch) -> Iterator[Mapping[str, Any]]:
 def _scored(metric: Any, rows: Iterable[Mapping[str, Any]], given: tuple[str, ...]) -> Scored:
     values, inapplicable, failed = [], {}, {}
     for place, row in enumerate(rows):
+        if "context" in given and row["context"] is None:
+            values.append(0.0)
+            inapplicable[place] = UNKNOWN_CONTEXT
+            continue
         try:
             value = metric.score(**{name: row[name] for name in given})
             if isinstance(value, np.generic):

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 import numpy as np
 
 from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
-from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
+from ragstone.components.metrics.base import (
+    UNKNOWN_CONTEXT,
+    AnswerMetric,
+    RankingMetric,
+    Scored,
+)
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics, rank_judged
 from ragstone.core.schemas import SCORES, to_table
@@ -155,11 +160,17 @@ def _score_batch(
         for i, p in enumerate(predictions)
         if p.answer is None
     }
-    bare = _blank("the query has no gold answer")
-    without_gold = {i: bare for i, gold in enumerate(pairs.gold) if not gold}
+    bare, unknown = _blank("the query has no gold answer"), _blank(UNKNOWN_CONTEXT)
+    without = {
+        "gold_answers": {i: bare for i, gold in enumerate(pairs.gold) if not gold},
+        "context": {i: unknown for i, context in enumerate(contexts) if context is None},
+    }
     taken: dict[tuple[int, ...], AnswerBatch] = {}
     for metric, column in zip(metrics, found, strict=True):
-        blanks = {**(without_gold if "gold_answers" in metric.requires else {}), **failed}
+        # A failed answer counts only where an answer would count.
+        blanks = dict(failed)
+        for needed in metric.requires & without.keys():
+            blanks |= without[needed]
         kept = tuple(i for i in range(len(pairs)) if i not in blanks)
         if kept not in taken:  # metrics of the same pairs share the intermediate results
             taken[kept] = pairs if len(kept) == len(pairs) else pairs.take(kept)
