@@ -149,8 +149,9 @@ class DamagedFile(StoreError):
         self, path: Path, what: str, *, store: Path, document: dict[str, Any] | None = None
     ) -> None:
         repair = f"ragstone store check --repair {shlex.quote(str(store))}"
+        state = "is damaged" if document is None else "cannot be checked"
         super().__init__(
-            f"{path} is damaged: {what}. Run the experiment with --reuse: it is set aside and "
+            f"{path} {state}: {what}. Run the experiment with --reuse: it is set aside and "
             f"computed again from kept replies. To find all damage of this store: {repair}",
             path=path,
             way_out=repair,

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.calls.test_log import keep
 
+from ragstone.calls.log_file import connect
+from ragstone.calls.types import Reply
 from ragstone.cli import root
+from ragstone.core import limits
 from ragstone.experiment.experiment import load_experiment
 
 
@@ -66,16 +71,14 @@ def test_damage_is_found_repaired_and_computed_again(store: Path) -> None:
     repaired = ragstone("store", "check", "--repair", "--json")
 
     what = "its bytes differ from the digest in its manifest"
-    damage = {"path": path, "what": what}
+    damage = {"path": path, "what": what, "earlier_version": False}
     assert found.exit_code == 1
     assert json.loads(found.stdout) == {
         "checked": json.loads(sound.stdout)["checked"] - 1,
         "damaged": [damage | {"repaired": False}],
     }
     assert repaired.exit_code == 0
-    assert json.loads(repaired.stdout)["damaged"] == [
-        {"path": path, "what": what, "repaired": True}
-    ]
+    assert json.loads(repaired.stdout)["damaged"] == [{**damage, "repaired": True}]
     assert "damaged and set aside" in ragstone("store").stdout
 
 
@@ -111,3 +114,48 @@ def test_pruning_lists_asks_and_removes(store: Path) -> None:
     assert [Path(one["path"]).parts[0] for one in removed["removed"]] == ["damaged"]
     assert removed["bytes"] > 0
     assert not list((store / "damaged").iterdir())
+
+
+def test_young_folders_without_a_record_are_left_by_prune(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list says so, and how to remove them too."""
+    next((store / "experiments").glob("*.json")).unlink()
+
+    text = ragstone("store").stdout
+
+    assert "that no experiment refers to" in text
+    assert "changed in the last 24 hours and may belong to a run that goes on" in text
+    assert "--older-than 0" in text
+    assert "to remove them: ragstone" not in text
+    assert "removed 0 files" in ragstone("store", "prune", "--yes").stdout
+    monkeypatch.setattr(limits, "KEPT_ORPHAN_DAYS", -1.0)
+    assert "to remove them: ragstone" in ragstone("store").stdout
+
+
+def test_a_record_of_an_earlier_version_is_not_called_damaged(store: Path) -> None:
+    """It has no checksum, so it cannot be checked."""
+    path = next((store / "experiments").glob("*.json"))
+    record = json.loads(path.read_text())
+    record.pop("checksum")
+    path.write_text(json.dumps(record))
+
+    found = ragstone("store", "check")
+
+    assert found.exit_code == 1
+    assert "it was written by an earlier version of Ragstone, without a checksum" in found.stdout
+    assert "0 damaged, 1 of an earlier version, without a checksum" in found.stdout
+
+
+def test_a_missing_key_of_digests_is_named(store: Path) -> None:
+    """Without it, systems with headers in their identity are asked again."""
+    log = store / "calls.sqlite"
+    keep(log, [Reply("a", key="key-1")])
+    assert ragstone("store", "check").exit_code == 0
+    with closing(connect(log)) as connection, connection:
+        identity = '{"header:x-team":"' + "0f" * 12 + '"}'
+        connection.execute("UPDATE calls SET identity = ?", (identity,))
+
+    assert "identity.key: it is missing, and 1 systems" in ragstone("store", "check").stdout
+    (store / "identity.key").write_text("key")
+    assert "identity.key" not in ragstone("store", "check").stdout

@@ -114,4 +114,4 @@ def test_a_record_of_an_earlier_version_is_listed(store: Store) -> None:
     (store.root / "experiments" / "old.json").write_text('{"format": 2, "started": "2026-01-01"}')
 
     found: Any = {one.name: one for one in StoreContents.of(store).experiments}["old"]
-    assert (found.started, "no checksum" in found.problem) == ("2026-01-01", True)
+    assert (found.started, "without a checksum" in found.problem) == ("2026-01-01", True)

@@ -101,6 +101,22 @@ def test_equal_differences_and_few_clusters() -> None:
     assert cluster_test(gaps, np.ones(10), 0.95, 1.0)[1] == pytest.approx(
         (0.25 * (1 - share), 0.25 + share * 0.75)
     )
-    assert cluster_test(np.zeros(10), np.ones(10), 0.95, 1.0)[1] == pytest.approx((-share, share))
+    equal = label_test(0, 0, 10, 0.95)[1]
+    assert cluster_test(np.zeros(10), np.ones(10), 0.95, 1.0)[1] == pytest.approx(equal)
     assert cluster_test(gaps[:5], np.ones(5), 0.95, 1.0)[1] == (-1.0, 1.0)
     assert cluster_test(gaps, np.ones(10), 0.95, None)[1] is None
+
+
+def test_few_differing_clusters_do_not_show_how_far_others_may_be() -> None:
+    """Five of 13 queries differ: the interval is as wide as that of the same wins and losses."""
+    gaps = np.array([-0.5, -0.5, -0.1, -0.1, 0.2] + [0.0] * 8)
+
+    p, interval = cluster_test(gaps, np.ones(13), 0.95, 1.0)
+    _, unlimited = cluster_test(gaps, np.ones(13), 0.95, None)
+
+    assert p >= 0.05
+    assert unlimited is not None
+    assert interval == pytest.approx(label_test(0.2, 1.2, 13, 0.95)[1])
+    assert interval is not None
+    assert interval[0] < unlimited[0]
+    assert interval[1] > unlimited[1]

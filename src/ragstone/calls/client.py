@@ -303,8 +303,9 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
     def _check_allowed(self, endpoint: Endpoint, missing: int) -> None:
         if self.replay_only:
             raise CallError(
-                f"{missing} replies of {endpoint.name} are not in the call log {self.log.path}, "
-                "and --replay (replay_only) makes no calls; run once without it"
+                f"{missing:,} {'reply' if missing == 1 else 'replies'} of {endpoint.name} "
+                f"{'is' if missing == 1 else 'are'} not in the call log {self.log.path}, and "
+                "--replay (replay_only) makes no calls; run once without it"
             )
         if self.budget is not None:
             self.budget.prices.require(endpoint)

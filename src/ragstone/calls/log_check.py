@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import hashlib
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.calls.identity import KEY_FILE
 from ragstone.calls.leases import live_owners
 from ragstone.calls.log_file import (
     COLUMNS,
@@ -33,6 +35,8 @@ from ragstone.errors import StoreError
 _MAGIC: Final = b"SQLite format 3\0"
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
 _ROWS: Final = f"SELECT rowid, {', '.join(COLUMNS)} FROM calls"  # noqa: S608 - our own names
+_DIGEST: Final = re.compile(r'"[0-9a-f]{24}"')
+"""A digest with the store's key, in an identity."""
 _SMALLEST_ROW_BYTES: Final = 128
 
 
@@ -47,6 +51,22 @@ class LogCheck:
     repaired: bool = False
     set_aside: Path | None = None
     """The damaged file, under its new name."""
+
+
+def missing_key(path: Path) -> str:
+    """Return the problem if replies of a log need the store's key of digests, which is missing."""
+    if path.with_name(KEY_FILE).is_file():
+        return ""
+    with contextlib.suppress(sqlite3.DatabaseError, StoreError), closing(connect(path)) as log:
+        found = log.execute("SELECT DISTINCT identity FROM calls")
+        count = sum(_DIGEST.search(identity) is not None for (identity,) in found)
+        if count:
+            return (
+                f"it is missing, and {count:,} systems with replies in the call log have digests "
+                f"of headers or query strings in their identity; copy it from the store that these "
+                f"replies come from, or their systems are asked again under a new key"
+            )
+    return ""
 
 
 def check_log(path: Path, *, repair: bool = False) -> LogCheck:

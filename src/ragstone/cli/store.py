@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragstone.cli.options import FILE, json_option, print_result
+from ragstone.core import limits
 from ragstone.core.resources import size
 from ragstone.core.tables import TextTable
 
@@ -88,7 +89,7 @@ def check_command(store: Path, *, repair: bool) -> None:
 @click.option(
     "--older-than",
     type=click.FloatRange(min=0),
-    default=1.0,
+    default=limits.KEPT_ORPHAN_DAYS,
     metavar="DAYS",
     help="Minimum age of a folder that no experiment refers to, in days.",
 )
@@ -121,7 +122,8 @@ def prune_command(store: Path, *, older_than: float, yes: bool) -> None:
 
 def _checked(store: Path, *, repair: bool) -> StoreCheck:
     """Return the damage of a store and of its call log."""
-    from ragstone.calls.log_check import check_log
+    from ragstone.calls.identity import KEY_FILE
+    from ragstone.calls.log_check import check_log, missing_key
     from ragstone.core.store import Store
     from ragstone.core.store_check import Damage, StoreCheck, check_store
     from ragstone.indexes.vector_files import find_damage
@@ -132,6 +134,8 @@ def _checked(store: Path, *, repair: bool) -> StoreCheck:
         return found
     checked = check_log(log, repair=repair)
     damaged = tuple(Damage(log.name, what, checked.repaired) for what in checked.findings)
+    if problem := missing_key(log):
+        damaged += (Damage(KEY_FILE, problem, repaired=False),)
     return StoreCheck(found.checked + 1, found.damaged + damaged)
 
 
@@ -148,9 +152,18 @@ def _contents_text(contents: StoreContents) -> str:
         "damaged and set aside": contents.set_aside,
     }
     below = [_total(text, found) for text, found in kinds.items() if found]
-    if below:
-        way_out = f"to remove them: ragstone store prune {contents.path}"
-        below = [f"\n{below[0]}", *below[1:], way_out]
+    removed = contents.prunable(limits.KEPT_ORPHAN_DAYS)
+    young = sum(map(len, kinds.values())) - len(removed)
+    prune = f"ragstone store prune {contents.path}"
+    if removed:
+        these = f"{len(removed)} of them" if young else "them"
+        below.append(f"to remove {these}: {prune}")
+    if young:
+        below.append(
+            f"{young} changed in the last {limits.KEPT_ORPHAN_DAYS * 24:.0f} hours and may belong "
+            f"to a run that goes on; to remove them too: {prune} --older-than 0"
+        )
+    below[:1] = [f"\n{line}" for line in below[:1]]
     return str(TextTable(headers, rows, title=title, below=below))
 
 
@@ -165,7 +178,10 @@ def _table(found: Iterable[Leftover]) -> TextTable:
 
 def _check_text(found: StoreCheck, store: Path) -> str:
     lines = [_damage_text(one) for one in found.damaged]
-    lines.append(f"{found.checked:,} files checked, {len(found.damaged)} damaged")
+    earlier = sum(one.earlier_version for one in found.damaged)
+    counts = [f"{found.checked:,} files checked", f"{len(found.damaged) - earlier} damaged"]
+    counts += [f"{earlier} of an earlier version, without a checksum"] if earlier else []
+    lines.append(", ".join(counts))
     if not found.is_sound:
         lines.append(f"to set them aside: ragstone store check --repair {store}")
     elif found.damaged:

@@ -30,7 +30,7 @@ def seal(document: Mapping[str, Any], place: str) -> dict[str, Any]:
 def unseal(document: object, place: str) -> dict[str, Any]:
     """Return a sealed document without its checksum; raise `ValueError` if it has another one."""
     if not isinstance(document, dict) or CHECKSUM not in document:
-        raise ValueError("it has no checksum; an earlier version of Ragstone writes none")
+        raise ValueError("it was written by an earlier version of Ragstone, without a checksum")
     content = {key: value for key, value in document.items() if key != CHECKSUM}
     if document[CHECKSUM] != digest_json([place, content]):
         raise ValueError("its content differs from its checksum")

@@ -24,13 +24,15 @@ FindDamage = Callable[[Path], Iterable[DamagedFile]]
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A damaged or missing file of a store, or folder."""
+    """A file or folder of a store that is damaged, missing or without a checksum."""
 
     path: str
     """Relative to the store."""
     what: str
     repaired: bool
     """Whether it was set aside, so that the next run makes it again."""
+    earlier_version: bool = False
+    """Whether it is of a version that wrote no checksum, so that it cannot be checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +116,5 @@ def _lost(name: str, experiment: str, *, repaired: bool) -> Damage:
 
 
 def _damage(error: DamagedFile, store: Store, *, repaired: bool) -> Damage:
-    return Damage(error.path.relative_to(store.root).as_posix(), error.what, repaired)
+    path = error.path.relative_to(store.root).as_posix()
+    return Damage(path, error.what, repaired, earlier_version=error.document is not None)

@@ -37,6 +37,7 @@ from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
 from ragstone.experiment.maker import Maker
 from ragstone.experiment.plan import Plan, Planner
+from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
 from ragstone.experiment.rule_checks import check_analysis, check_rules
 from ragstone.experiment.shared_queries import (
@@ -317,9 +318,12 @@ class Experiment:
                 sample_calls=sample_calls,
             )
             self._check_ready(planned, services, own_only=True)
-            asking = tuple(asking_lines(planned, steps.trials, runs))
-            notes = data_notes(planned.steps, systems, self.dataset)
-            return dataclasses.replace(planned, asking=asking, notes=notes)
+            return dataclasses.replace(
+                planned,
+                asking=tuple(asking_lines(planned, steps.trials, runs)),
+                notes=data_notes(planned.steps, systems, self.dataset),
+                power=power_line(self),
+            )
 
     def _begin(
         self, calls: Calls, wish: Freshness, *, planned: bool = False

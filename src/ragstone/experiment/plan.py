@@ -218,6 +218,8 @@ class Plan:
     """What components report about the data: texts that they cannot read or do not have."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
+    power: str = ""
+    """A line on the smallest difference that the queries show."""
 
     def __repr__(self) -> str:
         """Return one line: the sizes, and the number of steps to do."""
@@ -275,6 +277,7 @@ class Plan:
             "asking": list(self.asking),
             "notes": list(self.notes),
             "index_bytes": self.index_bytes,
+            "power": self.power,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
                 for s in self.steps
@@ -299,6 +302,7 @@ class Plan:
         lines += [f"note: {line}" for line in self.notes]
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
+        lines += [self.power] if self.power else []
         return "\n".join(lines)
 
 

@@ -341,12 +341,13 @@ def _clusters(dataset: Dataset) -> StoredTable:
 
     An interval that takes their scores for independent is too narrow.
     """
-    named = {query.query_id: _cluster(dataset, query) for query in dataset.queries}
+    named = {query.query_id: cluster_of(dataset, query) for query in dataset.queries}
     columns = {"query_id": list(named), "cluster": list(named.values())}
     return StoredTable.in_memory(to_table(CLUSTERS, columns))
 
 
-def _cluster(dataset: Dataset, query: Query) -> str:
+def cluster_of(dataset: Dataset, query: Query) -> str:
+    """Return the conversation of a query, else the document of its best passage, else itself."""
     if "conversation" in query.labels:
         return f"conversation {query.labels['conversation']}"
     grades = dataset.qrels.get(query.query_id, {})

@@ -38,7 +38,7 @@ from ragstone.core.schemas import (
 from ragstone.core.step_notes import most_frequent
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
-from ragstone.errors import ComponentError
+from ragstone.errors import CallError, ComponentError
 from ragstone.experiment.searches import by_collection
 from ragstone.types import Ranking, Search, Task, brief
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Generator, Services
-    from ragstone.types import Context, Prediction, Query, Score
+    from ragstone.types import Context, Prediction, Query
 
 Outcomes: TypeAlias = Iterable[Outcome[Any]]
 
@@ -168,7 +168,7 @@ def compute(step: Step, tables: Mapping[str, Table], services: Services) -> Resu
     query_ids = [record.query_id for record in next(iter(records.values()))]
     try:
         outcomes = list(step.kind.apply(step.component, services, **records))
-    except ComponentError as error:
+    except (CallError, ComponentError) as error:
         message = f"{step.owner}: {error}" if step.owner else str(error)
         raise error.with_message(message) from error.__cause__
     reasons = Counter(outcome.reason for outcome in outcomes if outcome.reason)
@@ -325,10 +325,6 @@ def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
     return Result(rankings_to_table(list(given), rankings))
 
 
-def _scores_to_table(_: Sequence[str], scores: Sequence[Sequence[Score]]) -> Table:
-    return scores_to_table([score for of_query in scores for score in of_query])
-
-
 KINDS: Final[Mapping[str, StepKind]] = {
     "form": StepKind(
         _form, lambda ids, texts: to_table(SEARCHES, {"query_id": ids, "text": texts}), cheap=True
@@ -342,7 +338,7 @@ KINDS: Final[Mapping[str, StepKind]] = {
     "generate": StepKind(_generate, lambda _, predictions: predictions_to_table(predictions)),
     "reported-run": StepKind(_reported_run),
     "score-answer": StepKind(_score_answers),
-    "judge": StepKind(_judge, _scores_to_table),
+    "judge": StepKind(_judge, lambda _, found: scores_to_table([s for one in found for s in one])),
 }
 """Name of a step -> its function. Steps that cost little come before those that wait for models."""
 

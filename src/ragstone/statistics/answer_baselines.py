@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_MOST_LABELS: Final = 10
+_LABELS: Final = 10
 """Different answers up to which they are labels."""
-_LEAST_QUERIES: Final = 5
+_QUERIES_PER_LABEL: Final = 5
 """Queries per answer from which they are labels."""
 
 
@@ -52,7 +52,7 @@ def answer_baselines(gold: Iterable[Sequence[str]]) -> AnswerBaselines | None:
     accepted = [answers for answers in accepted if answers]
     counts = Counter(answer for answers in accepted for answer in sorted(answers))
     labels = len(counts)
-    if not 1 < labels <= _MOST_LABELS or len(accepted) < _LEAST_QUERIES * labels:
+    if not 1 < labels <= _LABELS or len(accepted) < _QUERIES_PER_LABEL * labels:
         return None
     answer, count = counts.most_common(1)[0]
     n = len(accepted)
