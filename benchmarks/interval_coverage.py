@@ -5,15 +5,20 @@ and false findings for scores drawn from models of real scores (`interval_simula
 and with clusters; how often a 95 % interval of a mean is above and below the true mean (percentile
 and BCa bootstrap), the coverage over clusters, the false positives of the paired test, and coverage
 and width of a mean calibrated by a few labels (prediction-powered inference). All draws are seeded.
+
+The columns of `evalstats` have its default methods, and a dash if the package is not installed.
+`means`, `differences` or `clusters` after the folder prints that table of real scores alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from interval_simulation import (  # type: ignore[import-not-found]  # a file beside this one
@@ -59,7 +64,9 @@ JUDGES: Final = [
 
 
 SIZES: Final = (10, 13, 25, 45, 100, 500)
-DRAWS: Final = 600
+DRAWS: Final = 700
+PEER_DRAWS: Final = 150
+"""Draws of evalstats' bootstrap of a difference, which is slow."""
 WITHIN: Final = 0.2
 """Share of the variance, on the normal scale, between clusters."""
 
@@ -74,7 +81,8 @@ def shares() -> None:
     from scipy.stats import binom
     from statsmodels.stats.proportion import proportion_confint
 
-    row("n", "Ragstone: least, mean", "width", "exact", "width", "Wilson", "statsmodels' default")
+    head = ["n", "Ragstone: least, mean", "width", "exact", "width"]
+    row(*head, "Wilson (evalstats)", "statsmodels' default")
     row(*["---"] * 7)
     truths = np.linspace(0.02, 0.98, 961)
     for n in SIZES:
@@ -99,7 +107,7 @@ def label_tests() -> None:
     """Print exact false findings of tests of 0/1 pairs, over shares of pairs that differ."""
     from scipy.stats import binom
 
-    row("n", "score test: most, mean", "mid-p", "exact")
+    row("n", "score test: most, mean", "mid-p", "exact (statsmodels)")
     row(*["---"] * 4)
     shares_differing = np.linspace(0.02, 0.98, 97)
     for n in SIZES:
@@ -118,117 +126,166 @@ def label_tests() -> None:
         row(n, *(f"{one.max() * 100:.1f} %, {one.mean() * 100:.1f} %" for one in rates.T))
 
 
-def real_means(found: Iterable[Model]) -> None:
-    """Print the coverage of intervals of a mean of scores like real ones."""
+class Peer:
+    """The intervals of evalstats; None without the package."""
+
+    def __init__(self) -> None:
+        self.package: Any = None
+        with contextlib.suppress(ImportError):
+            import evalstats  # type: ignore[import-not-found]
+
+            self.package = evalstats
+
+    def mean(self, values: Floats) -> tuple[float, float] | None:
+        """Return the interval of a mean."""
+        if self.package is None:
+            return None
+        found = self.package.mean_ci(values, score_range=(0, 1), rng=0)
+        return float(found.ci_low), float(found.ci_high)
+
+    def difference(self, a: Floats, b: Floats) -> tuple[float, float] | None:
+        """Return the interval of mean(b) - mean(a)."""
+        if self.package is None:
+            return None
+        from evalstats.core.router import (  # type: ignore[import-not-found]
+            resolve_auto_robustness_method,
+        )
+
+        both = np.stack((b, a))
+        method = resolve_auto_robustness_method(both, score_range=(0, 1))[0]
+        found = self.package.pairwise_differences(
+            both, 0, 1, method=method, score_range=(0, 1), rng=np.random.default_rng(0)
+        )
+        return float(found.ci_low), float(found.ci_high)
+
+
+class Tally:
+    """How often intervals contain the truth, and how wide they are."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[bool, float]] = []
+
+    def add(self, interval: tuple[float, float] | None, true: float) -> None:
+        """Count an interval; None is not counted."""
+        if interval is not None:
+            low, high = interval
+            self.found.append((low <= true <= high, high - low))
+
+    def cells(self) -> tuple[str, str]:
+        """Return coverage and mean width."""
+        if not self.found:
+            return "-", "-"
+        covered, width = np.array(self.found, dtype=float).mean(axis=0)
+        return f"{covered:.1%}", f"{width:.3f}"
+
+
+def _t(values: Floats) -> tuple[float, float]:
     from scipy.stats import ttest_1samp
 
-    row("metric", "n", "Ragstone", "width", "BCa", "scipy's t", "width")
-    row(*["---"] * 7)
+    if np.ptp(values) == 0:
+        return float(values[0]), float(values[0])
+    low, high = ttest_1samp(values, 0).confidence_interval()
+    return float(low), float(high)
+
+
+def real_means(found: Iterable[Model]) -> None:
+    """Print the coverage of intervals of a mean of scores like real ones."""
+    peer = Peer()
+    head = ["metric", "n", "Ragstone", "width", "exact width", "BCa", "scipy's t", "width"]
+    row(*head, "evalstats", "width")
+    row(*["---"] * 10)
     for model in found:
+        labels = set(model.margins[0]) <= {0.0, 1.0}
         for n in SIZES:
             generator = np.random.default_rng(n)
             true = float(model.margins[0].mean())
-            results = np.zeros(5)
+            ours, exact, bca, t, theirs = (Tally() for _ in range(5))
             for _ in range(DRAWS):
                 values, _ = model.draw(generator, np.ones(n, dtype=np.int64), 0.0, 0)
-                low, high = summarise(values).interval or (0.0, 1.0)
-                bca = ratio_interval(values, np.ones(n), 0.95)
-                flat = bool(np.ptp(values) == 0)
-                t = (values[0],) * 2 if flat else ttest_1samp(values, 0).confidence_interval()
-                results += [
-                    low <= true <= high,
-                    high - low,
-                    bca[0] <= true <= bca[1],
-                    t[0] <= true <= t[1],
-                    t[1] - t[0],
-                ]
-            a, width, b, c, t_width = results / DRAWS
+                ours.add(summarise(values).interval or (0.0, 1.0), true)
+                if labels:
+                    exact.add(proportion(int(values.sum()), n, exact=True).interval, true)
+                bca.add(ratio_interval(values, np.ones(n), 0.95), true)
+                t.add(_t(values), true)
+                theirs.add(peer.mean(values), true)
             row(
-                model.metric,
-                n,
-                f"{a:.1%}",
-                f"{width:.3f}",
-                f"{b:.1%}",
-                f"{c:.1%}",
-                f"{t_width:.3f}",
+                *(model.metric, n, *ours.cells(), exact.cells()[1], bca.cells()[0]),
+                *(*t.cells(), *theirs.cells()),
             )
 
 
 def real_differences(found: Iterable[Model]) -> None:
     """Print false findings without a difference, and the coverage of a real one."""
-    from scipy.stats import ttest_rel
-
-    row("metric", "n", "false findings", "scipy's t-test", "coverage of a real difference", "width")
-    row(*["---"] * 6)
+    peer = Peer()
+    row("metric", "n", "false findings", "scipy's t", "evalstats", "coverage", "width")
+    row(*["---"] * 7)
+    second = ["metric | n | scipy's t: coverage | width | evalstats: coverage | width"]
     for model in found:
         true = float(model.margins[1].mean() - model.margins[0].mean())
-        labels = set(model.margins[0]) <= {0.0, 1.0}
         for n in SIZES:
-            generator = np.random.default_rng(n)
             ones = np.ones(n, dtype=np.int64)
+            generator = np.random.default_rng(n)
             wrong = np.zeros(2)
-            for _ in range(3 * DRAWS):
+            ours, t, theirs, theirs_null = (Tally() for _ in range(4))
+            for draw in range(3 * DRAWS):
                 a, b = model.draw(generator, ones, 0.0, 0)
-                p = paired_difference(a, b).p if labels else sign_flip_p(b - a)
-                wrong += [p < 0.05, bool(np.ptp(b - a)) and ttest_rel(a, b).pvalue < 0.05]
-            covered, width = _covered(model, n, true, labels=labels)
-            falsely, theirs = wrong / (3 * DRAWS)
-            row(
-                model.metric, n, f"{falsely:.1%}", f"{theirs:.1%}", f"{covered:.1%}", f"{width:.3f}"
-            )
+                low, high = _t(b - a)
+                wrong += [_p(a, b) < 0.05, low > 0 or high < 0]
+                if draw < PEER_DRAWS:
+                    theirs_null.add(peer.difference(a, b), 0.0)
+            generator = np.random.default_rng(n + 1)
+            for draw in range(DRAWS):
+                a, b = model.draw(generator, ones, 0.0, 1)
+                ours.add(paired_difference(a, b).interval or (-1.0, 1.0), true)
+                t.add(_t(b - a), true)
+                if draw < PEER_DRAWS:
+                    theirs.add(peer.difference(a, b), true)
+            falsely, students = wrong / (3 * DRAWS)
+            null = 1 - np.mean([held for held, _ in theirs_null.found]) if theirs.found else None
+            theirs_falsely = "-" if null is None else f"{null:.1%}"
+            row(model.metric, n, f"{falsely:.1%}", f"{students:.1%}", theirs_falsely, *ours.cells())
+            second.append(" | ".join([model.metric, str(n), *t.cells(), *theirs.cells()]))
+    print()
+    row(second[0])
+    row(*["---"] * 6)
+    for line in second[1:]:
+        row(line)
 
 
-def _covered(model: Model, n: int, true: float, *, labels: bool) -> tuple[float, float]:
-    """Return coverage and mean width of intervals of the real difference.
-
-    The interval of graded values contains the truth if the test of the shifted values does not
-    reject; its width is the mean of fewer draws.
-    """
-    generator, ones = np.random.default_rng(n + 1), np.ones(n, dtype=np.int64)
-    covered, widths = 0, []
-    for draw in range(DRAWS * (3 if labels else 1)):
-        a, b = model.draw(generator, ones, 0.0, 1)
-        if labels or draw < DRAWS // 20:
-            low, high = paired_difference(a, b).interval or (-1.0, 1.0)
-            widths.append(high - low)
-        covered += low <= true <= high if labels else sign_flip_p(b - a - true) >= 0.05
-    return covered / (draw + 1), float(np.mean(widths))
+def _p(a: Floats, b: Floats) -> float:
+    """Return the p of `paired_difference`, without its interval."""
+    gaps = b - a
+    if not ((a == 0) | (a == 1)).all() or not ((b == 0) | (b == 1)).all():
+        return sign_flip_p(gaps)
+    return math.erfc(abs(float(gaps.sum())) / math.sqrt(2 * max(float(np.abs(gaps).sum()), 1)))
 
 
 def real_clusters(found: Iterable[Model]) -> None:
     """Print coverage and false findings over clusters of 1 to 7 queries."""
-    row(
-        "metric", "clusters", "coverage", "ignoring clusters", "width", "false findings", "ignoring"
-    )
-    row(*["---"] * 7)
+    head = ["metric", "clusters", "coverage of a mean", "ignoring clusters", "width"]
+    row(*head, "coverage of a difference", "width", "false findings", "ignoring")
+    row(*["---"] * 9)
     for model in found:
         true = float(model.margins[0].mean())
+        gap = float(model.margins[1].mean()) - true
         for count in (8, 15, 30, 60):
             generator = np.random.default_rng(count)
-            results = np.zeros(5)
+            aware, ignoring, differences = Tally(), Tally(), Tally()
+            wrong = np.zeros(2)
             for _ in range(DRAWS):
                 sizes = generator.integers(1, 8, count)
-                a, b = model.draw(generator, sizes, WITHIN, 0)
                 names = np.repeat(np.arange(count), sizes).tolist()
-                low, high = summarise(a, clusters=names).interval or (0.0, 1.0)
-                alone = summarise(a).interval or (0.0, 1.0)
+                a, b = model.draw(generator, sizes, WITHIN, 0)
+                aware.add(summarise(a, clusters=names).interval or (0.0, 1.0), true)
+                ignoring.add(summarise(a).interval or (0.0, 1.0), true)
                 sums = np.bincount(names, b - a).astype(np.float64)
-                results += [
-                    low <= true <= high,
-                    alone[0] <= true <= alone[1],
-                    high - low,
-                    sign_flip_p(sums) < 0.05,
-                    sign_flip_p(b - a) < 0.05,
-                ]
-            a_, b_, width, c, d = results / (DRAWS)
+                wrong += [sign_flip_p(sums) < 0.05, sign_flip_p(b - a) < 0.05]
+                a, b = model.draw(generator, sizes, WITHIN, 1)
+                differences.add(paired_difference(a, b, clusters=names).interval, gap)
+            falsely, ignored = wrong / DRAWS
             row(
-                model.metric,
-                count,
-                f"{a_:.1%}",
-                f"{b_:.1%}",
-                f"{width:.3f}",
-                f"{c:.1%}",
-                f"{d:.1%}",
+                *(model.metric, count, *aware.cells()[:1], ignoring.cells()[0], aware.cells()[1]),
+                *(*differences.cells(), f"{falsely:.1%}", f"{ignored:.1%}"),
             )
 
 
@@ -303,15 +360,26 @@ def calibrated() -> None:
         )
 
 
-if __name__ == "__main__":
+TABLES: Final = {"means": real_means, "differences": real_differences, "clusters": real_clusters}
+
+
+def main(folder: str = "", table: str = "") -> None:
+    """Print all tables, or one table of real scores."""
+    warnings.simplefilter("ignore")
+    if table:
+        TABLES[table](models(Path(folder)))
+        return
     shares()
     label_tests()
-    if len(sys.argv) > 1:
-        real = models(Path(sys.argv[1]))
-        real_means(real)
-        real_differences(real)
-        real_clusters(real)
+    if folder:
+        real = models(Path(folder))
+        for show in TABLES.values():
+            show(real)
     means()
     clusters()
     paired_test()
     calibrated()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ragstone.core.store import Store
-from ragstone.results.reader import TrialResults
 from ragstone.results.results import Results
+from ragstone.results.scored_rows import TrialResults
 from ragstone.results.wording import interval_text, number
 from ragstone.statistics.breakdown import differences_by, groups_of
 from ragstone.statistics.paired import Difference

@@ -98,9 +98,9 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--retriever", action="append", help="as in an experiment file; bm25")
     parser.add_argument("--domains", default=",".join(DOMAINS), help="separated by commas")
-    parser.add_argument("--forms", default=",".join(FORMERS), help="separated by commas")
+    parser.add_argument("--forms", help="separated by commas; all")
     asked = parser.parse_args()
-    formers = {name: FORMERS[name] for name in asked.forms.split(",")}
+    formers = {name: FORMERS[name] for name in (asked.forms.split(",") if asked.forms else FORMERS)}
     wanted = asked.retriever or ["bm25"]
     found: list[Found] = []
     for domain in asked.domains.split(","):

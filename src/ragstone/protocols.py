@@ -28,15 +28,7 @@ if TYPE_CHECKING:
     from ragstone.calls.estimates import Estimate
     from ragstone.core.store import Store
     from ragstone.data.corpus import Corpus
-    from ragstone.types import (
-        Candidates,
-        ContextPassage,
-        Document,
-        Passage,
-        Query,
-        Search,
-        Task,
-    )
+    from ragstone.types import Candidates, ContextPassage, Document, Passage, Query, Search, Task
 
     Embedding: TypeAlias = npt.NDArray[np.float32] | Mapping[int, float]
 
@@ -209,8 +201,7 @@ class Reranker(Component):
 class ContextSetting(Component):
     """The rule of one context setting: it chooses and orders the passages for the generator.
 
-    `uses` names the candidates that the rule reads: "gold", "noise", "retrieved". The others are
-    empty.
+    `uses` names the candidates that it reads ("gold", "noise", "retrieved"; others are empty).
     """
 
     verb = "build"
@@ -234,7 +225,11 @@ class ContextSetting(Component):
         return 0
 
     def not_applicable(self, relevant_count: int) -> str:
-        """Return why the rule does not apply to a query with n relevant passages, or ""."""
+        """Return why n relevant passages leave a query out of every setting, or ""."""
+        return ""
+
+    def inapplicable(self, query: Query, relevant_count: int) -> str:
+        """Return why a query is left out of this setting alone, or ""."""
         return ""
 
     def build(
@@ -352,6 +347,11 @@ class Judge(Component):
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics that the judge's scores belong to."""
         return (str(self),)
+
+    @property
+    def graded(self) -> bool:
+        """Whether scores other than 0 and 1 occur, so that correct answers need a threshold."""
+        return True
 
     @property
     def model_names(self) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,6 +13,7 @@ from tests.browser.devtools import Page, open_page
 from tests.fakes.made_results import HOSTILE, made_results
 
 from ragstone.results.html import write_report
+from ragstone.types import Prediction, Score
 
 Visit: TypeAlias = Callable[[Callable[[Page], Awaitable[None]]], None]
 
@@ -252,3 +254,34 @@ async def _press(page: Page, key: str) -> None:
     held = {"key": key, "code": key, "windowsVirtualKeyCode": code}
     await page.send("Input.dispatchKeyEvent", type="keyDown", **held, **text)
     await page.send("Input.dispatchKeyEvent", type="keyUp", **held)
+
+
+def test_risk_against_coverage_is_drawn(chromium: str, tmp_path: Path) -> None:
+    """A line and a point per system and setting, within the width of a phone, in both schemes."""
+    results = made_results(tmp_path / "store", queries=40)
+    results.__dict__["trials"] = [
+        replace(trial, scores={**trial.scores, "refusal": _refusals(trial.predictions)})
+        for trial in results.trials
+    ]
+    report = write_report(results, tmp_path / "report.html")
+
+    async def act(page: Page) -> None:
+        drawn = "document.querySelectorAll('#chart-refusals .mark-{} path').length"
+        for scheme in ("light", "dark"):
+            await page.prefer(scheme)
+            await page.resize(390)
+            await page.until(f"{drawn.format('line')} === 8")
+            assert await page.run(drawn.format("symbol")) >= 8
+            assert not await page.run(TOO_WIDE)
+            assert await page.run("document.querySelectorAll('#refusals tbody tr').length") == 8
+
+    visit(chromium, report, act)
+
+
+def _refusals(predictions: Mapping[str, Prediction]) -> dict[str, Score]:
+    """Return scores in which every third answer is a refusal."""
+    return {
+        query_id: Score(query_id, "refusal", float(place % 3 == 0))
+        for place, (query_id, prediction) in enumerate(predictions.items())
+        if prediction.answer is not None
+    }

@@ -58,7 +58,7 @@ def test_machines_get_one_object(files: list[str]) -> None:
     assert (one["n"], one["left_out"], one["absent"]["new"]) == (40, 0, 0)
     assert one["systems"]["new"]["failed"] == 1
     assert one["systems"]["old"]["mean"] == 10 / 40
-    assert found["metrics"]["failed"]["systems"]["new"]["mean"] == 1 / 40
+    assert found["metrics"]["failure rate"]["systems"]["new"]["mean"] == 1 / 40
     assert {"a", "b", "difference", "interval", "p", "adjusted_p", "verdict", "more_queries",
             "minimum_detectable", "cohens_d", "mcnemar"} <= set(one["pairs"][0])  # fmt: skip
     assert [place["rank"] for place in one["ranks"]] == [1, 2, 3]

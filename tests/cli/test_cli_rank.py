@@ -130,3 +130,18 @@ def test_an_empty_run_scores_0(files: tuple[str, str], tmp_path: Path) -> None:
     found = json.loads(rank(str(empty), files[1], "MRR", "--json").stdout)
 
     assert (found["MRR"]["mean"], found["MRR"]["n"], found["MRR"]["missing"]) == (0.0, 2, 2)
+
+
+def test_a_metric_of_subtopics_reads_the_second_column(tmp_path: Path) -> None:
+    """The other metrics use the highest grade of a passage; qrels without subtopics are refused."""
+    run, qrels, plain = tmp_path / "run", tmp_path / "qrels", tmp_path / "plain"
+    run.write_text("q1 Q0 a 1 3 x\nq1 Q0 b 2 2 x\nq1 Q0 c 3 1 x\n")
+    qrels.write_text("q1 1 a 1\nq1 1 b 1\nq1 2 a 0\nq1 2 c 1\n")
+    plain.write_text("q1 0 a 1\nq1 0 b 1\n")
+
+    found = json.loads(rank(str(run), str(qrels), "alpha-nDCG@10", "R@1", "--json").stdout)
+
+    assert found["alpha-nDCG@10"]["mean"] == pytest.approx(0.9651954696014429)
+    assert found["R@1"]["mean"] == pytest.approx(1 / 3)
+    with pytest.raises(DatasetError, match="no subtopics"):
+        rank(str(run), str(plain), "alpha-nDCG@10")

@@ -51,7 +51,9 @@ def test_every_metric_agrees_on_random_rankings(
     for name, trec_name in PAIRS.items():
         for query_id in qrels:
             expected = theirs.get(query_id, {}).get(trec_name, 0.0)
-            assert (ours[name][query_id] or 0.0) == pytest.approx(expected, abs=1e-12)
+            value = ours[name][query_id]
+            assert (value is None) == (query_id not in run)
+            assert (value or 0.0) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_query_without_the_asked_grade_is_0_in_trec_eval_and_has_no_value_here() -> None:

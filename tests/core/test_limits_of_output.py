@@ -139,6 +139,17 @@ def test_a_report_has_pages_of_the_first_queries(tmp_path: Path) -> None:
     assert (len(pages["queries"]), pages["total"]) == (limits.REPORT_QUERIES, count)
 
 
+def test_many_systems_are_compared_with_the_best_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranks without all pairs are wider; each system still has one."""
+    lower(monkeypatch, MAX_RANKED_SYSTEMS=2)
+    results = made_results(tmp_path, systems=["a", "b", "c"], settings=["none"])
+    standing = results.standings["none", "Match"]
+    assert len(standing.pairs) == 2
+    assert set(standing.places) == {"a", "b", "c"}
+
+
 def test_the_texts_of_the_first_ranks_are_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,6 @@ def test_a_summary_is_a_table_of_one_row() -> None:
     """`print` shows every number of a summary, and `to_dict` returns them."""
     summary = summarise([1.0, 0.0, None], not_applicable=2)
 
-    assert " ".join(str(summary).split()[-7:]) == "0.5000 [0.0126, 0.9874] 2 0 1 2"
+    assert " ".join(str(summary).split()[-6:]) == "0.5000 [0.0126, 0.9874] 2 1 2"
     assert "<table>" in summary._repr_html_()
     assert summary.to_dict()["interval"] == pytest.approx((0.0126, 0.9874), abs=1e-4)

@@ -69,7 +69,7 @@ def run(folder: Path, given: Mapping[str, Any], **keys: Any) -> Any:
 def test_each_query_is_answered_from_its_own_corpus(folder: Path) -> None:
     """Rankings, noise, means by collection and over collections, terminal and report."""
     generating = {"bm25": {"retriever": "bm25", "generator": "gold"}}
-    asked = {"systems": generating, "settings": ["gold+noise(1)"], "correctness_metric": "EM"}
+    asked = {"systems": generating, "settings": ["gold+noise(1)"], "correct": "EM"}
     results = run(folder, data(folder), metrics=["R@1", "EM"], **asked)
 
     (ranking,) = results.rankings
@@ -134,7 +134,7 @@ def test_a_wrong_collection_is_an_error_that_names_what_is_there(folder: Path) -
         load_dataset(data(folder, collections="domain"))
     with pytest.raises(ConfigError, match=r"smallest collection .* has only 3"):
         run(folder, data(folder), systems={"b": {"retriever": "bm25", "generator": "gold"}},
-            settings=["retrieved(5)"], metrics=["EM"], correctness_metric="EM")  # fmt: skip
+            settings=["retrieved(5)"], metrics=["EM"], correct="EM")  # fmt: skip
 
 
 def newer_set(folder: Path) -> Path:

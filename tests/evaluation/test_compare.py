@@ -87,7 +87,7 @@ def test_equal_scores_need_no_more_queries() -> None:
     """Equal values have equal means and no sample size."""
     pair = compare(scores([1.0, 0.0]), scores([1.0, 0.0]))["EM"].pairs[0]
 
-    assert pair.verdict == "no difference shown between A and B: the means are equal"
+    assert pair.verdict == "A and B have the same value on all 2 queries"
     assert pair.more_queries is None
 
 

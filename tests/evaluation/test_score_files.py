@@ -60,12 +60,9 @@ def test_what_a_missing_answer_and_a_failure_count(failures: Policy, mean: float
 def test_a_metric_without_a_worst_value_leaves_failures_out_and_says_so() -> None:
     """A refusal is neither right nor wrong, so a failure cannot count as wrong."""
     found = evaluate_answers({"q1": "x", "q2": None}, {"q1": ["x"], "q2": ["x"]}, ["refusal"])
+    one = found["refusal"]
 
-    assert (found["refusal"].policy, found["refusal"].n, found["refusal"].failed) == (
-        "exclude",
-        1,
-        1,
-    )
+    assert (one.policy, one.n, one.failed) == ("exclude", 1, 1)
     assert "refusal: no worst value, so failed queries are left out" in str(found)
 
 

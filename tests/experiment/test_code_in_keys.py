@@ -40,7 +40,7 @@ EXPERIMENT: dict[str, Any] = {
     "systems": {"echo": {"retriever": "bm25", "generator": "callable(echo.py:answer)"}},
     "settings": ["gold", "retrieved(1)"],
     "metrics": ["EM", "F1", "R@1"],
-    "correctness_metric": "EM",
+    "correct": "EM",
 }
 Run = Callable[..., dict[str, Any]]
 

@@ -12,6 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from ragstone.cli.run import command
+from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.results import leaderboards
 from ragstone.testing import FakeModelServer
@@ -121,23 +122,91 @@ def test_an_unreadable_verdict_is_requested_again(make: Make) -> None:
         }
         first = make(server.url, **changes)
         with first.open_calls() as calls:
-            assert _failed_verdicts(first.run(calls)) == 7
+            assert _unscored_verdicts(first.run(calls)) == 7
             asked = server.asked.total()
             assert asked == 14
             (warning,) = leaderboards.warnings(first.run(calls))
             assert warning.startswith("7 verdicts of `equivalence` failed: the reply")
-            assert _failed_verdicts(first.run(calls)) == 7
+            assert _unscored_verdicts(first.run(calls)) == 7
             assert server.asked.total() == asked
-        assert _failed_verdicts(make(server.url, **changes).run(retry_failed=False)) == 7
+        assert _unscored_verdicts(make(server.url, **changes).run(retry_failed=False)) == 7
         assert server.asked.total() == asked
         words["reply"] = "Verdict: yes"
-        assert _failed_verdicts(make(server.url, **changes).run()) == 0
+        assert _unscored_verdicts(make(server.url, **changes).run()) == 0
         assert server.asked.total() == asked + 7
         make(server.url, **changes).run()
         assert server.asked.total() == asked + 7
 
 
-def _failed_verdicts(results: Any) -> int:
+def _unscored_verdicts(results: Any) -> int:
     cell = next(c for c in results.answer_cells if c.metric == "equivalence")
-    failed: int = cell.summary.failed
-    return failed
+    unscored: int = cell.summary.unscored
+    return unscored
+
+
+def test_failing_never_pays(tmp_path: Path) -> None:
+    """A system that answers only what it knows is behind one that answers more queries rightly."""
+    queries = [
+        {"_id": f"q{i}", "text": f"What is {i}?", "answers": [f"word{i}"]} for i in range(100)
+    ]
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    (tmp_path / "parts.py").write_text(PARTS)
+    document = {
+        "data": str(tmp_path),
+        "store": str(tmp_path / "store"),
+        "systems": {
+            "tries": {"generator": "parts.py:Knows(right=70, wrong=30)"},
+            "fails": {"generator": "parts.py:Knows(right=30, wrong=0)"},
+        },
+        "settings": ["none"],
+        "metrics": ["Match"],
+    }
+    rows = {}
+    for policy in ("wrong", "exclude", "bounds"):
+        path = tmp_path / f"{policy}.yaml"
+        path.write_text(yaml.safe_dump(document | {"failures": policy}))
+        results = load_experiment(path).run()
+        found = results.to_dict()
+        matches = [row for row in found["leaderboard"] if row["metric"] == "Match"]
+        rows[policy] = {row["system"]: row for row in matches}
+        lead = leaderboards.leads(results)[0]
+        assert (lead.best, lead.is_clear) == ("tries", True) or not lead.is_clear
+        report = results.report(tmp_path / "report.html").read_text()
+        assert "70 failed" in report
+        assert ("of the 30 answered" if policy != "exclude" else "of all 100") in report
+
+        assert "fails failed on 70" in lead.sentence or "fails on 70" in lead.sentence
+        rate = results.standings["none", "failure rate"]
+        assert rate.outcome("tries", "fails") == "better"
+
+    wrong, exclude, bounds = rows["wrong"], rows["exclude"], rows["bounds"]
+    assert (wrong["fails"]["mean"], wrong["fails"]["n"], wrong["fails"]["failed"]) == (0.3, 100, 70)
+    assert [wrong[name]["rank"] for name in ("tries", "fails")] == [(1, 1), (2, 2)]
+    assert [wrong[name]["group"] for name in ("tries", "fails")] == [1, 2]
+    assert (exclude["fails"]["mean"], exclude["fails"]["n"]) == (1.0, 30)
+    assert [exclude[name]["rank"] for name in ("tries", "fails")] == [(1, 2), (1, 2)]
+    assert bounds["fails"]["worst_and_best"] == (0.3, 1.0)
+    assert [bounds[name]["rank"] for name in ("tries", "fails")] == [(1, 2), (1, 2)]
+
+
+PARTS = """
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Knows:
+    right: int
+    wrong: int
+
+    def generate(self, task):
+        number = int(task.query.query_id[1:])
+        if number < self.right:
+            return f"word{number}"
+        return "no idea" if number < self.right + self.wrong else None
+"""
+
+
+def test_a_headline_that_is_no_metric_is_refused(make: Make) -> None:
+    """The error has the nearest metric."""
+    with pytest.raises(ConfigError, match="which is not a metric here; did you mean 'Match'"):
+        make("http://localhost:1/v1", headline="Mach").check()

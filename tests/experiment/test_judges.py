@@ -63,7 +63,8 @@ def test_a_judge_that_cannot_be_read_is_a_failure_beside_the_mean(make: Any) -> 
 
     cell = next(c for c in results.answer_cells if c.metric == "idk" and c.setting == "gold")
     assert (cell.summary.mean, cell.summary.n) == (None, 0)
-    assert cell.summary.failed == 8 - cell.summary.not_applicable > 0
+    assert cell.summary.unscored == 8 - cell.summary.not_applicable > 0
+    assert cell.summary.failed == 0
 
 
 def test_the_plan_counts_the_judges_calls(make: Any) -> None:

@@ -193,8 +193,9 @@ def test_a_changed_line_of_a_metric_is_named(moved: Path) -> None:
 
 def test_a_table_that_other_code_cannot_fill_is_not_checked(tmp_path: Path) -> None:
     """Adaptability needs answers that are right or wrong; half a right answer is named."""
-    judged = {"metrics": ["own.py:Words"], "correctness_metric": "Words"}
+    judged = {"metrics": ["own.py:Words"], "correct": "Words"}
     binary = OWN.replace("len(answer.split())", "bool(answer)")
+    binary = binary.replace("    range = None", "    range = None\n    graded = False")
     results = run(tmp_path / "here", own=binary, **judged)
     path = write_passport(results.passport(), tmp_path / "here" / "p.json")
     (tmp_path / "here" / "own.py").write_text(binary.replace("bool(answer)", "0.5"), "utf-8")

@@ -74,7 +74,7 @@ def made_results(
         name=name,
         started="2026-03-02T10:00:00+00:00",
         finished="2026-03-02T10:04:31+00:00" if finished else None,
-        file={"name": name, "data": "made", "correctness_metric": "Match"},
+        file={"name": name, "data": "made", "correct": "Match"},
         data=DataFacts("made", 5 * queries, queries, queries, queries, "0" * 64),
         tables=_tables(store, asked, texts),
         systems=tuple(SystemEntry(system, _components()) for system in systems),

@@ -12,15 +12,15 @@ from tests.fakes.made_results import made_results
 
 from ragstone.results.leaderboards import (
     bar_parts,
-    context_gains,
     leaderboard,
     leads,
     results_document,
     retrieval_board,
     retrieval_lead,
-    usage_rows,
 )
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
+from ragstone.results.usage import usage_rows
 from ragstone.types import Prediction
 
 
@@ -31,26 +31,31 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> StoredResults:
 
 
 def test_every_mean_has_its_counts(results: StoredResults) -> None:
-    """Means exclude failed and not applicable queries, and report their numbers."""
+    """A failed query counts as wrong; one that is not applicable does not count."""
     board = next(board for board in leaderboard(results) if board.setting == "gold")
     summary = board.rows[0].cells["Match"]
     scores = results.trials[2].scores["Match"].values()
     values = [score.value for score in scores if score.value is not None]
 
-    assert summary.mean == pytest.approx(sum(values) / len(values))
-    assert summary.n + summary.failed + summary.not_applicable == 40
     assert summary.failed > 0
     assert summary.not_applicable > 0
+    assert summary.n + summary.not_applicable == 40
+    assert summary.mean == pytest.approx(sum(values) / (len(values) + summary.failed))
+    assert summary.mean_of_answered == pytest.approx(sum(values) / len(values))
 
 
-def test_the_best_is_the_highest_mean(results: StoredResults) -> None:
-    """The marked systems have the highest mean of their column, and not all are marked."""
+def test_marks_and_ranks_agree_with_the_tests(results: StoredResults) -> None:
+    """A system of the first group is worse than none; the others are worse than the best one."""
     for board in (*leaderboard(results), retrieval_board(results)):
         assert board is not None
         for metric, best in board.best.items():
-            means = {row.system: row.cells[metric].mean or 0.0 for row in board.rows}
-            highest = {system for system, mean in means.items() if mean == max(means.values())}
-            assert best == (highest if len(highest) < len(means) else frozenset())
+            standing = results.standings[board.setting, metric]
+            first, *others = standing.places
+            worse = {other for other in others if standing.outcome(first, other) == "better"}
+            assert best == ({first, *others} - worse if worse else frozenset())
+            for system, place in standing.places.items():
+                better = sum(standing.outcome(system, o) == "worse" for o in standing.places)
+                assert place.rank[0] == 1 + better
 
 
 def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
@@ -58,7 +63,8 @@ def test_a_single_system_is_not_the_best(tmp_path: Path) -> None:
     results = made_results(tmp_path, systems=("only",))
 
     assert not any(leaderboard(results)[0].best.values())
-    assert leads(results)[0].difference is None
+    assert leads(results)[0].pair is None
+    assert leads(results)[0].sentence == "no other system was measured."
 
 
 def test_parts_of_a_bar_sum_to_one(results: StoredResults) -> None:
@@ -75,28 +81,32 @@ def test_parts_of_a_bar_sum_to_one(results: StoredResults) -> None:
 
 
 def test_a_lead_is_paired(results: StoredResults) -> None:
-    """A lead's difference is over the queries that both systems have a value for."""
+    """A lead's difference is over the queries that count for both systems."""
     lead = next(lead for lead in leads(results) if lead.setting == "gold")
     scores = {t.system: t.scores["Match"] for t in results.trials if t.setting == "gold"}
-    first, second = scores[lead.best], scores[lead.runner_up]
-    gaps = [
-        one - other
-        for query_id in first
-        if (one := first[query_id].value) is not None
-        and (other := second[query_id].value) is not None
+    first, second = (
+        {q: score.value or 0.0 for q, score in scores[name].items() if score.status != skipped}
+        for name, skipped in ((lead.best, "not_applicable"), (lead.runner_up, "not_applicable"))
+    )
+    gaps = [first[q] - second[q] for q in first if q in second]
+
+    assert lead.pair is not None
+    assert lead.pair.difference.n == len(gaps)
+    assert abs(lead.pair.difference.difference) == pytest.approx(sum(gaps) / len(gaps))
+
+
+def test_the_headline_is_corrected_apart_from_the_other_metrics(results: StoredResults) -> None:
+    """The family of the headline has a test per setting and retrieval; that of others has more."""
+    headlines = [one for one in results.standings.values() if one.headline]
+
+    assert [(one.setting, one.metric) for one in headlines] == [
+        *((setting, "Match") for setting in results.settings),
+        ("", "nDCG@10"),
     ]
-
-    assert lead.difference is not None
-    assert lead.difference.n == len(gaps) < lead.summary.n
-    assert lead.difference.mean == pytest.approx(sum(gaps) / len(gaps))
-
-
-def test_gains_compare_gold_with_no_context(results: StoredResults) -> None:
-    """The gain of gold context is the difference of one system under two settings."""
-    gains = context_gains(results)
-
-    assert [gain.best for gain in gains] == results.systems
-    assert all(gain.difference and (gain.difference.mean or 0) > 0 for gain in gains)
+    for one in headlines:
+        [pair] = one.pairs.values()
+        assert pair.adjusted_p >= pair.difference.p
+        assert pair.difference.interval is not None
 
 
 def test_the_chief_ranking_metric_is_ndcg_at_ten(results: StoredResults) -> None:
@@ -120,10 +130,15 @@ def test_the_document_is_plain_json(results: StoredResults) -> None:
     """`--json` contains every cell, unrounded, and no NaN."""
     document = json.loads(json.dumps(results_document(results), allow_nan=False))
 
-    assert len(document["leaderboard"]) == 2 * 4 * 2
+    metrics = {row["metric"] for row in document["leaderboard"]}
+    assert metrics == {"Match", "F1", "failure rate"}
+    assert len(document["leaderboard"]) == 2 * 4 * 3
     assert len(document["retrieval"]) == 2 * 7
     cell = document["leaderboard"][0]
     assert cell.keys() >= {"system", "setting", "metric", "mean", "interval", "n", "failed"}
+    assert cell.keys() >= {"mean_of_answered", "policy", "rank", "group"}
+    assert document["headline"]["gold"] == "Match"
+    assert {pair["outcome"] for pair in document["comparisons"]} <= {"better", "worse", "undecided"}
 
 
 def test_prompts_that_dropped_something_are_counted() -> None:

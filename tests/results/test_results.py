@@ -17,7 +17,8 @@ from ragstone.core.schemas import SCORES
 from ragstone.results.results import Results
 
 NAMES = ["system", "setting", "query_id", "metric", "value", "status", "reason"]
-MEANS = ["mean", "low", "high", "n", "failed", "not_applicable", "missing"]
+MEANS = ["mean", "low", "high", "n", "failed", "not_applicable", "missing", "unscored"]
+MEANS += ["mean_of_answered", "policy"]
 
 
 @pytest.fixture

@@ -2,48 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.fakes.made_results import made_results
 
 from ragstone.core import limits
-from ragstone.results.leaderboards import Lead, gain_sentences
+from ragstone.results.leaderboards import Lead
+from ragstone.results.oracle import gain_sentences
+from ragstone.statistics.paired import paired_difference
+from ragstone.statistics.significance import Family, judge
 from ragstone.statistics.summary import Summary
 
 
-def _lead(gap: Summary | None) -> Lead:
-    return Lead("gold", "Match", "a", Summary(0.5, 10), "b", gap)
+def _lead(a: list[float], b: list[float], **more: Any) -> Lead:
+    """Return the lead of `a` over `b`, as one of three corrected tests."""
+    gap = paired_difference(b, a)
+    pair = judge("b", "a", gap, min(1.0, 3 * gap.p), Family(0.05, 3, "holm"))
+    return Lead("gold", "Match", "a", Summary(0.5, 10), "b", pair, **more)
 
 
-def test_a_lead_whose_interval_excludes_0_is_claimed() -> None:
-    """The sentence of an interval above 0 claims a lead."""
-    sentence = _lead(Summary(0.2, 40, interval=(0.05, 0.3))).sentence
+def test_a_difference_that_the_corrected_test_shows_is_claimed() -> None:
+    """The sentence has the size, the interval, p and the number of queries."""
+    lead = _lead([1.0] * 20, [1.0] * 5 + [0.0] * 15)
 
-    assert sentence == (
-        "+0.200 [+0.050, +0.300] compared with b on the same 40 queries; the interval excludes 0."
+    assert lead.is_clear
+    assert lead.sentence.startswith("a is better than b by 0.7500 [0.")
+    assert lead.sentence.endswith("after Holm.")
+
+
+def test_a_difference_that_may_be_chance_is_not_claimed() -> None:
+    """The sentence says how many queries would decide and what these queries can show."""
+    lead = _lead([1.0] * 6 + [0.0] * 4, [1.0] * 4 + [0.0] * 6)
+
+    assert not lead.is_clear
+    assert lead.sentence.startswith("no difference shown between b and a")
+    assert "more queries would settle a difference of this size" in lead.sentence
+    assert "these queries show differences from 0." in lead.sentence
+
+
+def test_systems_that_are_tied_and_other_metrics_are_named() -> None:
+    """A lead over the second best says who shares its rank and what other metrics say."""
+    others = {"better": ["F1"], "undecided": ["EM", "ROUGE-L"]}
+    lead = _lead([1.0, 0.0], [0.0, 1.0], tied=("b", "c"), others=others)
+
+    assert lead.sentence.endswith(
+        ". Not told apart from a: b, c. Other metrics: better by F1; undecided by EM, ROUGE-L."
     )
 
 
-def test_a_lead_whose_interval_includes_0_is_not_claimed() -> None:
-    """The sentence of an interval that includes 0 mentions chance."""
-    for low in (-0.05, 4.9e-07):  # shown as 0
-        sentence = _lead(Summary(0.1, 40, interval=(low, 0.3))).sentence
+def test_a_card_names_the_first_systems_of_the_group() -> None:
+    """The best one comes first; the number of the others is shown."""
+    lead = _lead([1.0, 0.0], [0.0, 1.0], tied=("b", "c", "d", "e"))
 
-        assert "may be chance" in sentence
+    assert lead.leaders == "a, b, c and 2 others"
+    assert limits.SHOWN_LEADERS == 3
 
 
 def test_equal_systems_are_called_equal() -> None:
     """If no query differs, the sentence contains the number of queries."""
-    sentence = _lead(Summary(0.0, 7, interval=(0.0, 0.0))).sentence
-
-    assert sentence == "Equal to b: the same value on all of the 7 queries."
+    assert _lead([1.0] * 7, [1.0] * 7).sentence == ("b and a have the same value on all 7 queries.")
 
 
 def test_nothing_is_claimed_without_data() -> None:
-    """There is no claim if there is one system, no common query or one cluster."""
-    assert "No other system" in _lead(None).sentence
-    assert "No query" in _lead(Summary(None, 0)).sentence
-    assert _lead(Summary(1.0, 1)).sentence.endswith("too few for an interval.")
+    """There is no claim if there is one system or no common query."""
+    alone = Lead("gold", "Match", "a", Summary(0.5, 10))
+
+    assert alone.sentence == "no other system was measured."
+    assert replace(alone, runner_up="b").sentence.startswith("no query has a value for both")
 
 
 def test_many_systems_do_not_flood_the_summary(tmp_path: Path) -> None:

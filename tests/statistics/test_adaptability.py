@@ -89,6 +89,16 @@ def test_a_query_without_all_labels_is_left_out_with_its_reason() -> None:
     }
 
 
+def test_a_query_that_takes_no_part_is_left_out_with_its_reason() -> None:
+    """Whatever its labels; the other reasons stay."""
+    labels = {"a": 1, "b": 1, "c": None}
+
+    found = adaptability(labels, labels, labels, left_out={"a": "no gold", "z": "unknown query"})
+
+    assert [item.query_id for item in found.items] == ["b"]
+    assert found.reasons == {"no gold": 1, "no label in base and oracle and mixed": 1}
+
+
 def test_vulnerability_and_acceptability_are_split_by_gold() -> None:
     """Wrong without gold is a miss, wrong with gold is noise; unknown cases are counted apart."""
     ids = "abcde"

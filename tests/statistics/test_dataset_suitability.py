@@ -92,3 +92,15 @@ def test_answers_without_context_alone_decide_nothing() -> None:
     assert found.advice == "undecided"
     assert found.closed_book.mean == pytest.approx(0.3)
     assert "all answers are without context" in found.reason
+
+
+def test_any_setting_may_be_the_oracle_and_queries_may_take_no_part() -> None:
+    """Those are counted by reason, if there are scores of them."""
+    ids = [str(n) for n in range(60)]
+    scores = {"none": dict.fromkeys(ids, 0.0), "gold(1)": dict.fromkeys(ids, 1.0)}
+
+    found = worth("set", "a", "EM", scores, oracle="gold(1)", left_out={"3": "why", "x": "why"})
+
+    assert found.left_out == {"why": 1}
+    assert found.gold_gain is not None
+    assert (found.closed_book.n, found.gold_gain.n) == (59, 59)

@@ -42,9 +42,10 @@ def test_an_interval_excludes_zero_exactly_if_p_is_below_the_level(
 @pytest.mark.parametrize(("wins", "losses"), [(0, 0), (1, 0), (9, 2), (2, 9), (20, 20), (40, 0)])
 def test_the_ends_of_tangos_interval_have_the_p_of_the_level(wins: int, losses: int) -> None:
     """A difference inside is not rejected, one outside is; the p of 0 is McNemar's chi-squared."""
-    p, (low, high) = label_test(wins, losses, 40, 0.95)
+    p, interval = label_test(wins, losses, 40, 0.95)
 
-    for end in (low, high):
+    assert interval is not None
+    for end in interval:
         if abs(end) < 1:
             score = difference_intervals._score(wins, losses, 40, end)
             assert abs(score) == pytest.approx(1.959964, abs=1e-5)
@@ -100,6 +101,22 @@ def test_equal_differences_and_few_clusters() -> None:
     assert cluster_test(gaps, np.ones(10), 0.95, 1.0)[1] == pytest.approx(
         (0.25 * (1 - share), 0.25 + share * 0.75)
     )
-    assert cluster_test(np.zeros(10), np.ones(10), 0.95, 1.0)[1] == pytest.approx((-share, share))
+    equal = label_test(0, 0, 10, 0.95)[1]
+    assert cluster_test(np.zeros(10), np.ones(10), 0.95, 1.0)[1] == pytest.approx(equal)
     assert cluster_test(gaps[:5], np.ones(5), 0.95, 1.0)[1] == (-1.0, 1.0)
     assert cluster_test(gaps, np.ones(10), 0.95, None)[1] is None
+
+
+def test_few_differing_clusters_do_not_show_how_far_others_may_be() -> None:
+    """Five of 13 queries differ: the interval is as wide as that of the same wins and losses."""
+    gaps = np.array([-0.5, -0.5, -0.1, -0.1, 0.2] + [0.0] * 8)
+
+    p, interval = cluster_test(gaps, np.ones(13), 0.95, 1.0)
+    _, unlimited = cluster_test(gaps, np.ones(13), 0.95, None)
+
+    assert p >= 0.05
+    assert unlimited is not None
+    assert interval == pytest.approx(label_test(0.2, 1.2, 13, 0.95)[1])
+    assert interval is not None
+    assert interval[0] < unlimited[0]
+    assert interval[1] > unlimited[1]

@@ -18,7 +18,7 @@ from ragstone.types import Score, Status
 
 
 def column(right: int, wrong: int, failed: int) -> dict[str, Score]:
-    """Return scores of EM: so many right, wrong and failed queries."""
+    """Return scores of EM with these numbers of right, wrong and failed queries."""
     values = [1.0] * right + [0.0] * wrong + [None] * failed
     return {
         f"q{i}": Score(f"q{i}", "EM", v, "failed" if v is None else "scored")
@@ -121,5 +121,5 @@ def test_bounds_contain_every_way_in_which_failures_can_end() -> None:
 
 def test_a_misspelt_policy_is_an_error_with_the_nearest() -> None:
     """The message lists all policies."""
-    with pytest.raises(ConfigError, match="did you mean 'exclude'.*wrong, exclude, bounds"):
+    with pytest.raises(ConfigError, match=r"did you mean 'exclude'.*wrong, exclude, bounds"):
         check_policy("exlude")

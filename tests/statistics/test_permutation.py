@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.statistics.permutation import SMALLEST_P, mcnemar, sign_flip_p
+from ragstone.statistics.permutation import SMALLEST_P, mcnemar, sign_flip_p, sign_flip_rows
 
 LABELS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
 
@@ -34,6 +34,39 @@ def test_the_transform_agrees_with_enumeration(kind: str) -> None:
     listed = float((np.abs(signs @ gaps) >= abs(gaps.sum()) - 1e-9).mean())
 
     assert sign_flip_p(gaps) == pytest.approx(listed, rel=2e-3 if kind == "uneven" else 1e-9)
+
+
+def test_recalls_are_on_the_grid_of_the_transform() -> None:
+    """Sums of fifths, quarters and thirds are counted exactly, so that ties are ties."""
+    sixtieths = np.random.default_rng(0).choice([-60, -30, -20, -15, -12, 0, 12, 15, 40, 60], 60)
+    ways = {0: 1}
+    for step in sixtieths.tolist():
+        sums = [(s + sign * step, count) for s, count in ways.items() for sign in (-1, 1)]
+        ways = {}
+        for total, count in sums:
+            ways[total] = ways.get(total, 0) + count
+    observed = abs(int(sixtieths.sum()))
+    exact = sum(count for s, count in ways.items() if abs(s) >= observed) / 2**60
+
+    assert sign_flip_p(sixtieths / 60) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["labels", "recalls", "graded", "outliers"])
+@pytest.mark.parametrize("n", [10, 20, 45, 300])
+def test_many_rows_have_the_p_of_each_row(kind: str, n: int) -> None:
+    """Counts of the same values: the same p, within a few thousandths."""
+    generator = np.random.default_rng(n)
+    values = {
+        "labels": np.array([-1.0, 0.0, 1.0]),
+        "recalls": np.array([-1.0, -0.5, -0.25, 0.0, 1 / 3, 0.8]),
+        "graded": generator.normal(0.2, 1, 80),
+        "outliers": generator.lognormal(0, 1.5, 80) - 1.5,
+    }[kind]
+    counts = generator.multinomial(n, np.ones(len(values)) / len(values), 20)
+
+    each = [sign_flip_p(np.repeat(values, row)) for row in counts]
+
+    assert sign_flip_rows(values, counts) == pytest.approx(each, abs=5e-3)
 
 
 @settings(deadline=None)

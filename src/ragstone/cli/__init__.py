@@ -14,6 +14,7 @@ from ragstone.version import __version__
 
 COMMANDS: Final = {
     "run": ("ragstone.cli.run", "Run or resume an experiment."),
+    "plan": ("ragstone.cli.plan", "Plan an experiment: how many queries show a difference."),
     "show": ("ragstone.cli.show", "Show an experiment's tables in the terminal."),
     "report": ("ragstone.cli.report", "Write an experiment's report as one HTML file."),
     "passport": ("ragstone.cli.passport", "Write everything behind the numbers as one JSON file."),

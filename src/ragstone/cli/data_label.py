@@ -144,9 +144,13 @@ def suitability_command(experiments: tuple[Path, ...], metric: str | None) -> No
     head = ["data", "system", "metric", "n", "no context", "gold", "gain", "retrieved", "gain"]
     head += ["known", "advice"]
     rows = [_line(row) for row, _ in held]
-    reasons = [f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}." for row, _ in held]
+    reasons = [
+        f"\n{row.dataset}, {row.system}: {row.advice}; {row.reason}.{_left_out(row)}"
+        for row, _ in held
+    ]
     reasons += [f"\n{line}" for line in dict.fromkeys(filter(None, starmap(_baseline_line, held)))]
-    cli.print_result(lambda: found, lambda: TextTable(head, rows, below=reasons))
+    title = "Answered queries with a gold passage (n: those with a value without context)"
+    cli.print_result(lambda: found, lambda: TextTable(head, rows, title, reasons))
 
 
 def _baseline_line(row: Worth, baselines: AnswerBaselines | None) -> str:
@@ -165,21 +169,43 @@ def _suitability(path: Path, metric: str | None) -> list[tuple[Worth, AnswerBase
     from ragstone.statistics.dataset_suitability import worth
 
     results = cli.load_results(path, ())
-    name = metric or results.record.correctness_metric
+    rule = results.correctness if metric is None else None
+    name = metric or (rule.metric if rule else None)
+    if name is None:
+        raise ConfigError(
+            f"{path}: no metric calls an answer correct (`correct` in the file); name one: --metric"
+        )
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for trial in results.trials:
         if name not in trial.scores:
             known = ", ".join(trial.scores) or "none"
             raise ConfigError(f"{path} has no metric {name!r}; it has: {known}")
-        values = {i: score.value for i, score in trial.scores[name].items()}
-        scores.setdefault(trial.system, {})[trial.setting] = values
+        scale, held = results.record.scale(name), trial.scores[name]
+        values = {i: (scale.counted(score) or (None,))[0] for i, score in held.items()}
+        right = results.correct_answers(trial) if rule else values
+        scores.setdefault(trial.system, {})[trial.setting] = right
     data = str(results.record.data.name)
     gold = [query.gold_answers for query in results.queries.values()]
     baselines = answer_baselines(gold)
     return [
-        (worth(data, system, name, by_setting, clusters=results.clusters), baselines)
+        (
+            worth(
+                data,
+                system,
+                str(rule) if rule else name,
+                by_setting,
+                clusters=results.clusters,
+                left_out=results.without_gold,
+                oracle=results.record.oracle or "",
+            ),
+            baselines,
+        )
         for system, by_setting in scores.items()
     ]
+
+
+def _left_out(row: Worth) -> str:
+    return "".join(f" Left out: {n:,} queries ({why})." for why, n in row.left_out.items())
 
 
 def _line(row: Worth) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -64,7 +64,7 @@ def command(
       ragstone rank a.trec a.tsv nDCG@5 --also b.trec b.tsv --also c.trec c.tsv
     """
     from ragstone.components.metrics.parse import check_variant, parse_metric, with_variant
-    from ragstone.data.readers.trec import read_qrels, read_run
+    from ragstone.data.readers.trec import read_run
     from ragstone.evaluation.score_files import average, evaluate_run
 
     check_variant(variant)
@@ -72,13 +72,13 @@ def command(
     document_of = _document_of(documents, document_separator)
     found = {
         str(run_file): evaluate_run(
-            read_qrels(qrels_file),
-            read_run(run_file),
-            list(wanted),
+            run=read_run(run_file),
+            metrics=list(wanted),
             document_of=document_of,
             variant="corrected" if variant == "corrected" else "paper",
             clusters=clusters,
             failures=failures,
+            **_judgements(qrels_file, metrics),
         )
         for run_file, qrels_file in [(run, qrels), *also]
     }
@@ -98,6 +98,17 @@ def command(
         lambda: {"collections": {n: e.to_dict(wanted) for n, e in found.items()}, **means},
         lambda: "\n".join([*(f"{name}\n{one}" for name, one in found.items()), *averages]),
     )
+
+
+def _judgements(path: Path, metrics: Iterable[str]) -> dict[str, Any]:
+    """Return the qrels of a file, with its subtopics if a metric needs them."""
+    from ragstone.components.metrics.parse import parse_metric
+    from ragstone.data.readers.trec import best_grades, read_qrels, read_subtopics
+
+    if not any("subtopics" in parse_metric(name).requires for name in metrics):
+        return {"qrels": read_qrels(path)}
+    subtopics = read_subtopics(path)
+    return {"qrels": best_grades(subtopics), "subtopics": subtopics}
 
 
 def _document_of(documents: Path | None, separator: str | None) -> Callable[[str], str] | None:

@@ -46,7 +46,7 @@ def command(
         tables = require_scan_tables(results, label, metric)
         print_result(lambda: scan_document(tables), lambda: scan_text(tables))
     elif label is not None:
-        table = label_table(results, label, metric or results.record.correctness_metric)
+        table = label_table(results, label, metric or results.record.answer_metric)
         print_result(lambda: label_document(table), lambda: label_text(table))
     elif query_id is not None:
         print_result(

@@ -190,6 +190,8 @@ MAX_CATEGORY_VALUES: Final = 20
 
 REPORT_QUERIES: Final = 500
 """Queries with their own page in a report; a browser opens a larger file slowly."""
+RISK_POINTS: Final = 100
+"""Points of a curve of risk against coverage in JSON and in a chart."""
 REPORT_CONVERSATIONS: Final = 50
 """Conversations in a report, the worst first."""
 SHOWN_RANKS: Final = 10
@@ -210,6 +212,10 @@ SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
+MAX_RANKED_SYSTEMS: Final = 24
+"""Systems of which all pairs are compared; if there are more, each is compared with the best."""
+SHOWN_LEADERS: Final = 3
+"""Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
 """Systems with a sentence on context gain in the summary; the leaderboard contains all."""
 STORED_LABEL_VALUES: Final = 50

@@ -44,6 +44,7 @@ CORPUS: Final = _schema(passage_id=_STR, text=_STR, title=_STR, document_id=_STR
 QRELS: Final = _schema(query_id=_STR, passage_id=_STR, relevance=_I64)
 CLUSTERS: Final = _schema(query_id=_STR, cluster=_STR)
 COLLECTIONS: Final = _schema(query_id=_STR, collection=_STR)
+NOT_APPLICABLE: Final = _schema(query_id=_STR, reason=_STR)
 SEARCHES: Final = _schema(query_id=_STR, text=_STR)
 RUN: Final = _schema(query_id=_STR, passage_id=_STR, score=_F64, rank=_I64)
 TEXTS: Final = _schema(passage_id=_STR, text=_STR)
@@ -67,7 +68,16 @@ _SCORE = {"query_id": _STR, "metric": _STR, "value": _F64, "status": _STR, "reas
 SCORES: Final = _schema(**_SCORE)
 SYSTEM_SCORES: Final = _schema(system=_STR, setting=_STR, **_SCORE)
 SUMMARIES: Final = _schema(
-    mean=_F64, low=_F64, high=_F64, n=_I64, failed=_I64, not_applicable=_I64, missing=_I64
+    mean=_F64,
+    low=_F64,
+    high=_F64,
+    n=_I64,
+    failed=_I64,
+    not_applicable=_I64,
+    missing=_I64,
+    unscored=_I64,
+    mean_of_answered=_F64,
+    policy=_STR,
 )
 PAIRS: Final = _schema(
     metric=_STR,

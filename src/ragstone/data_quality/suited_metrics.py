@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ragstone.components.metrics.numeric import dates, quantities
+from ragstone.components.metrics.numeric import quantities
 from ragstone.data_quality.finding import Finding
+from ragstone.text.dates import dates
 from ragstone.text.scripts import is_unspaced
 
 if TYPE_CHECKING:
     from ragstone.data_quality.checked_dataset import Subject
+    from ragstone.types import Query
 
 _SHARE: Final = 0.2
 """Least share of the queries with gold answers that makes a metric worth naming."""
@@ -27,8 +29,8 @@ _LONG: Final = 12
 
 def check_metrics(subject: Subject) -> Iterator[Finding]:
     """Name the metrics that the gold answers and judgements need besides the usual ones."""
-    gold = [query.gold_answers for query in subject.queries if any(query.gold_answers)]
-    needed = [*_for_answers(gold), *_for_judgements(subject)]
+    asked = [query for query in subject.queries if any(query.gold_answers)]
+    needed = [*_for_answers(asked), *_for_judgements(subject)]
     if needed:
         yield Finding(
             "metrics/needed",
@@ -40,15 +42,14 @@ def check_metrics(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _for_answers(gold: list[tuple[str, ...]]) -> Iterator[str]:
+def _for_answers(queries: list[Query]) -> Iterator[str]:
+    gold = [query.gold_answers for query in queries]
     firsts = Counter(answers[0].strip().strip(".").lower() for answers in gold)
     if 1 < len(firsts) <= _OPTIONS and len(gold) >= _PER_OPTION * len(firsts):
         listed = ", ".join(option for option, _ in firsts.most_common())
         yield f"label({listed}): the gold answers are {len(firsts)} labels"
         return
-    numbers = sum(
-        bool(dates(a[0]) or quantities(a[0])) and len(a[0].split()) <= _SHORT for a in gold
-    )
+    numbers = sum(map(_is_number, queries))
     if numbers > _SHARE * len(gold):
         yield f"numeric: {numbers:,} of {len(gold):,} gold answers are numbers or dates"
     long = sum(len(a[0].split()) > _LONG for a in gold)
@@ -57,6 +58,12 @@ def _for_answers(gold: list[tuple[str, ...]]) -> Iterator[str]:
     unspaced = sum(is_unspaced(a[0]) for a in gold)
     if unspaced > _SHARE * len(gold):
         yield f"chrF or char3-recall: {unspaced:,} gold answers are in scripts without spaces"
+
+
+def _is_number(query: Query) -> bool:
+    first, language = query.gold_answers[0], str(query.labels.get("language", ""))
+    found = dates(first, language) or quantities(first, language)
+    return bool(found) and len(first.split()) <= _SHORT
 
 
 def _for_judgements(subject: Subject) -> Iterator[str]:

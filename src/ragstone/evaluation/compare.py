@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from arro3.core import Table
@@ -19,7 +19,14 @@ from ragstone.data.readers.scores import clusters_by_id, read_scores
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
 from ragstone.evaluation.comparison import Comparison, MetricComparison
 from ragstone.evaluation.score_files import Evaluation
-from ragstone.statistics.failures import Scale, check_policy, difference_of, summarise_scores
+from ragstone.statistics.failures import (
+    FAILURE_RATE,
+    Scale,
+    check_policy,
+    difference_of,
+    failure_scores,
+    summarise_scores,
+)
 from ragstone.statistics.paired import Correction, Difference, adjust
 from ragstone.statistics.rank_stability import RankStability, rank_stability
 from ragstone.statistics.significance import Family, judge
@@ -38,8 +45,6 @@ class Evaluated(Protocol):
 
 Scores: TypeAlias = Evaluation | Evaluated | Iterable[Score] | Table | Path | str
 """The scores of one system: an evaluation, results, scores, a SCORES table, or a file."""
-FAILED: Final = "failed"
-"""The metric of failures: 1 for a query that a system failed on."""
 _Column: TypeAlias = dict[str, Score]
 """Query id -> score under one metric."""
 _Gap: TypeAlias = tuple[str, str, Difference]
@@ -64,9 +69,9 @@ def compare(
 
     Args:
         scores: one mapping from name to scores, or one argument per system. Scores are an
-            `Evaluation`, the `Results` of an experiment with one system and one setting, `Score`
-            records, a SCORES table, or the path of a file of scores. For other results choose
-            with `results.evaluation(system, setting)`.
+            `Evaluation`, the `Results` of an experiment with one system and one setting (of others
+            choose with `results.evaluation(system, setting)`), `Score` records, a SCORES table, or
+            the path of a file of scores.
         names: names of the systems, if `scores` is not a mapping (default: the files' stems, or
             A, B, ...).
         metrics: metrics to compare, in order (default: those of all systems).
@@ -78,19 +83,15 @@ def compare(
         correction: multiple-testing correction of the p values, over all pairs and metrics.
         confidence: level of the intervals, which are not corrected. A difference is significant if
             its corrected p is below 1 - `confidence`.
-        lower_is_better: metrics such as latency, for the verdicts and ranks; the direction of
-            Ragstone's metrics is known.
+        lower_is_better: metrics such as latency; the direction of Ragstone's metrics is known.
         resamples: number of resampled leaderboards, for the stability of ranks.
         seed: seed of the resampled leaderboards.
-        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
-            (`ragstone.statistics.failures`). If a system failed on a query, the failures are
-            compared as the metric `failed`.
-        margin: systems are equivalent if the interval of their difference is within this margin
-            on either side of 0.
+        failures: what counts for a failed query: `wrong`, `exclude` or `bounds`. If a system failed
+            on a query, the failure rate is compared too.
+        margin: a difference within this margin on either side of 0 is one of equivalent systems.
 
     Raises:
-        ConfigError: fewer than two systems, a name given twice, an unknown baseline, metric or
-            policy, or a margin that is not above 0.
+        ConfigError: fewer than two systems, a name given twice, or an unknown name.
         DatasetError: no metric in common, a value that is not finite, a query with two values, or
             clusters without any of the queries.
 
@@ -99,41 +100,50 @@ def compare(
     >>> compare({"old": old, "new": new})["EM"].pairs[0].verdict
     'new is better than old by 0.2500 [0.1405, 0.4019], p=0.0016'
     """
-    check_policy(failures)
-    if margin is not None and not margin > 0:
-        raise ConfigError(f"margin {margin} is not above 0; for example 0.02", value=margin)
+    lower = {FAILURE_RATE, *lower_is_better}
+    settings = _Settings(
+        clusters, baseline, correction, confidence, lower, resamples, seed, failures, margin
+    )
     sides = {name: _selected(given, name) for name, given in _named(scores, names, baseline)}
-    tables = _tables(sides)
-    wanted = None if metrics is None else [*metrics]
-    if _with_failures(tables) and wanted is not None:
-        wanted.append(FAILED)
-    shared, not_shared = _shared_metrics(tables, wanted)
-    label, groups = _labelled_clusters(clusters, sides.values(), tables.values())
-    lower = {FAILED, *lower_is_better}
-    settings = _Settings(groups, baseline, confidence, lower, resamples, seed, failures, margin)
-    found = [
-        _compare_metric(
-            metric,
-            {name: held[metric] for name, held in tables.items()},
-            _scale(metric, sides.values(), settings),
-            settings,
-        )
-        for metric in shared
-    ]
-    tests, judged = _judged(found, correction, settings)
-    return Comparison(tuple(sides), judged, not_shared, confidence, correction, tests, label)
+    return _comparison(sides, metrics, settings)
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    clusters: Mapping[str, Hashable]
+    clusters: Mapping[str, Hashable] | None
     baseline: str | None
+    correction: Correction
     confidence: float
     lower_is_better: set[str]
     resamples: int
     seed: int
     failures: Policy
     margin: float | None
+
+    def __post_init__(self) -> None:
+        check_policy(self.failures)
+        if self.margin is not None and not self.margin > 0:
+            raise ConfigError(f"margin {self.margin} is not above 0; for example 0.02")
+
+
+def _comparison(
+    sides: Mapping[str, Scores], metrics: Sequence[str] | None, settings: _Settings
+) -> Comparison:
+    tables = _with_failures(_tables(sides))
+    shared, not_shared = _shared_metrics(tables, metrics)
+    label, groups = _labelled_clusters(settings.clusters, sides.values(), tables.values())
+    settings = replace(settings, clusters=groups)
+    found = [
+        _compare_metric(
+            {name: held[metric] for name, held in tables.items()},
+            _scale(metric, sides.values(), settings),
+            settings,
+        )
+        for metric in shared
+    ]
+    tests, judged = _judged(found, settings)
+    systems, confidence, correction = tuple(sides), settings.confidence, settings.correction
+    return Comparison(systems, judged, not_shared, confidence, correction, tests, label)
 
 
 def _named(
@@ -205,7 +215,7 @@ def _shared_metrics(
     unknown = [metric for metric in wanted or () if metric not in every]
     if unknown:
         raise UnknownMetric(f"no system has {unknown[0]!r}{did_you_mean(unknown[0], every)}")
-    chosen = wanted or every
+    chosen = [*wanted, *{FAILURE_RATE}.intersection(every)] if wanted else every
     absent = {m: tuple(name for name, held in tables.items() if m not in held) for m in every}
     shared = [metric for metric in chosen if not absent[metric]]
     if not shared:
@@ -231,7 +241,8 @@ def _labelled_clusters(
 
 def _scale(metric: str, sides: Iterable[Scores], settings: _Settings) -> Scale:
     """Return the range and direction of a metric: of the evaluations, or of Ragstone's metric."""
-    known = [one.scales[metric] for one in sides if isinstance(one, Evaluation) and one.scales]
+    evaluations = (one for one in sides if isinstance(one, Evaluation))
+    known = [one.scales[metric] for one in evaluations if metric in one.scales]
     scale = known[0] if known else Scale()
     if not known and ":" not in metric:
         with contextlib.suppress(ConfigError):
@@ -243,9 +254,10 @@ def _scale(metric: str, sides: Iterable[Scores], settings: _Settings) -> Scale:
 
 
 def _compare_metric(
-    metric: str, columns: Mapping[str, _Column], scale: Scale, settings: _Settings
+    columns: Mapping[str, _Column], scale: Scale, settings: _Settings
 ) -> tuple[MetricComparison, list[_Gap]]:
-    every = dict.fromkeys(query_id for column in columns.values() for query_id in column)
+    every = _ids(columns)
+    metric = next(score.metric for column in columns.values() for score in column.values())
     known = [q for q in every if all(q in column for column in columns.values())]
     given = [score.value for column in columns.values() for score in column.values()]
     numbers = np.array([value for value in given if value is not None])
@@ -260,7 +272,7 @@ def _compare_metric(
         )
     clusters = clusters_of(common, settings.clusters)
     values = {n: [c for q in common if (c := held[q]) is not None] for n, held in cases.items()}
-    out = every.keys() - set(common)
+    out = set(every) - set(common)
     found = MetricComparison(
         metric=metric,
         n=len(common),
@@ -325,29 +337,23 @@ def _ranks(
     )
 
 
-def _with_failures(tables: Mapping[str, dict[str, _Column]]) -> bool:
-    """Add the metric `failed`, whether a system failed on a query, if some system did on any."""
-    failed = {
-        name: {s.query_id: False for column in held.values() for s in column.values()}
-        | {s.query_id: True for c in held.values() for s in c.values() if s.status == "failed"}
-        for name, held in tables.items()
-    }
-    added = any(True in held.values() for held in failed.values())
-    for name, held in failed.items() if added else ():
-        scores = {q: Score(q, FAILED, float(value)) for q, value in held.items()}
-        tables[name].setdefault(FAILED, scores)
-    return added
+def _with_failures(tables: dict[str, dict[str, _Column]]) -> dict[str, dict[str, _Column]]:
+    """Return the tables with the failure rate, if a system failed on a query."""
+    added = failure_scores(tables)
+    return {n: held | {FAILURE_RATE: added[n]} if added else held for n, held in tables.items()}
+
+
+def _ids(columns: Mapping[str, _Column]) -> list[str]:
+    return list(dict.fromkeys(query_id for column in columns.values() for query_id in column))
 
 
 def _judged(
-    found: Sequence[tuple[MetricComparison, list[_Gap]]],
-    correction: Correction,
-    settings: _Settings,
+    found: Sequence[tuple[MetricComparison, list[_Gap]]], settings: _Settings
 ) -> tuple[int, tuple[MetricComparison, ...]]:
     """Return the number of tests, and the comparisons with pairs corrected over all tests."""
     p_values = [gap.p for _, gaps in found for _, _, gap in gaps]
-    family = Family(1 - settings.confidence, len(p_values), correction, settings.margin)
-    adjusted = iter(adjust(p_values, correction))
+    family = Family(1 - settings.confidence, len(p_values), settings.correction, settings.margin)
+    adjusted = iter(adjust(p_values, settings.correction))
     judged = []
     for one, gaps in found:
         failed = {name: summary.failed for name, summary in one.summaries.items()}

@@ -10,6 +10,7 @@ from ragstone.core.schemas import PAIRS, to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.readers.rows import listed
 from ragstone.errors import UnknownMetric, did_you_mean
+from ragstone.statistics.significance import pair_document
 from ragstone.statistics.summary import summaries_table, summary_table
 from ragstone.types import brief, one_line
 
@@ -79,7 +80,7 @@ class MetricComparison:
             "absent": {name: len(ids) for name, ids in self.absent.items()},
             "absent_queries": self.absent,
             "systems": {name: summary.to_dict() for name, summary in self.summaries.items()},
-            "pairs": [_numbers(pair) for pair in self.pairs],
+            "pairs": [pair_document(pair) for pair in self.pairs],
             "ranks": [asdict(place) for place in self.ranks],
         }
 
@@ -87,13 +88,6 @@ class MetricComparison:
 def _place(place: RankStability) -> str:
     interval = place.interval
     return str(place.rank) + (f" [{interval[0]:.0f}-{interval[1]:.0f}]" if interval else "")
-
-
-def _numbers(pair: SystemPair) -> dict[str, Any]:
-    """Return the fields of a pair and of its difference in one dictionary."""
-    found = asdict(pair)
-    difference = found.pop("difference")
-    return {**difference, **found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +149,7 @@ class Comparison(Tabular):
             )
         rows = []
         for one in self.metrics:
-            for found in map(_numbers, one.pairs):
+            for found in map(pair_document, one.pairs):
                 low, high = found["interval"] or (None, None)
                 rows.append({**found, "metric": one.metric, "low": low, "high": high})
         return to_table(PAIRS, {name: [row[name] for row in rows] for name in PAIRS.names})

@@ -20,6 +20,7 @@ from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.components.metrics.score import (
     ceilings,
+    figures_beside,
     refuse_duplicates,
     score_answers,
     score_rankings,
@@ -146,6 +147,7 @@ def evaluate_run(
     document_of: Callable[[str], str] | None = None,
     variant: Literal["corrected", "paper"] = "corrected",
     clusters: Mapping[str, str] | None = None,
+    subtopics: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
     failures: Policy = "wrong",
 ) -> Evaluation:
     """Return the means of ranking metrics over all judged queries.
@@ -158,11 +160,13 @@ def evaluate_run(
         variant: variant of the document ranking, see `ragstone.components.metrics.document_level`.
         clusters: query id -> cluster (default: the part of the id before "::", the conversation, if
             all ids have one).
+        subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
         failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
             (`ragstone.statistics.failures`).
 
     Raises:
-        ConfigError: an unknown metric, a metric of answers, or an unknown policy.
+        ConfigError: an unknown metric, a metric of answers, an unknown policy, or alpha-nDCG
+            without subtopics.
         DatasetError: no query has a relevant passage, or a score is not a finite number.
 
     >>> found = evaluate_run({"q1": {"p1": 1}, "q2": {"p9": 1}}, {"q1": {"p1": 2.5}}, ["R@5"])
@@ -174,14 +178,10 @@ def evaluate_run(
     if document_of is not None:
         held = {q: r if isinstance(r, Ranking) else _ranking(r) for q, r in run.items()}
         run = rank_documents(held, document_of, "bergen" if variant == "paper" else "corrected")
-    judged = [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
-    if not judged:
-        raise DatasetError(
-            f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
-            "more); there is nothing to score against"
-        )
+    judged = _with_relevant(qrels)
     check_ids(run, qrels, ("the run", "the qrels"))
-    table = score_rankings(parsed, qrels, run)
+    _check_subtopics(parsed, given=bool(subtopics))
+    table = score_rankings(parsed, qrels, run, subtopics=subtopics)
     check_passages(qrels, run)
     missing = tuple(query_id for query_id in judged if query_id not in run)
     extra = tuple(query_id for query_id in run if query_id not in qrels)
@@ -197,6 +197,25 @@ def evaluate_run(
         ceilings=ceilings(parsed, qrels, judged),
         clusters=groups,
     )
+
+
+def _with_relevant(qrels: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return the queries with a relevant passage; raise `DatasetError` if there are none."""
+    judged = [q for q, grades in qrels.items() if any(grade > 0 for grade in grades.values())]
+    if not judged:
+        raise DatasetError(
+            f"none of the {len(qrels):,} queries of the qrels has a relevant passage (grade 1 or "
+            "more); there is nothing to score against"
+        )
+    return judged
+
+
+def _check_subtopics(metrics: Sequence[RankingMetric | AnswerMetric], *, given: bool) -> None:
+    needed = next((metric for metric in metrics if "subtopics" in metric.requires), None)
+    if needed and not given:
+        raise ConfigError(
+            f"{needed} needs subtopics, as the second of the four columns of a qrels file"
+        )
 
 
 def _ranking(scores: Mapping[str, float]) -> Ranking:
@@ -248,8 +267,6 @@ def evaluate_answers(
         [(contexts or {}).get(q.query_id) for q in queries],
     )
     parsed = _parsed(metrics)
-    said, wanted = [p.answer for p in predictions], [q.gold_answers for q in queries]
-    figures = {str(m): m.beside(said, wanted) for m in parsed if isinstance(m, AnswerMetric)}
     check_ids(clusters or (), known, ("the clusters", "the queries"))
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     scales = _scales(parsed, failures)
@@ -260,7 +277,7 @@ def evaluate_answers(
         extra=extra,
         clusters=groups,
         scales=scales,
-        beside={name: held for name, held in figures.items() if held},
+        beside=figures_beside(parsed, queries, predictions),
     )
 
 

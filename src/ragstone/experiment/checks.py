@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.components.metrics.base import RankingMetric
+from ragstone.core.schemas import table_to_queries
 from ragstone.core.spec import parse_spec
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric
+    from ragstone.core.stored_table import StoredTable
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import SystemSpec
     from ragstone.experiment.system import System
     from ragstone.protocols import ContextSetting
-    from ragstone.types import Query
 
 
 def check_settings(
@@ -128,11 +129,11 @@ def check_metrics(
     metrics: Sequence[RankingMetric | AnswerMetric],
     systems: Sequence[System],
     dataset: Dataset,
-    correctness_metric: str,
 ) -> None:
     """Raise `ConfigError` for metrics that the data or the systems cannot give."""
     data = {
         "qrels": ("qrels", bool(dataset.qrels)),
+        "subtopics": ("subtopics (`ragstone rank` reads them)", False),
         "gold_answers": ("gold answers", any(query.gold_answers for query in dataset.queries)),
     }
     for metric in metrics:
@@ -146,14 +147,6 @@ def check_metrics(
                     value=str(metric),
                 )
         _check_measured(metric, systems)
-    names = [str(metric) for metric in metrics]
-    if any(system.generator for system in systems) and correctness_metric not in names:
-        raise ConfigError(
-            f"'correctness_metric' is {correctness_metric!r}, which is not among the metrics; add "
-            f"it, or name the metric whose value 1 means a correct answer",
-            key="correctness_metric",
-            value=correctness_metric,
-        )
 
 
 def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[System]) -> None:
@@ -168,8 +161,10 @@ def _check_measured(metric: RankingMetric | AnswerMetric, systems: Sequence[Syst
         )
 
 
-def check_answered(systems: Sequence[System], queries: Sequence[Query]) -> None:
-    """Raise `ConfigError` if a generator cannot answer the queries together."""
-    for system in systems:
-        if system.generator is not None:
-            system.generator.check_queries(queries)
+def check_answered(systems: Sequence[System], tables: Sequence[StoredTable]) -> None:
+    """Raise `ConfigError` if a generator cannot answer the queries of a table together."""
+    for table in {table.digest: table for table in tables}.values():
+        queries = table_to_queries(table.table)
+        for system in systems:
+            if system.generator is not None:
+                system.generator.check_queries(queries)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -30,13 +31,17 @@ from ragstone.core.parsing import parse_yaml, read_yaml
 from ragstone.core.spec import COMPONENT_LISTS, short_name
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.experiment.analysis_file import AnalysisSpec
+from ragstone.statistics.correctness import Correctness
 
 _LOG: Final = logging.getLogger(__name__)
+DEFAULT_CORRECT: Final = "Match"
+"""The rule for correct answers, if `Match` is among the metrics."""
 FORMER_KEYS: Final[Mapping[str, str]] = {
-    "correct": "correctness_metric",
+    "correctness_metric": "correct",
     "noise": "noise_retriever",
 }
-"""Keys of the file up to version 0.1 -> their names today; the former ones are still read."""
+"""Former keys of the file -> their names today; the former ones are still read."""
 FORMER_SYSTEM_KEYS: Final[Mapping[str, str]] = {"query": "query_former"}
 """The same for the keys of a system."""
 LIST_PARAMETERS: Final = frozenset({"identity", "stop", "weights"})
@@ -51,6 +56,14 @@ def _checked_part(value: object) -> object:
     if value is None or isinstance(value, int | float | list):
         raise ValueError("expected a name, a mapping with the key 'name', or a component")
     return value
+
+
+def _checked_rule(written: str | None) -> str | None:
+    """Return a rule for correct answers in its usual form; `ValueError` if it is not one."""
+    try:
+        return None if written is None else str(Correctness.parse(written))
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
 
 
 def _plain_part(value: Any) -> Any:
@@ -133,8 +146,16 @@ class ExperimentFile(BaseModel):
     """The retriever whose best irrelevant passages are the noise of `gold+noise`."""
     prices: str | None = None
     """A file with the prices of models, for costs and budgets (docs/calls.md)."""
-    correctness_metric: str = "Match"
-    """The metric whose value 1 means a correct answer, for the adaptability metrics."""
+    correct: Annotated[str | None, AfterValidator(_checked_rule)] = DEFAULT_CORRECT
+    """When an answer is correct: the name of a 0/1 metric, `F1 >= 0.5`, or null for no rule."""
+    oracle: str | None = None
+    """The setting with ideal context, `gold` or `gold(n)`; by default the only one of them."""
+    headline: str | None = None
+    """The metric of leads and of the verdict; by default that of correct answers."""
+    failures: Literal["wrong", "exclude", "bounds"] = "wrong"
+    """What counts for a query without an answer (docs/statistics.md)."""
+    analysis: AnalysisSpec | None = None
+    """The comparisons that are planned before the run; all others are exploratory."""
 
 
 def load_file(
@@ -349,6 +370,10 @@ def _first_error(
 
 
 def _known_keys(place: tuple[int | str, ...]) -> Iterable[str]:
-    models: dict[str, type[BaseModel]] = {"systems": SystemSpec, "sample": Sample}
+    models: dict[str, type[BaseModel]] = {
+        "systems": SystemSpec,
+        "sample": Sample,
+        "analysis": AnalysisSpec,
+    }
     model = models.get(str(place[0]), ExperimentFile) if len(place) > 1 else ExperimentFile
     return list(model.model_fields)

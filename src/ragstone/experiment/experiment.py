@@ -21,11 +21,9 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
-from ragstone.core.schemas import COLLECTIONS, table_to_queries, to_table
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.load import load_dataset
-from ragstone.errors import ConfigError
 from ragstone.experiment.checks import (
     check_answered,
     check_depths,
@@ -34,23 +32,31 @@ from ragstone.experiment.checks import (
     check_settings,
     check_written_depth,
 )
-from ragstone.experiment.config import ExperimentFile, SystemSpec, load_file
+from ragstone.experiment.config import ExperimentFile, load_file
 from ragstone.experiment.data_notes import data_notes
 from ragstone.experiment.freshness import Freshness, asking_lines, begin, of_runs
+from ragstone.experiment.maker import Maker
 from ragstone.experiment.plan import Plan, Planner
+from ragstone.experiment.power import power_line
 from ragstone.experiment.record import Recorder
-from ragstone.experiment.shared_queries import matching, select_queries
+from ragstone.experiment.rule_checks import check_analysis, check_rules
+from ragstone.experiment.shared_queries import (
+    collection_table,
+    matching,
+    own_queries,
+    select_queries,
+)
 from ragstone.experiment.steps import MetricSet, Step, known_inputs, run_step
 from ragstone.experiment.system import SharedInputs, StepList, System, needed
 from ragstone.protocols import Services
 from ragstone.results.results import Results
-from ragstone.results.wording import left_out_text
+from ragstone.results.wording import left_out_text, not_applicable_text
 from ragstone.types import brief
 
 if TYPE_CHECKING:
     from ragstone.calls.runs import SystemRun
     from ragstone.data.dataset import Dataset
-    from ragstone.protocols import ContextSetting, Generator, Judge
+    from ragstone.protocols import ContextSetting, Judge
     from ragstone.results.record import Record
 
 _LOG: Final = logging.getLogger(__name__)
@@ -84,23 +90,27 @@ class Experiment:
         return Store(Path(self.file.store))
 
     @cached_property
+    def _maker(self) -> Maker:
+        return Maker(self.folder, self.store.root)
+
+    @cached_property
     def systems(self) -> list[System]:
         """The systems with their components."""
-        made = [self._system(entry) for entry in self.file.systems]
+        made = [self._maker.system(entry) for entry in self.file.systems]
         check_names("system", [system.name for system in made], "give each its own 'name'")
         return made
 
     @cached_property
     def settings(self) -> list[ContextSetting]:
         """The context settings."""
-        return self._create_all("context_settings", self.file.settings, "setting")
+        return self._maker.parts("context_settings", self.file.settings, "setting")
 
     @cached_property
     def noise(self) -> System | None:
         """The system that finds the noise of `gold+noise`, if a setting needs noise."""
         if not any("noise" in setting.uses for setting in self.settings):
             return None
-        (retriever,) = self._create_all(
+        (retriever,) = self._maker.parts(
             "retrievers", [self.file.noise_retriever], "noise_retriever"
         )
         return System("noise", create("query_formers", "rewrite", where="noise"), retriever)
@@ -115,7 +125,7 @@ class Experiment:
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
         """The judges; each has metrics with names of their own."""
-        made = tuple(self._create_all("judges", self.file.judges, "judge"))
+        made = tuple(self._maker.parts("judges", self.file.judges, "judge"))
         given = [str(metric) for kind in self.metrics for metric in kind.metrics]
         names = [name for judge in made for name in judge.metrics]
         check_names("metric", given + names, "leave one of them out")
@@ -129,8 +139,10 @@ class Experiment:
         for system, entry in zip(self.systems, self.file.systems, strict=True):
             check_written_depth(system.name, entry, self.dataset.corpus.depth)
         metrics = [*ranking.metrics, *answer.metrics]
-        check_metrics(metrics, self.systems, self.dataset, self.file.correctness_metric)
-        check_answered(self.systems, table_to_queries(self.shared.answered.table))
+        check_metrics(metrics, self.systems, self.dataset)
+        check_rules(self.file, self.settings, metrics, self.judges)
+        check_answered(self.systems, [self.shared.asked(s.setting) for s in self.settings])
+        check_analysis(self.file, self.systems, self.shared, ranking.metrics)
 
     @cached_property
     def shared(self) -> SharedInputs:
@@ -148,10 +160,11 @@ class Experiment:
             qrels=StoredTable.in_memory(dataset.qrel_table),
             answered=StoredTable.in_memory(answered.query_table),
             ranked=StoredTable.in_memory(ranked[self.file.sample.retrieval].query_table),
-            collections=_collections(dataset),
+            collections=collection_table(dataset),
             noise=self.noise,
             judges=self.judges,
             left_out=selected.left_out,
+            own=own_queries(answered, self.settings),
         )
 
     def steps(self, systems: Sequence[System] | None = None) -> StepList:
@@ -229,6 +242,8 @@ class Experiment:
         """Compute the chosen steps, and return their record with the others that are stored."""
         if self.shared.left_out:
             _LOG.warning("%s", left_out_text(self.shared.left_out))
+        if counts := self.shared.not_applicable:
+            _LOG.warning("%s", not_applicable_text(counts))
         before = services.calls.usage
         recorder = Recorder(
             self.store, self.file, self.dataset, systems, steps, command=self.command
@@ -299,12 +314,16 @@ class Experiment:
                 queries=self.shared.answered.table.num_rows,
                 trials=steps.trials,
                 left_out=self.shared.left_out,
+                not_applicable=self.shared.not_applicable,
                 sample_calls=sample_calls,
             )
             self._check_ready(planned, services, own_only=True)
-            asking = tuple(asking_lines(planned, steps.trials, runs))
-            notes = data_notes(planned.steps, systems, self.dataset)
-            return dataclasses.replace(planned, asking=asking, notes=notes)
+            return dataclasses.replace(
+                planned,
+                asking=tuple(asking_lines(planned, steps.trials, runs)),
+                notes=data_notes(planned.steps, systems, self.dataset),
+                power=power_line(self),
+            )
 
     def _begin(
         self, calls: Calls, wish: Freshness, *, planned: bool = False
@@ -331,53 +350,6 @@ class Experiment:
     def _beside(self, path: str) -> Path:
         """Return a path as found from the current folder, else from the experiment file's."""
         return Path(path) if Path(path).exists() else self.folder / path
-
-    def _create(self, kind: str, written: Any, where: str) -> Any:
-        # The identity of a component may contain digests with this store's key.
-        digest_folder.set(self.store.root)
-        return create(kind, written, where=where, folder=self.folder)
-
-    def _create_all(self, kind: str, written: Sequence[Any], where: str) -> list[Any]:
-        return [self._create(kind, one, where) for one in written]
-
-    def _system(self, entry: SystemSpec) -> System:
-        kinds = {
-            "query_former": "query_formers",
-            "retriever": "retrievers",
-            "reranker": "rerankers",
-            "processor": "processors",
-            "generator": "generators",
-        }
-        name = entry.name or entry.default_name
-        if entry.retriever is None and entry.generator is None:
-            raise ConfigError(f"system {name!r} has neither a retriever nor a generator")
-        made = {
-            step: self._create(kind, written, f"system {name!r}, {step}")
-            for step, kind in kinds.items()
-            if (written := getattr(entry, step)) is not None
-        }
-        # A system may have these keys instead of its generator.
-        keys = ("release", "identity")
-        declared = {k: value for k in keys if (value := getattr(entry, k)) is not None}
-        if declared:
-            made["generator"] = self._declared(name, made.get("generator"), declared)
-        return System(name=name, **made)
-
-    def _declared(
-        self, name: str, generator: Generator | None, options: Mapping[str, Any]
-    ) -> Generator:
-        if generator is None:
-            raise ConfigError(f"system {name!r} has {' and '.join(options)}, but no generator")
-        try:
-            return generator.declared(**options)
-        except ConfigError as error:
-            raise error.with_message(f"system {name!r}: {error}") from error
-
-
-def _collections(dataset: Dataset) -> StoredTable | None:
-    named = dataset.collections
-    columns = {"query_id": list(named), "collection": list(named.values())}
-    return StoredTable.in_memory(to_table(COLLECTIONS, columns)) if named else None
 
 
 def load_experiment(

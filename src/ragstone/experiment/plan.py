@@ -28,7 +28,7 @@ from ragstone.experiment.steps import (
     known_inputs,
     tasks_of,
 )
-from ragstone.results.wording import TITLES, left_out_text, shorten
+from ragstone.results.wording import TITLES, left_out_text, not_applicable_text, shorten
 from ragstone.types import brief
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ class Planner:
         queries: int = 0,
         trials: Sequence[Trial] = (),
         left_out: Mapping[str, int] | None = None,
+        not_applicable: Mapping[str, Mapping[str, int]] | None = None,
         sample_calls: int = 0,
     ) -> Plan:
         """Return the plan of some steps, each after those that it depends on."""
@@ -119,6 +120,7 @@ class Planner:
             estimate=estimate,
             calls_unknown=others,
             left_out=left_out or {},
+            not_applicable=not_applicable or {},
             index_bytes=self._index_bytes(to_do) if trials or self.look_ahead else 0,
         )
 
@@ -208,12 +210,16 @@ class Plan:
     """Answer calls without an estimate: most have prompts that depend on steps not yet run."""
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> number of queries."""
+    not_applicable: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Setting -> why it does not apply to some queries -> number of queries."""
     asking: tuple[str, ...] = ()
     """A line per system with new calls for answers, and the option that keeps earlier answers."""
     notes: tuple[str, ...] = ()
     """What components report about the data: texts that they cannot read or do not have."""
     index_bytes: int = 0
     """Bytes that new indexes will take in the store, as far as their retrievers know."""
+    power: str = ""
+    """A line on the smallest difference that the queries show."""
 
     def __repr__(self) -> str:
         """Return one line: the sizes, and the number of steps to do."""
@@ -261,6 +267,7 @@ class Plan:
         return {
             "queries": self.queries,
             "left_out": dict(self.left_out),
+            "not_applicable": {name: dict(why) for name, why in self.not_applicable.items()},
             "trials": self.trials,
             "trials_to_do": self.trials_to_do,
             "calls_at_most": self.calls,
@@ -270,6 +277,7 @@ class Plan:
             "asking": list(self.asking),
             "notes": list(self.notes),
             "index_bytes": self.index_bytes,
+            "power": self.power,
             "steps": [
                 {"step": s.step, "component": type(s.component).__name__, "state": s.state}
                 for s in self.steps
@@ -281,6 +289,8 @@ class Plan:
         lines = [f"{self.trials} trials of {self.queries} queries each"]
         if self.left_out:
             lines.append(left_out_text(self.left_out))
+        if self.not_applicable:
+            lines.append(not_applicable_text(self.not_applicable))
         few = len(self.steps) <= limits.MAX_PLAN_TREE_STEPS
         lines += _tree(self.steps) if few else _counts(self.steps)
         if self.index_bytes:
@@ -292,6 +302,7 @@ class Plan:
         lines += [f"note: {line}" for line in self.notes]
         if self.estimate is not None and self.estimate.calls:
             lines += _estimate_lines(self.estimate, self.calls_unknown)
+        lines += [self.power] if self.power else []
         return "\n".join(lines)
 
 

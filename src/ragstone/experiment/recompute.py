@@ -16,7 +16,7 @@ from ragstone.components.metrics.base import RankingMetric
 from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import DATA
 from ragstone.core.registry import create
-from ragstone.core.schemas import SCORES, columns, joined
+from ragstone.core.schemas import SCORES, columns, joined, queries_to_table, table_to_queries
 from ragstone.core.stored_table import StoredTable, unverified_table
 from ragstone.errors import RagstoneError, StoreError
 from ragstone.experiment.steps import MetricSet, Step, compute
@@ -159,12 +159,22 @@ class Recomputation:
         self, name: str, component: Any, inputs: Mapping[str, str], services: Services
     ) -> Table:
         tables = {role: self.results.stored_table(folder) for role, folder in inputs.items()}
+        if "predictions" in tables:
+            tables["queries"] = _answered(tables["queries"], tables["predictions"])
         if self.dataset is not None:
             tables |= {
                 role: {"corpus": self.dataset.corpus.table, "qrels": self.dataset.qrel_table}[role]
                 for role in DATA & component.uses
             }
         return compute(Step(name, component, {}), tables, services).table
+
+
+def _answered(queries: Table, predictions: Table) -> Table:
+    """Return the queries that have a prediction: a setting may not apply to all of them."""
+    if queries.num_rows == predictions.num_rows:
+        return queries
+    ids = set(columns(predictions)["query_id"])
+    return queries_to_table([query for query in table_to_queries(queries) if query.query_id in ids])
 
 
 def readable_tables(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ragstone.core import limits
 from ragstone.core.environment import describe_environment
 from ragstone.core.fingerprint import cache_key_parts
-from ragstone.core.schemas import CLUSTERS, TEXTS, table_to_rankings, to_table
+from ragstone.core.schemas import CLUSTERS, NOT_APPLICABLE, TEXTS, table_to_rankings, to_table
 from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ragstone.core.store import Store
     from ragstone.data.dataset import Dataset
     from ragstone.experiment.config import ExperimentFile
+    from ragstone.experiment.shared_queries import OwnQueries
     from ragstone.experiment.steps import MetricSet
     from ragstone.experiment.system import RankingSteps, StepList, System, Trial
     from ragstone.types import Query
@@ -96,7 +97,9 @@ class Recorder:
             ragstone=__version__,
             templates=dict(_templates(steps)),
         )
-        self._finished = _last_finished(store, file.name)
+        last = _last(store, file.name)
+        self._finished = last if last and last.finished else None
+        self._record = replace(self._record, analysis=_dated(self._record, last))
 
     def begin_computing(self, step: Step) -> None:
         """Note a step that is not stored; before the first one, write the attempt."""
@@ -113,7 +116,7 @@ class Recorder:
             self._record = replace(
                 self._record,
                 rankings=tuple(_ranking_entry(ranking, done) for ranking in rankings),
-                trials=tuple(_trial_entry(trial, done) for trial in trials),
+                trials=tuple(self._trial_entry(trial, done) for trial in trials),
                 steps=_step_entries(done),
             )
             if self._finished is None:
@@ -192,6 +195,19 @@ class Recorder:
         yield from self._steps.rankings
         yield from (trial.reported for trial in self._steps.trials if trial.reported)
 
+    def _trial_entry(self, trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
+        own = self._steps.shared.own.get(trial.setting.setting)
+        return TrialEntry(
+            trial.system.name,
+            trial.setting.setting,
+            built=done[trial.built].name,
+            contexts=done[trial.contexts].name,
+            predictions=done[trial.predictions].name,
+            scores=done[trial.scores].name,
+            verdicts=tuple(done[step].name for step in trial.verdicts),
+            not_applicable=self._keep("not-applicable", _reasons(own)) if own else "",
+        )
+
     def _keep(self, step: str, table: StoredTable) -> str:
         return self._store.keep(step, table.table).name
 
@@ -221,9 +237,23 @@ _OF_THE_RUN: Final = (
 """Fields of a record that describe when and where it was made."""
 
 
-def _last_finished(store: Store, name: str) -> Record | None:
+def _dated(record: Record, last: Record | None) -> Mapping[str, Any]:
+    """Return when a record's analysis was first recorded, and whether results were known then."""
+    analysis = record.file.get("analysis")
+    if not analysis:
+        return {}
+    if last and _same(last.file.get("analysis"), analysis) and last.analysis:
+        return last.analysis
+    return {"recorded": record.started, "after_results": bool(last and last.finished)}
+
+
+def _same(a: Any, b: Any) -> bool:
+    return json.dumps(a, sort_keys=True, default=str) == json.dumps(b, sort_keys=True, default=str)
+
+
+def _last(store: Store, name: str) -> Record | None:
     try:
-        record = Record.load(store, name)
+        return Record.load(store, name)
     except DamagedFile:
         # The notice names the file, and this run writes another one.
         store.sound_json(KIND, name)
@@ -233,7 +263,6 @@ def _last_finished(store: Store, name: str) -> Record | None:
     except StoreError:
         # There is none, or it has an earlier format: this run replaces it.
         return None
-    return record if record.finished else None
 
 
 def _as_written(record: Record) -> str:
@@ -275,18 +304,6 @@ def _ranking_entry(ranking: RankingSteps, done: Mapping[Step, StoredTable]) -> R
     return RankingEntry(ranking.system.name, run, scores, searches)
 
 
-def _trial_entry(trial: Trial, done: Mapping[Step, StoredTable]) -> TrialEntry:
-    return TrialEntry(
-        trial.system.name,
-        trial.setting.setting,
-        built=done[trial.built].name,
-        contexts=done[trial.contexts].name,
-        predictions=done[trial.predictions].name,
-        scores=done[trial.scores].name,
-        verdicts=tuple(done[step].name for step in trial.verdicts),
-    )
-
-
 def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     """Return an entry per folder; one that rests on other code stands for its equals."""
     found: dict[Step, StepEntry] = {}
@@ -308,6 +325,12 @@ def _step_entries(done: Mapping[Step, StoredTable]) -> tuple[StepEntry, ...]:
     return tuple(kept[folder] for folder in dict.fromkeys(e.folder for e in found.values()))
 
 
+def _reasons(own: OwnQueries) -> StoredTable:
+    why = own.not_applicable
+    columns = {"query_id": list(why), "reason": list(why.values())}
+    return StoredTable.in_memory(to_table(NOT_APPLICABLE, columns))
+
+
 def _cut(text: str) -> str:
     most = limits.STORED_PASSAGE_CHARACTERS
     return text if len(text) <= most else f"{text[:most]} [...]"
@@ -318,12 +341,13 @@ def _clusters(dataset: Dataset) -> StoredTable:
 
     An interval that takes their scores for independent is too narrow.
     """
-    named = {query.query_id: _cluster(dataset, query) for query in dataset.queries}
+    named = {query.query_id: cluster_of(dataset, query) for query in dataset.queries}
     columns = {"query_id": list(named), "cluster": list(named.values())}
     return StoredTable.in_memory(to_table(CLUSTERS, columns))
 
 
-def _cluster(dataset: Dataset, query: Query) -> str:
+def cluster_of(dataset: Dataset, query: Query) -> str:
+    """Return the conversation of a query, else the document of its best passage, else itself."""
     if "conversation" in query.labels:
         return f"conversation {query.labels['conversation']}"
     grades = dataset.qrels.get(query.query_id, {})

@@ -1,6 +1,8 @@
-"""The queries that an experiment answers: those to which all of its settings apply.
+"""The queries that an experiment answers, and those to which one of its settings does not apply.
 
-Means under two settings can be compared only over the same queries.
+Means under two settings can be compared only over the same queries: a query with too many gold
+passages for one setting is left out of all. A query without a gold passage is left out of the
+settings that need one.
 """
 
 from __future__ import annotations
@@ -10,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ragstone.core.schemas import COLLECTIONS, to_table
+from ragstone.core.stored_table import StoredTable
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.results.wording import left_out_text
+from ragstone.results.wording import left_out_text, not_applicable_text
 
 if TYPE_CHECKING:
     from ragstone.data.dataset import Dataset
@@ -46,8 +50,51 @@ def select_queries(dataset: Dataset, settings: Sequence[ContextSetting]) -> Quer
 
 
 def _reason(dataset: Dataset, query_id: str, settings: Sequence[ContextSetting]) -> str:
-    relevant = sum(grade > 0 for grade in dataset.qrels.get(query_id, {}).values())
+    relevant = _relevant(dataset, query_id)
     return next(filter(None, (setting.not_applicable(relevant) for setting in settings)), "")
+
+
+def _relevant(dataset: Dataset, query_id: str) -> int:
+    return sum(grade > 0 for grade in dataset.qrels.get(query_id, {}).values())
+
+
+@dataclass(frozen=True)
+class OwnQueries:
+    """The queries of a setting that does not apply to all of the experiment's."""
+
+    table: StoredTable
+    not_applicable: Mapping[str, str]
+    """Query id -> why it is not among them."""
+
+
+def own_queries(dataset: Dataset, settings: Sequence[ContextSetting]) -> dict[str, OwnQueries]:
+    """Return setting -> its queries, for the settings that do not apply to the whole data set.
+
+    Raises:
+        ConfigError: a setting applies to no query.
+    """
+    found = {}
+    relevant = {query.query_id: _relevant(dataset, query.query_id) for query in dataset.queries}
+    for setting in settings:
+        reasons = [setting.inapplicable(q, relevant[q.query_id]) for q in dataset.queries]
+        kept = [place for place, reason in enumerate(reasons) if not reason]
+        named = {q.query_id: r for q, r in zip(dataset.queries, reasons, strict=True) if r}
+        if not kept:
+            problem = not_applicable_text({setting.setting: Counter(named.values())})
+            raise ConfigError(
+                f"{problem}; remove the setting, or sample other queries", key="settings"
+            )
+        if named:
+            table = StoredTable.in_memory(dataset.select(kept).query_table)
+            found[setting.setting] = OwnQueries(table, named)
+    return found
+
+
+def collection_table(dataset: Dataset) -> StoredTable | None:
+    """Return the collection of each query; None if all queries search all passages."""
+    named = dataset.collections
+    columns = {"query_id": list(named), "collection": list(named.values())}
+    return StoredTable.in_memory(to_table(COLLECTIONS, columns)) if named else None
 
 
 def matching(dataset: Dataset, sample: Sample) -> Dataset:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ragstone.components.context_settings.passage_sources import PassageSources
 from ragstone.components.context_settings.shown import as_context
-from ragstone.components.metrics.score import score_answers, score_rankings
+from ragstone.components.metrics.score import figures_beside, score_answers, score_rankings
 from ragstone.core import limits
 from ragstone.core.component import Component, Outcome, run_component
 from ragstone.core.schemas import (
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Generator, Services
-    from ragstone.types import Context, Prediction, Query, Score
+    from ragstone.types import Context, Prediction, Query
 
 Outcomes: TypeAlias = Iterable[Outcome[Any]]
 
@@ -97,6 +97,7 @@ class MetricSet(Component):
     computed_with = (
         "ragstone.components.metrics.score:score_rankings",
         "ragstone.components.metrics.score:score_answers",
+        "ragstone.components.metrics.score:figures_beside",
     )
 
     @property
@@ -125,6 +126,8 @@ class Result(NamedTuple):
     """Items that the next run computes again."""
     reasons: Mapping[str, int] | None = None
     """Why values are missing or fallbacks -> number of items."""
+    beside: Mapping[str, Mapping[str, float]] | None = None
+    """Metric -> figures of all answers together."""
 
 
 def known_inputs(step: Step, known: Mapping[Step, StoredTable]) -> Mapping[str, StoredTable] | None:
@@ -147,10 +150,9 @@ def run_step(
         with services.calls.counted() as counted:
             result = compute(step, tables, services)
         used = counted.usage
-        facts["failed"] = result.failed
-        facts.update({"reasons": result.reasons} if result.reasons else {})
+        found = {"reasons": result.reasons, "beside": result.beside, "kept_from": counted.kept_from}
+        facts.update({name: fact for name, fact in found.items() if fact}, failed=result.failed)
         facts.update({"calls": dataclasses.asdict(used)} if used.asked or used.kept else {})
-        facts.update({"kept_from": counted.kept_from} if counted.kept_from else {})
         return result.table
 
     return store.get_or_compute(step.name, step.component, inputs, work, facts=lambda: facts)
@@ -312,7 +314,8 @@ def _score_answers(
     asked, given = table_to_queries(queries), table_to_predictions(predictions)
     shown = {c.query_id: c for c in table_to_contexts(contexts) if metrics.knows_context}
     table = score_answers(metrics.metrics, asked, given, [shown.get(q.query_id) for q in asked])
-    return Result(table, columns(table)["status"].count("unscored"))
+    failed = columns(table)["status"].count("unscored")
+    return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
 
 
 def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
@@ -322,16 +325,10 @@ def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
     return Result(rankings_to_table(list(given), rankings))
 
 
-def _searches_to_table(query_ids: Sequence[str], texts: Sequence[str]) -> Table:
-    return to_table(SEARCHES, {"query_id": query_ids, "text": texts})
-
-
-def _scores_to_table(_: Sequence[str], scores: Sequence[Sequence[Score]]) -> Table:
-    return scores_to_table([score for of_query in scores for score in of_query])
-
-
 KINDS: Final[Mapping[str, StepKind]] = {
-    "form": StepKind(_form, _searches_to_table, cheap=True),
+    "form": StepKind(
+        _form, lambda ids, texts: to_table(SEARCHES, {"query_id": ids, "text": texts}), cheap=True
+    ),
     "retrieve": StepKind(_retrieve, rankings_to_table, cheap=True),
     "fuse": StepKind(_fuse, rankings_to_table, cheap=True),
     "rerank": StepKind(_rerank, rankings_to_table),
@@ -341,7 +338,7 @@ KINDS: Final[Mapping[str, StepKind]] = {
     "generate": StepKind(_generate, lambda _, predictions: predictions_to_table(predictions)),
     "reported-run": StepKind(_reported_run),
     "score-answer": StepKind(_score_answers),
-    "judge": StepKind(_judge, _scores_to_table),
+    "judge": StepKind(_judge, lambda _, found: scores_to_table([s for one in found for s in one])),
 }
 """Name of a step -> its function. Steps that cost little come before those that wait for models."""
 

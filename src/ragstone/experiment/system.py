@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from ragstone.types import one_line
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from ragstone.experiment.shared_queries import OwnQueries
     from ragstone.protocols import (
         ContextSetting,
         Generator,
@@ -82,6 +84,17 @@ class SharedInputs:
     judges: tuple[Judge, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     """Why queries are not answered under any setting -> number of queries."""
+    own: Mapping[str, OwnQueries] = field(default_factory=dict)
+    """Setting -> its queries, if it does not apply to all answered ones."""
+
+    @property
+    def not_applicable(self) -> dict[str, dict[str, int]]:
+        """Setting -> why it does not apply to some queries -> number of queries."""
+        return {name: dict(Counter(o.not_applicable.values())) for name, o in self.own.items()}
+
+    def asked(self, setting: str) -> StoredTable:
+        """Return the queries that are answered under a setting."""
+        return self.own[setting].table if setting in self.own else self.answered
 
 
 @dataclass(frozen=True)
@@ -142,7 +155,7 @@ class StepList:
     def add_trial(self, system: System, setting: ContextSetting) -> None:
         """Add the steps of a system under a setting."""
         shared = self.shared
-        queries = shared.answered
+        queries = shared.asked(setting.setting)
         run = next((r.run for r in self.rankings if r.system is system), None)
         built = self._build(system, setting, run)
         contexts = built
@@ -199,7 +212,8 @@ class StepList:
     def _build(self, system: System, setting: ContextSetting, run: Step | None) -> Step:
         """Return the contexts of a setting; its key has only the inputs that the rule uses."""
         shared = self.shared
-        inputs: dict[str, Any] = {"queries": shared.answered, "corpus": shared.passages}
+        queries = shared.asked(setting.setting)
+        inputs: dict[str, Any] = {"queries": queries, "corpus": shared.passages}
         if setting.uses & {"gold", "noise"}:
             inputs["qrels"] = shared.qrels
         if "noise" in setting.uses and shared.noise is not None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ragstone.core.environment import describe_environment
 from ragstone.data.readers.rows import listed
 from ragstone.results.passport_numbers import first_lines, shown
+from ragstone.results.record import is_oracle
 from ragstone.types import brief
 from ragstone.version import __version__
 
@@ -143,7 +144,9 @@ class Causes:
 
     def of(self, table: str, system: str, setting: str, metrics: Iterable[str]) -> tuple[str, ...]:
         """Return the causes found for a number of a table."""
-        settings = {"", setting, *(("none", "gold") if table == "adaptability" else ())}
+        # Adaptability compares a setting with no context and with the oracle.
+        ideal = {at for _, _, at in self.rows if at == "none" or is_oracle(at)}
+        settings = {"", setting, *(ideal if table == "adaptability" else ())}
         found = [
             f"the {NOUNS[what]}{f' under {at}' if at != setting and at else ''} of "
             f"{queries_text(ids)} differ"

@@ -235,7 +235,8 @@ class _Check:
         found = numbered(tables)
         for place, known in numbered(self.passport["numbers"]).items():
             table, system, setting, metric = place
-            read = [metric or self.results.record.correctness_metric] * (table != "usage")
+            rule = self.results.record.correctness_metric
+            read = [name for name in (metric or rule,) if name and table != "usage"]
             if place not in found or done.unscored.keys() & read:
                 what = place_text(metric or table, system, setting)
                 self.not_checked.append(NotChecked(what, self._why_not(place, read, done)))

@@ -112,7 +112,7 @@ def label_document(table: LabelTable) -> list[dict[str, Any]]:
 
 def label_tables(results: StoredResults) -> list[LabelTable]:
     """Return the correctness metric by every label of `labels_of`, for the report."""
-    metric = results.record.correctness_metric
+    metric = results.record.answer_metric
     if not any(metric in trial.scores for trial in results.trials):
         return []
     return [label_table(results, label, metric) for label in labels_of(results)]

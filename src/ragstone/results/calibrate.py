@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ragstone.data.readers.rows import FieldError, json_rows, reading, show
 from ragstone.errors import DatasetError, UnknownMetric, did_you_mean
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
 from ragstone.statistics.prediction_powered import Calibrated, calibrated_mean
 
 Labels = Mapping[tuple[str, str], Mapping[str, float]]

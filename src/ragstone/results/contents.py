@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ragstone.results.passport_file import canonical
-from ragstone.results.reader import RankingResults, StoredResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import RankingResults
 from ragstone.types import Context, Prediction, Query
 
 _MARK: Final = 4

@@ -1,8 +1,8 @@
 """Conversations as dialogues: queries, answers and contexts by turn, with the errors.
 
 A reply is an error if there is no answer, if it declines an answerable query or answers an
-unanswerable one (`answerability` is 0), or if the correctness metric is 0. Conversations with the
-most errors come first.
+unanswerable one (`answerability` is 0), or if it is wrong by the rule for correct answers.
+Conversations with the most errors come first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Final
 
 from ragstone.components.metrics.refusal import refusal
 from ragstone.core import limits
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
+from ragstone.statistics.correctness import Correctness
 from ragstone.types import ContextPassage, Conversation, Label, Prediction, Query, Score
 
 _HIDDEN: Final = frozenset({"conversation", "turn", "collection", "conversation_file"})
@@ -92,7 +94,8 @@ def _is_shown(name: str, value: Label) -> bool:
 
 def _reply(results: StoredResults, trial: TrialResults, query: Query) -> TurnReply:
     query_id = query.query_id
-    missing = Prediction(query_id, None, "no prediction")
+    absent = trial.not_applicable.get(query_id, "")
+    missing = Prediction(query_id, None, absent or "no prediction")
     prediction, context = trial.predictions.get(query_id, missing), trial.contexts.get(query_id)
     scores = trial.scores_of(query_id)
     grades = results.qrels.get(query_id, {})
@@ -104,14 +107,16 @@ def _reply(results: StoredResults, trial: TrialResults, query: Query) -> TurnRep
         bool(refusal(prediction.answer or "")),
         scores,
         tuple((passage, grades.get(passage.passage_id, 0) > 0) for passage in passages),
-        _error(prediction.answer, scores, results.record.correctness_metric),
+        "" if absent else _error(prediction.answer, scores, results.correctness),
     )
 
 
-def _error(answer: str | None, scores: Mapping[str, Score], metric: str) -> str:
+def _error(answer: str | None, scores: Mapping[str, Score], rule: Correctness | None) -> str:
     if answer is None:
         return "no answer"
     if "answerability" in scores and scores["answerability"].value == 0:
         declined = bool(refusal(answer))
         return "declined an answerable query" if declined else "answered an unanswerable query"
-    return f"{metric} 0" if metric in scores and scores[metric].value == 0 else ""
+    if rule is None or rule.metric not in scores or rule.label(scores[rule.metric].value) != 0:
+        return ""
+    return f"{rule.metric} 0" if rule.threshold is None else f"not {rule}"

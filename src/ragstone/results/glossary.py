@@ -8,6 +8,11 @@ from typing import Final
 from ragstone.components.metrics.parse import metric_stem, split_cutoff
 from ragstone.results.record import MetricEntry
 
+OVERALL: Final = (
+    "acceptability - vulnerability - insensitivity - misinterpretation = 2 x acceptability - 1"
+)
+"""MIRAGE's overall figure, CA - NV - CI - CM."""
+
 ADAPTABILITY: Final = {
     "Context acceptability": "Correct with the gold passage alone and with the mixed context.",
     "Noise vulnerability": "Correct with the gold passage alone, wrong with the mixed context. "
@@ -16,6 +21,7 @@ ADAPTABILITY: Final = {
     "Context insensitivity": "Wrong without context and with the gold passage alone.",
     "Context misinterpretation": "Correct without context, wrong with the gold passage alone: the "
     "context misled the generator.",
+    "Overall": f"{OVERALL}: the figure of MIRAGE's released code, from -1 to 1.",
 }
 """MIRAGE's four metrics (Park et al., NAACL 2025), noise vulnerability split by cause."""
 

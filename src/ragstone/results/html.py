@@ -16,15 +16,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
 from ragstone.core.atomic_files import write_document
-from ragstone.results import leaderboards
+from ragstone.results import leaderboards, population, usage
+from ragstone.results.beside import figure_table
 from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
-from ragstone.results.glossary import ADAPTABILITY, metric_definitions, setting_meaning
+from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions, setting_meaning
+from ragstone.results.oracle import gain_sentences
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
 from ragstone.results.reader import StoredResults
+from ragstone.results.refusals import refusal_rows
+from ragstone.results.remarks import remarks
+from ragstone.results.verdict import planned_analysis, verdict_lines, verdicts
 from ragstone.results.weight_scan import ScanTable, scan_tables
 from ragstone.results.wording import (
     RETRIES,
@@ -33,6 +38,7 @@ from ragstone.results.wording import (
     count,
     interval_text,
     left_out_text,
+    not_applicable_text,
     number,
     seconds,
     trusted_text,
@@ -62,7 +68,7 @@ def write_report(
 def render_report(results: StoredResults, *, queries: int | None = limits.REPORT_QUERIES) -> str:
     """Return the report's HTML."""
     scans = scan_tables(results)
-    drawn, usage = _charts(results, scans), leaderboards.usage_rows(results)
+    drawn, used = _charts(results, scans), usage.usage_rows(results)
     style = _asset("report.css")
     scripts = [*map(_library, LIBRARIES if drawn["any"] else ()), *map(_asset, SCRIPTS)]
     return (
@@ -74,14 +80,22 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             boards=leaderboards.leaderboard(results),
             retrieval=leaderboards.retrieval_board(results),
             shares=results.adaptability,
-            usage=usage,
-            statuses=leaderboards.shown_statuses(usage),
+            refusals=refusal_rows(results),
+            figures=figure_table(results),
+            usage=used,
+            statuses=usage.shown_statuses(used),
             warnings=leaderboards.warnings(results),
+            remarks=remarks(results),
+            analysis=planned_analysis(results),
+            verdicts=verdict_lines(results),
+            exploratory=[one.sentence for one in verdicts(results) if one.exploratory],
+            populations=_populations(results),
+            overall=OVERALL,
             retries=RETRIES,
-            asked=leaderboards.calls_lines(results),
+            asked=usage.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
-            gains=leaderboards.gain_sentences(results),
+            gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(
                 results.record.metric(cell.metric)
@@ -102,10 +116,20 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
     )
 
 
+def _populations(results: StoredResults) -> dict[str, Any]:
+    return {
+        "answered": population.answered(results),
+        "ranked": population.ranked(results),
+        "adaptability": population.adaptability(results),
+        "lines": population.adaptability_lines(results),
+    }
+
+
 def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any]:
     drawn = {
         "answers": charts.answers_chart(results),
         "shares": charts.adaptability_chart(results),
+        "refusals": charts.refusals_chart(results),
         "retrieval": charts.retrieval_charts(results),
         "turns": charts.turns_chart(results),
         "scans": [charts.scan_chart(table) for table in scans],
@@ -163,6 +187,7 @@ def _environment() -> Environment:
         "moment": _moment,
         "meaning": setting_meaning,
         "left_out": left_out_text,
+        "not_applicable": not_applicable_text,
         "attempt": attempt_text,
         "trusted": trusted_text,
         "status": lambda status: STATUS_TITLES.get(status, status).capitalize(),

@@ -6,19 +6,28 @@ These are pure functions of `StoredResults`, which the terminal, the report and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from ragstone.core import limits
+from ragstone.results.beside import with_figures
 from ragstone.results.by_label import collection_rows
-from ragstone.results.reader import Cell, StoredResults, TrialResults
-from ragstone.results.record import Attempt, CallsEntry, MetricEntry
-from ragstone.results.wording import calls_text, plain_reason, signed
+from ragstone.results.oracle import oracle_doubts
+from ragstone.results.population import populations
+from ragstone.results.reader import StoredResults
+from ragstone.results.record import Attempt
+from ragstone.results.refusals import refusals_document
+from ragstone.results.remarks import remarks
+from ragstone.results.scored_rows import Cell
+from ragstone.results.usage import answer_statuses, usage_rows
+from ragstone.results.verdict import verdict_documents
+from ragstone.results.wording import plain_reason
 from ragstone.statistics.adaptability import Adaptability, Share
 from ragstone.statistics.failures import difference_between
+from ragstone.statistics.ranks import Place, best_group
+from ragstone.statistics.significance import SystemPair, pair_document
 from ragstone.statistics.summary import Summary, few_clusters
-from ragstone.types import ANSWER_STATUSES
 
 PART_NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "acceptability": ("Context acceptability", "acceptability"),
@@ -62,71 +71,65 @@ class Board:
     metrics: tuple[str, ...]
     rows: tuple[BoardRow, ...]
     best: Mapping[str, frozenset[str]]
-    """Metric -> the systems with the best mean; empty if all are equal or no mean is better."""
+    """Metric -> the systems that are not told apart from the best one; empty if these are all."""
+    headline: str | None
+    """The metric of the ranks."""
+    ranks: Mapping[str, Place]
+    """System -> rank and group by the headline metric."""
 
 
 @dataclass(frozen=True)
 class Lead:
-    """The best system by one metric, and its lead over the second best."""
+    """The best system by the headline metric, and its comparison with the second best."""
 
     setting: str
     metric: str
     best: str
     summary: Summary
     runner_up: str = ""
-    difference: Summary | None = None
-    """Mean of the paired differences over the queries that both systems have a value for."""
+    pair: SystemPair | None = None
+    tied: tuple[str, ...] = ()
+    """Other systems that are not told apart from the best one."""
+    others: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Outcome -> the other metrics by which the best system has it against the second best."""
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval of the difference is above 0 in the three decimals shown.
+        """Whether the corrected test shows the best system to be better than the second best."""
+        return self.pair is not None and self.pair.significant
 
-        If a single conversation differs, the lower bound is about 1e-7, which is not evidence.
-        """
-        interval = self.difference.interval if self.difference else None
-        return interval is not None and round(interval[0], 3) > 0
+    @property
+    def leaders(self) -> str:
+        """The best system and those that are not told apart from it."""
+        names, shown = (self.best, *self.tied), limits.SHOWN_LEADERS
+        more = f" and {len(names) - shown} others" if len(names) > shown else ""
+        return ", ".join(names[:shown]) + more
 
     @property
     def sentence(self) -> str:
-        """The lead over the second best, and whether it may be chance."""
-        gap = self.difference
-        if gap is None:
-            return "No other system was measured."
-        if gap.mean is None:
-            return f"No query has a value for both this system and {self.runner_up}."
-        if gap.interval == (0.0, 0.0):
-            return f"Equal to {self.runner_up}: the same value on all of the {gap.n} queries."
-        difference = f"{signed(gap)} compared with {self.runner_up} on the same {gap.n} queries"
-        if gap.interval is None:
-            return f"{difference}: too few for an interval."
-        if self.is_clear:
-            return f"{difference}; the interval excludes 0."
-        return f"{difference}; the interval includes 0, so the difference may be chance."
+        """What the corrected tests say of the best system."""
+        if not self.runner_up:
+            return "no other system was measured."
+        if self.pair is None:
+            return f"no query has a value for both {self.best} and {self.runner_up}."
+        sentences = [self.pair.verdict]
+        if len(self.tied) > 1:
+            sentences.append(f"Not told apart from {self.best}: {', '.join(self.tied)}")
+        if self.others:
+            listed = (f"{outcome} by {', '.join(m)}" for outcome, m in self.others.items())
+            sentences.append(f"Other metrics: {'; '.join(listed)}")
+        return f"{'. '.join(sentences)}."
 
 
 @dataclass(frozen=True)
-class UsageRow:
-    """Time and tokens of one system under one setting.
-
-    `timed` and `counted` are the numbers of calls that report their time and their tokens.
-    """
+class Gain:
+    """The effect of gold context over no context on one system."""
 
     system: str
-    setting: str
-    answered: int
-    failed: int
-    cut: int
-    """Predictions whose prompt omits history or passages because they did not fit."""
-    statuses: Mapping[str, int]
-    """Status of an answer (`ragstone.types.ANSWER_STATUSES`) -> number of predictions."""
-    timed: int
-    seconds_p50: float | None
-    seconds_p95: float | None
-    counted: int
-    tokens_in: int | None
-    tokens_out: int | None
-    cost: float | None
-    """Sum of the known costs; None if no price is known."""
+    metric: str
+    mean: float
+    difference: Summary
+    """`gold` minus `none`, paired by query."""
 
 
 def leaderboard(results: StoredResults) -> list[Board]:
@@ -153,74 +156,60 @@ def _board(results: StoredResults, setting: str, cells: Sequence[Cell]) -> Board
         )
         for system, found in by_system.items()
     )
-    best = {metric: _best(results.record.metric(metric), rows) for metric in metrics}
-    return Board(setting, metrics, rows, best)
-
-
-def _best(metric: MetricEntry, rows: Iterable[BoardRow]) -> frozenset[str]:
-    means = {row.system: mean for row in rows if (mean := row.mean(metric.name)) is not None}
-    if not means or metric.direction == "neutral":
-        return frozenset()
-    top = (max if metric.direction == "higher" else min)(means.values())
-    best = frozenset(system for system, mean in means.items() if mean == top)
-    return best if len(best) < len(means) else frozenset()
+    held = {m: results.standings[setting, m] for m in metrics if (setting, m) in results.standings}
+    best = {
+        metric: best_group(held[metric].places) if metric in held else frozenset()
+        for metric in metrics
+    }
+    headline = next((one for one in held.values() if one and one.headline), None)
+    name, ranks = (headline.metric, headline.places) if headline else (None, {})
+    return Board(setting, metrics, rows, best, name, ranks)
 
 
 def leads(results: StoredResults) -> list[Lead]:
-    """Return the best system under each setting by the correctness metric."""
-    metric = results.record.correctness_metric
-    found = (_lead(results, board, metric) for board in leaderboard(results))
+    """Return the best system under each setting by the headline metric."""
+    found = (_lead(results, board) for board in leaderboard(results))
     return [lead for lead in found if lead is not None]
 
 
 def retrieval_lead(results: StoredResults) -> Lead | None:
-    """Return the best retrieval by nDCG@10, or by the first ranking metric without it."""
+    """Return the best retrieval by the headline, nDCG@10, or the first ranking metric."""
     board = retrieval_board(results)
-    metrics = board.metrics if board else ()
-    ranked = [m for m in metrics if results.record.metric(m).direction != "neutral"]
-    if board is None or not ranked:
-        return None
-    return _lead(results, board, "nDCG@10" if "nDCG@10" in ranked else ranked[0])
+    return _lead(results, board) if board else None
 
 
-def _lead(results: StoredResults, board: Board, metric: str) -> Lead | None:
-    means = {row.system: mean for row in board.rows if (mean := row.mean(metric)) is not None}
-    if not means:
+def _lead(results: StoredResults, board: Board) -> Lead | None:
+    if board.headline is None or not board.ranks:
         return None
-    lower = results.record.metric(metric).direction == "lower"
-    first, *others = sorted(means, key=means.__getitem__, reverse=not lower)
-    summary = next(row.cells[metric] for row in board.rows if row.system == first)
+    first, *others = board.ranks
+    summary = next(row.cells[board.headline] for row in board.rows if row.system == first)
     if not others:
-        return Lead(board.setting, metric, first, summary)
-    setting, second = board.setting, others[0]
-    difference = paired_difference(results, metric, (first, setting), (second, setting))
-    return Lead(setting, metric, first, summary, second, difference)
+        return Lead(board.setting, board.headline, first, summary)
+    second = others[0]
+    held = {m: s for (setting, m), s in results.standings.items() if setting == board.setting}
+    by_outcome: dict[str, list[str]] = {"better": [], "worse": [], "undecided": []}
+    for metric, standing in held.items():
+        if not standing.headline and {first, second} <= standing.places.keys():
+            by_outcome.setdefault(standing.outcome(first, second), []).append(metric)
+    return Lead(
+        board.setting,
+        board.headline,
+        first,
+        summary,
+        second,
+        held[board.headline].pairs.get(frozenset((first, second))),
+        tied=tuple(s for s in others if board.ranks[s].group == 1),
+        others={outcome: metrics for outcome, metrics in by_outcome.items() if metrics},
+    )
 
 
-def context_gains(results: StoredResults) -> list[Lead]:
-    """Return the gain of each system from the gold context over no context.
-
-    In each record `best` is the system and `difference` is `gold` minus `none`, paired by query.
-    """
-    metric = results.record.correctness_metric
-    without = {trial.system for trial in results.trials if trial.setting == "none"}
-    gains = []
-    for cell in results.answer_cells:
-        if (cell.setting, cell.metric) == ("gold", metric) and cell.system in without:
-            gap = paired_difference(results, metric, (cell.system, "gold"), (cell.system, "none"))
-            gains.append(Lead("gold", metric, cell.system, cell.summary, difference=gap))
-    return gains
-
-
-def gain_sentences(results: StoredResults) -> list[str]:
-    """Return the effect of gold context over no context, for the systems with the best means."""
-    gains = [gain for gain in context_gains(results) if gain.difference and gain.difference.n]
-    best = sorted(gains, key=lambda gain: -(gain.summary.mean or 0.0))[: limits.MAX_GAIN_SENTENCES]
+def comparisons(results: StoredResults) -> list[dict[str, Any]]:
+    """Return the comparisons of systems by the headline metrics as plain data."""
     return [
-        f"{gain.best}: gold context changes {gain.metric} by {signed(gap)} compared with no "
-        f"context ({gap.n} queries)."
-        for gain in gains
-        if gain in best and (gap := gain.difference)
+        {"setting": one.setting, "metric": one.metric, **pair_document(pair)}
+        for one in results.standings.values()
+        if one.headline
+        for pair in one.pairs.values()
     ]
 
 
@@ -252,19 +241,6 @@ def bar_parts(found: Adaptability) -> dict[str, Share]:
         "misinterpretation": found.context_misinterpretation,
     }
     return {key: share for key, share in parts.items() if key != "unknown" or unknown}
-
-
-def answer_statuses(trial: TrialResults) -> dict[str, int]:
-    """Return status -> number of answers of a trial, for every status."""
-    found = Counter(prediction.status for prediction in trial.predictions.values())
-    return {status: found[status] for status in ANSWER_STATUSES}
-
-
-def shown_statuses(rows: Iterable[BoardRow | UsageRow]) -> list[str]:
-    """Return the statuses that a table has columns for, besides `answered` and `failed`."""
-    listed = list(rows)
-    others = (status for status in ANSWER_STATUSES if status not in {"answered", "failed"})
-    return [s for s in others if any(row.statuses.get(s) for row in listed)]
 
 
 def warnings(results: StoredResults) -> list[str]:
@@ -301,57 +277,29 @@ def _warnings(results: StoredResults) -> Iterator[str]:
             )
 
 
-def usage_rows(results: StoredResults) -> list[UsageRow]:
-    """Return time and tokens of every trial."""
-    return [_usage(trial) for trial in results.trials]
-
-
-def _usage(trial: TrialResults) -> UsageRow:
-    import numpy as np
-
-    predictions = list(trial.predictions.values())
-    seconds = [p.seconds for p in predictions if p.seconds is not None]
-    tokens_in = [p.tokens_in for p in predictions if p.tokens_in is not None]
-    tokens_out = [p.tokens_out for p in predictions if p.tokens_out is not None]
-    costs = [p.cost for p in predictions if p.cost is not None]
-    median, high = np.percentile(seconds, (50, 95)).tolist() if seconds else (None, None)
-    return UsageRow(
-        system=trial.system,
-        setting=trial.setting,
-        answered=sum(p.answer is not None for p in predictions),
-        failed=sum(p.answer is None for p in predictions),
-        cut=sum(bool(p.dropped) for p in predictions),
-        statuses=answer_statuses(trial),
-        timed=len(seconds),
-        seconds_p50=median,
-        seconds_p95=high,
-        counted=min(len(tokens_in), len(tokens_out)),
-        tokens_in=sum(tokens_in) if tokens_in else None,
-        tokens_out=sum(tokens_out) if tokens_out else None,
-        cost=sum(costs) if costs else None,
-    )
-
-
-def calls_lines(results: StoredResults) -> list[str]:
-    """Return a line per system that is called: the replies asked for, kept and failed."""
-    calls: dict[str, list[CallsEntry]] = {}
-    for entry in results.record.calls:
-        calls.setdefault(entry.system, []).append(entry)
-    return [calls_text(entries) for entries in calls.values()]
-
-
 def results_document(results: StoredResults) -> dict[str, Any]:
     """Return the tables as plain data, numbers unrounded (`--json`; docs/report.md)."""
+    retrieval = retrieval_board(results)
+    boards = [*leaderboard(results), *([retrieval] if retrieval else [])]
     return {
         "name": results.name,
         "finished": results.record.finished,
         "attempt": _attempt_document(results.attempt),
         "data": asdict(results.record.data),
+        "not_applicable": results.not_applicable,
         "systems": results.systems,
         "settings": results.settings,
-        "correct": results.record.correctness_metric,
+        "correct": str(rule) if (rule := results.record.correctness) else None,
         **{name: number_table(results, name) for name in NUMBER_TABLES},
+        "leaderboard": with_figures(results, number_table(results, "leaderboard")),
+        "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
+        "comparisons": comparisons(results),
+        "refusals": refusals_document(results),
         "warnings": warnings(results),
+        **verdict_documents(results),
+        "remarks": remarks(results),
+        "populations": populations(results),
+        "oracle_doubts": [asdict(doubt) for doubt in oracle_doubts(results)],
         "calls": [asdict(entry) for entry in results.record.calls],
         "notes": [asdict(note) for note in results.notes],
         "trusted_code": [asdict(step) for step in results.trusted_code],
@@ -372,12 +320,15 @@ def number_table(results: StoredResults, name: str) -> list[dict[str, Any]]:
     if name == "usage":
         return [asdict(row) for row in usage_rows(results)]
     cells = results.answer_cells if name == "leaderboard" else results.ranking_cells
-    return [_cell_document(cell) for cell in cells]
+    return [_cell_document(results, cell) for cell in cells]
 
 
-def _cell_document(cell: Cell) -> dict[str, Any]:
+def _cell_document(results: StoredResults, cell: Cell) -> dict[str, Any]:
     head = {"system": cell.system, "setting": cell.setting, "metric": cell.metric}
-    return head | asdict(cell.summary)
+    standing = results.standings.get((cell.setting, cell.metric))
+    place = standing.places.get(cell.system) if standing else None
+    placed = {"rank": place and place.rank, "group": place and place.group}
+    return head | asdict(cell.summary) | placed
 
 
 def _attempt_document(attempt: Attempt | None) -> dict[str, Any] | None:
@@ -387,4 +338,4 @@ def _attempt_document(attempt: Attempt | None) -> dict[str, Any] | None:
 
 def _document(found: Adaptability) -> dict[str, Any]:
     document = asdict(found) | {"left_out": found.reasons}
-    return {key: value for key, value in document.items() if key not in ("overall", "items")}
+    return {key: value for key, value in document.items() if key != "items"}

@@ -18,8 +18,9 @@ from ragstone.results.contents import contents
 from ragstone.results.leaderboards import NUMBER_TABLES, results_document
 from ragstone.results.passport_file import sealed
 from ragstone.results.publishable import publishable
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
 from ragstone.results.record import part_id
+from ragstone.results.scored_rows import TrialResults
 
 _STEP_FACTS: Final = (
     *("step", "rows", "failed", "digest"),
@@ -46,6 +47,7 @@ def make_passport(results: StoredResults) -> dict[str, Any]:
             "ragstone": record.ragstone,
             "data": {**asdict(record.data), **record.data_source},
             "experiment": file,
+            "analysis": dict(record.analysis),
             "prompts": dict(record.templates),
             "systems": {
                 entry.name: {step: part_id(made) for step, made in entry.components.items()}

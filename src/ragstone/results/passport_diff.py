@@ -74,8 +74,9 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     yield from _rows(a["contents"], b["contents"])
     yield from _entries("data", *({"sample": p["experiment"].get("sample")} for p in (a, b)))
     yield from _parts(a, b)
-    for key in ("settings", "metrics", "judges", "correctness_metric"):
+    for key in ("settings", "metrics", "judges", "oracle", "headline", "analysis"):
         yield from _entries("parts", *({key: p["experiment"].get(key)} for p in (a, b)))
+    yield from _entries("parts", *({"correct": _rule(p["experiment"])} for p in (a, b)))
     software = ({**p["packages"], "ragstone": p["ragstone"]} for p in (a, b))
     yield from _entries("packages", *software)
     yield from _entries("seeds", a["seeds"], b["seeds"])
@@ -84,6 +85,11 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportCha
     )
     places = (numbered(p["numbers"]).items() for p in (a, b))
     yield from _entries("numbers", *({_place(*place): row for place, row in s} for s in places))
+
+
+def _rule(file: Mapping[str, Any]) -> Any:
+    """Return the rule for correct answers, also under its former key."""
+    return file.get("correct", file.get("correctness_metric"))
 
 
 def _entries(category: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[PassportChange]:

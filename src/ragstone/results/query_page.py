@@ -14,7 +14,8 @@ from typing import Any
 
 from ragstone.core import limits
 from ragstone.errors import ConfigError
-from ragstone.results.reader import RankingResults, StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import RankingResults, TrialResults
 from ragstone.types import Context, Query, Score
 
 
@@ -23,10 +24,11 @@ def query_pages(
 ) -> dict[str, Any]:
     """Return the pages of the first `limit` queries, or of all for None, as plain data.
 
-    Keys: `correct`; `trials` ({system, setting}); `rankers` (systems); `passages` ([id, text]; the
-    text is None if neither a context nor the first ranks of a ranking contain it); `contexts`
-    (lists of [passage, origin]); `queries`; `total` (number of answered queries). Passages and
-    contexts are places in those lists.
+    Keys: `correct` (the metric), `condition` (such as `>= 0.5`) and `threshold`; `trials` ({system,
+    setting}); `rankers` (systems); `passages` ([id, text]; the text is None if neither a context
+    nor the first ranks of a ranking contain it); `contexts` (lists of [passage, origin]);
+    `queries`; `total` (number of answered queries). Passages and contexts are places in those
+    lists.
     """
     shared = _Shared(results.texts)
     pages = [_page(results, query, shared) for query in islice(results.queries.values(), limit)]
@@ -37,7 +39,7 @@ def query_pages(
     for page in pages:
         page["outcomes"] = [by_query.get(page["id"]) for by_query in outcomes]
     return {
-        "correct": results.record.correctness_metric,
+        **_rule(results),
         "trials": [{"system": t.system, "setting": t.setting} for t in results.trials],
         "rankers": [run.system for run in results.rankings],
         "adaptability": [[row.system, row.setting] for row in results.adaptability],
@@ -46,6 +48,16 @@ def query_pages(
         "contexts": list(shared.contexts),
         "queries": pages,
         "total": len(results.queries),
+    }
+
+
+def _rule(results: StoredResults) -> dict[str, Any]:
+    """Return the metric that colours the outcomes, and its threshold if it has one."""
+    rule = results.correctness
+    return {
+        "correct": results.record.answer_metric,
+        "condition": rule.condition if rule else "",
+        "threshold": None if rule is None else rule.threshold,
     }
 
 

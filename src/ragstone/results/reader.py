@@ -1,6 +1,7 @@
 """The results of an experiment, read from the store: rows, means, intervals, adaptability.
 
-The store contains no aggregate: all are computed from the scores of single queries.
+The store contains no mean: all are computed from the scores of single queries. Figures of all
+answers together, such as macro-F1, are in the manifest of the scores.
 """
 
 from __future__ import annotations
@@ -8,90 +9,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from arro3.core import Table
 
 from ragstone.core import schemas
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
-from ragstone.results.record import Attempt, Record, TrialEntry
-from ragstone.statistics.adaptability import Adaptability, adaptability
+from ragstone.results.adaptability import MIXED, AdaptabilityRow, has_gold, without_gold
+from ragstone.results.record import Attempt, RankingEntry, Record, TrialEntry
+from ragstone.results.scored_rows import (
+    Cell,
+    RankingResults,
+    ScoredRows,
+    TrialResults,
+    with_failure_rates,
+)
+from ragstone.results.standings import Standing, standings
+from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
-from ragstone.statistics.summary import Summary
-from ragstone.types import Context, Prediction, Query, Ranking, Score, one_line
+from ragstone.statistics.correctness import Correctness
+from ragstone.types import Context, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
-MIXED: Final = ("gold+noise", "retrieved")
-"""Beginnings of the names of settings that are MIRAGE's mixed context."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One metric of one system under one setting; the setting is empty for ranking metrics."""
-
-    system: str
-    setting: str
-    metric: str
-    summary: Summary
-
-
-class ScoredRows:
-    """The scores of one system under one setting; the setting is empty for rankings."""
-
-    system: str
-    setting: str
-    scores: Mapping[str, Mapping[str, Score]]
-    """Metric -> query id -> score."""
-
-    def values(self, metric: str) -> dict[str, float | None]:
-        """Return query id -> value of a metric."""
-        return {query_id: score.value for query_id, score in self.scores.get(metric, {}).items()}
-
-    def scores_of(self, query_id: str) -> dict[str, Score]:
-        """Return metric -> score of a query."""
-        return {m: scores[query_id] for m, scores in self.scores.items() if query_id in scores}
-
-
-@dataclass(frozen=True)
-class TrialResults(ScoredRows):
-    """The rows of one system under one setting, by query id."""
-
-    system: str
-    setting: str
-    built: Mapping[str, Context]
-    """The contexts before the system's processor; equal to `contexts` without a processor."""
-    contexts: Mapping[str, Context]
-    """The contexts that the generator received."""
-    predictions: Mapping[str, Prediction]
-    scores: Mapping[str, Mapping[str, Score]]
-
-    __repr__ = one_line
-
-
-@dataclass(frozen=True)
-class RankingResults(ScoredRows):
-    """A system's run and its scores, by query id."""
-
-    system: str
-    rankings: Mapping[str, Ranking]
-    scores: Mapping[str, Mapping[str, Score]]
-    searches: Mapping[str, str] = field(default_factory=dict)
-    """Query id -> search text; empty if the system has no query former."""
-    setting: str = ""
-
-    __repr__ = one_line
-
-
-@dataclass(frozen=True)
-class AdaptabilityRow:
-    """MIRAGE's four metrics of one system, with one setting as the mixed context."""
-
-    system: str
-    setting: str
-    adaptability: Adaptability
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,20 +184,34 @@ class StoredResults:
     @cached_property
     def trials(self) -> list[TrialResults]:
         """The complete trials, in the order of the experiment."""
-        return [self._trial(entry) for entry in self.record.trials]
+        return with_failure_rates([self._trial(entry) for entry in self.record.trials])
+
+    @property
+    def not_applicable(self) -> dict[str, dict[str, int]]:
+        """Setting -> why it does not apply to some queries -> number of queries."""
+        reasons = {trial.setting: trial.not_applicable for trial in self.trials}
+        return {name: dict(Counter(why.values())) for name, why in reasons.items() if why}
+
+    @cached_property
+    def without_gold(self) -> dict[str, str]:
+        """Answered query without a gold passage -> the reason why figures on gold leave it out.
+
+        Empty for a data set without qrels.
+        """
+        return without_gold(self.queries, self.qrels)
 
     @cached_property
     def rankings(self) -> list[RankingResults]:
         """The runs of the systems that retrieve."""
-        return [
-            RankingResults(
-                entry.system,
-                schemas.table_to_rankings(self.stored_table(entry.run)),
-                self._scores(entry.scores),
-                self._mapping(entry.searches),
-            )
-            for entry in self.record.rankings
-        ]
+        return with_failure_rates([self._ranking(entry) for entry in self.record.rankings])
+
+    def _ranking(self, entry: RankingEntry) -> RankingResults:
+        return RankingResults(
+            entry.system,
+            schemas.table_to_rankings(self.stored_table(entry.run)),
+            self._scores(entry.scores),
+            self._mapping(entry.searches),
+        )
 
     @property
     def systems(self) -> list[str]:
@@ -273,47 +229,88 @@ class StoredResults:
         return _cells(self.trials, self.clusters, self.record)
 
     @cached_property
+    def beside(self) -> dict[tuple[str, str], Mapping[str, Mapping[str, float]]]:
+        """(system, setting) -> metric -> figures of all answers together."""
+        return {
+            (entry.system, entry.setting): self._step(entry.scores).manifest.get("beside", {})
+            for entry in self.record.trials
+        }
+
+    @cached_property
     def ranking_cells(self) -> list[Cell]:
         """Every ranking metric of every system that retrieves."""
         return _cells(self.rankings, self.clusters, self.record)
 
     @cached_property
-    def adaptability(self) -> list[AdaptabilityRow]:
-        """MIRAGE's metrics of every system under every mixed setting.
+    def standings(self) -> dict[tuple[str, str], Standing]:
+        """(setting, metric) -> ranks, groups and comparisons of the systems."""
+        cells, rows = [*self.answer_cells, *self.ranking_cells], [*self.trials, *self.rankings]
+        return standings(cells, rows, self.record, self.clusters)
 
-        A system needs answers without context, with gold context and with a mixed one.
+    @cached_property
+    def correctness(self) -> Correctness | None:
+        """The rule that calls an answer correct.
+
+        None if the experiment has none, or a value that is neither 0 nor 1 and has no threshold.
         """
+        rule = self.record.correctness
+        if rule is None or rule.threshold is not None:
+            return rule
+        values = (value for t in self.trials for value in t.values(rule.metric).values())
+        return rule if {None, 0.0, 1.0}.issuperset(values) else None
+
+    def correct_answers(self, trial: TrialResults) -> dict[str, float | None]:
+        """Return query id -> 1.0 for a correct answer, 0.0 for a wrong one, else None.
+
+        A failed answer is wrong, unless failures are excluded. Empty without a rule for correct
+        answers.
+        """
+        if (rule := self.correctness) is None:
+            return {}
+        failed = None if self.record.failures == "exclude" else 0.0
+        return {
+            query_id: failed if score.status == "failed" else rule.label(score.value)
+            for query_id, score in trial.scores.get(rule.metric, {}).items()
+        }
+
+    @cached_property
+    def adaptability(self) -> list[AdaptabilityRow]:
+        """MIRAGE's metrics of every system under every mixed setting."""
         return [row for system in self.systems for row in self._adaptability_of(system)]
 
     def _adaptability_of(self, system: str) -> Iterator[AdaptabilityRow]:
+        """Yield a row per mixed setting, if there are answers without and with gold context."""
         trials = {trial.setting: trial for trial in self.trials if trial.system == system}
-        metric = self.record.correctness_metric
+        oracle = self.record.oracle
+        if self.correctness is None or oracle is None or not {"none", oracle} <= trials.keys():
+            return
         for setting, mixed in trials.items():
-            if setting.startswith(MIXED) and {"none", "gold"} <= trials.keys():
-                gold_in_context = {q: self._has_gold(c) for q, c in mixed.contexts.items()}
+            if setting.startswith(MIXED):
+                compared = (trials["none"], trials[oracle], mixed)
                 found = adaptability(
-                    trials["none"].values(metric),
-                    trials["gold"].values(metric),
-                    mixed.values(metric),
-                    gold_in_context=gold_in_context,
+                    *map(self.correct_answers, compared),
+                    gold_in_context={q: has_gold(c, self.qrels) for q, c in mixed.contexts.items()},
                     clusters=self.clusters,
+                    left_out=self.without_gold,
                 )
                 yield AdaptabilityRow(system, setting, found)
-
-    def _has_gold(self, context: Context) -> bool:
-        grades = self.qrels.get(context.query_id, {})
-        return any(grades.get(passage_id, 0) > 0 for passage_id in context.passage_ids)
 
     def _trial(self, entry: TrialEntry) -> TrialResults:
         folders = dict.fromkeys((entry.built, entry.contexts))
         contexts = {f: self._by_query(f, schemas.table_to_contexts) for f in folders}
+        reasons = self._mapping(entry.not_applicable)
+        scores = self._scores(entry.scores, *entry.verdicts)
+        for metric, of_query in scores.items():
+            for query_id, reason in reasons.items():
+                of_query[query_id] = Score(query_id, metric, None, "not_applicable", reason)
         return TrialResults(
             system=entry.system,
             setting=entry.setting,
             built=contexts[entry.built],
             contexts=contexts[entry.contexts],
             predictions=self._by_query(entry.predictions, schemas.table_to_predictions),
-            scores=self._scores(entry.scores, *entry.verdicts),
+            scores=scores,
+            not_applicable=reasons,
         )
 
     def _by_query(self, folder: str, read: Callable[[Table], Iterable[_Row]]) -> dict[str, _Row]:

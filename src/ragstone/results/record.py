@@ -6,20 +6,33 @@ The record contains names of folders in the store, and no number that can be com
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, Self
 
 from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
 from ragstone.errors import DamagedFile, NewerFile, StoreError
-from ragstone.statistics.failures import Scale
+from ragstone.statistics.correctness import Correctness
+from ragstone.statistics.failures import FAILURE_RATE, Scale
+from ragstone.statistics.paired import Correction
 from ragstone.statistics.summary import Policy
 
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
 FORMAT: Final = 3
+
+
+def is_oracle(setting: str) -> bool:
+    """Return whether a setting may be the oracle: it shows gold passages alone.
+
+    >>> is_oracle("gold"), is_oracle("gold(1)"), is_oracle("gold+noise(1)")
+    (True, True, False)
+    """
+    return re.fullmatch(r"gold(\(\d+\))?", setting) is not None
 
 
 def part_id(made_by: Mapping[str, Any]) -> str:
@@ -78,6 +91,11 @@ class MetricEntry:
         return Scale(self.range, self.direction, failures)
 
 
+_FAILURE_RATE: Final = MetricEntry(
+    FAILURE_RATE, "answer", "lower", description="Share of the queries that the system failed on."
+)
+
+
 @dataclass(frozen=True)
 class RankingEntry:
     """Folders of a system's run and of its scores."""
@@ -100,6 +118,8 @@ class TrialEntry:
     predictions: str
     scores: str
     verdicts: tuple[str, ...] = ()
+    not_applicable: str = ""
+    """The reasons of the queries that the setting does not apply to; "" if it applies to all."""
 
 
 @dataclass(frozen=True)
@@ -163,21 +183,64 @@ class Record:
     """Calls, tokens and cost of the run that ended last."""
     data_source: Mapping[str, Any] = field(default_factory=dict)
     """The data set's reader and files with digests; address, revision and licence if known."""
+    analysis: Mapping[str, Any] = field(default_factory=dict)
+    """When the file's analysis was first recorded (`recorded`), and whether results had finished
+    before (`after_results`); empty without an analysis."""
     templates: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Id of a component that prompts a model -> its templates by name."""
 
+    @cached_property
+    def correctness(self) -> Correctness | None:
+        """The rule that calls an answer correct; None if there is none, or no such metric."""
+        # Records of earlier versions have the former name of the key.
+        written = self.file.get("correct", self.file.get("correctness_metric"))
+        names = (metric.name for metric in self.metrics)
+        return Correctness.parse(written).among(names) if written else None
+
     @property
-    def correctness_metric(self) -> str:
-        """The metric whose value 1 means a correct answer."""
-        return str(self.file["correctness_metric"])
+    def correctness_metric(self) -> str | None:
+        """The metric of the rule for correct answers, or None."""
+        return self.correctness.metric if self.correctness else None
+
+    @property
+    def oracle(self) -> str | None:
+        """The setting with ideal context; None without one, or if it is one of several."""
+        given = self.file.get("oracle")
+        golds = list(dict.fromkeys(t.setting for t in self.trials if is_oracle(t.setting)))
+        return str(given) if given else golds[0] if len(golds) == 1 else None
+
+    @property
+    def headline(self) -> str:
+        """The metric of the verdict: the file's, else that of correct answers, else the first."""
+        planned = (self.file.get("analysis") or {}).get("headline")
+        given = planned or self.file.get("headline") or self.answer_metric
+        return str(given or next((metric.name for metric in self.metrics), ""))
+
+    @property
+    def answer_metric(self) -> str:
+        """The metric of charts and breakdowns of answers: that of correct answers, or the first."""
+        first = next((m.name for m in self.metrics if m.kind != "ranking"), "")
+        return self.correctness_metric or first
+
+    @property
+    def correction(self) -> Correction:
+        """The multiple-testing correction of ranks, leads and verdicts."""
+        found: Correction = (self.file.get("analysis") or {}).get("correction", "holm")
+        return found
+
+    @property
+    def failures(self) -> Policy:
+        """What counts for a failed query."""
+        found: Policy = self.file.get("failures", "wrong")
+        return found
 
     def scale(self, metric: str) -> Scale:
         """Return the range and the direction of a metric, and what counts for a failed query."""
-        return self.metric(metric).scale(self.file.get("failures", "wrong"))
+        return self.metric(metric).scale(self.failures)
 
     def metric(self, name: str) -> MetricEntry:
         """Return the entry of a metric, or one with default values if the record has none."""
-        known = {entry.name: entry for entry in self.metrics}
+        known = {entry.name: entry for entry in (*self.metrics, _FAILURE_RATE)}
         return known.get(name) or MetricEntry(name, "answer")
 
     def save(self, store: Store) -> None:

@@ -11,7 +11,7 @@ from arro3.core import Table
 
 from ragstone.core.component import component_error
 from ragstone.core.registry import create
-from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, with_texts
+from ragstone.core.schemas import SCORES, SYSTEM_SCORES, joined, scores_to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.core.user_code import is_ours
 from ragstone.errors import ConfigError, RagstoneError, did_you_mean
@@ -21,6 +21,7 @@ from ragstone.results.leaderboards import results_document
 from ragstone.results.passport import make_passport
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
+from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import summaries_table
 from ragstone.types import brief
 
@@ -79,7 +80,8 @@ class Results(Tabular, StoredResults):
         """
         system = self._chosen("system", system, self.systems)
         setting = self._chosen("setting", setting, self.settings) if self.settings else ""
-        cells = [*self.ranking_cells, *self.answer_cells]
+        every = (*self.ranking_cells, *self.answer_cells)
+        cells = [cell for cell in every if cell.metric != FAILURE_RATE]
         chosen = ((system, ""), (system, setting))
         sizes = Counter(self.clusters.values())
         return Evaluation(
@@ -96,6 +98,15 @@ class Results(Tabular, StoredResults):
         for trial in self.record.trials:
             for folder in (trial.scores, *trial.verdicts):
                 yield trial.system, trial.setting, self.stored_table(folder)
+        for found in self.trials:
+            absent = [
+                score
+                for scores in found.scores.values()
+                for query_id, score in scores.items()
+                if query_id in found.not_applicable
+            ]
+            if absent:
+                yield found.system, found.setting, scores_to_table(absent)
 
     def _chosen(self, kind: str, name: str, names: Sequence[str]) -> str:
         if name in names or (not name and len(names) == 1):

@@ -8,12 +8,20 @@ from typing import Any, Final
 
 from ragstone.core import limits
 from ragstone.core.tables import TextTable
-from ragstone.results import leaderboards, wording
+from ragstone.results import leaderboards, population, usage, wording
+from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, collection_tables
+from ragstone.results.glossary import OVERALL
 from ragstone.results.leaderboards import Board, BoardRow
+from ragstone.results.population import Population
 from ragstone.results.query_page import find_query
-from ragstone.results.reader import RankingResults, ScoredRows, StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.refusals import refusal_rows
+from ragstone.results.remarks import remarks
+from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
+from ragstone.results.verdict import planned_analysis, verdict_lines
 from ragstone.results.weight_scan import ScanTable
+from ragstone.statistics.failures import FAILURE_RATE
 from ragstone.statistics.summary import Summary
 
 NOTE: Final = "mean [95 % interval]; n: queries in the mean"
@@ -32,6 +40,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     )
     if data.left_out:
         head += f"\n{wording.left_out_text(data.left_out)}"
+    if counts := results.not_applicable:
+        head += f"\n{wording.not_applicable_text(counts)}"
     if not results.finished:
         head += "\nNOT FINISHED: run the same `ragstone run` command again to resume"
     if results.attempt:
@@ -41,13 +51,18 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     yield head
     retrieval = leaderboards.retrieval_board(results)
     tables = (
-        _means("Answers", leaderboards.leaderboard(results), "* best mean of the setting"),
+        _means("Answers", leaderboards.leaderboard(results), population.answered(results)),
+        _verdicts(results),
+        _figures(results),
         _adaptability(results),
-        _means("Retrieval", [retrieval] if retrieval else [], "* best mean"),
+        _refusals(results),
+        _means("Retrieval", [retrieval] if retrieval else [], population.ranked(results)),
+        _leads(results),
         *(_by_label(table) for table in collection_tables(results)),
         _usage(results),
         _calls(results),
         _warnings(results),
+        _remarks(results),
         _notes(results),
         _failures(results),
     )
@@ -55,7 +70,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
 
 
 def _calls(results: StoredResults) -> str | None:
-    lines = [f"  {line}" for line in leaderboards.calls_lines(results)]
+    lines = [f"  {line}" for line in usage.calls_lines(results)]
     return "\n".join(["Answers asked for and kept", *lines]) if lines else None
 
 
@@ -71,6 +86,10 @@ def _warnings(results: StoredResults) -> str | None:
     return "\n".join([*lines, f"{wording.RETRIES}."]) if lines else None
 
 
+def _remarks(results: StoredResults) -> str | None:
+    return "\n".join(f"NOTE: {text}" for text in remarks(results)) or None
+
+
 def _failures(results: StoredResults) -> str | None:
     found, shown = results.failures, limits.SHOWN_FAILURES
     lines = [
@@ -82,21 +101,59 @@ def _failures(results: StoredResults) -> str | None:
     return "\n".join(["Failures and fallbacks", *lines]) if lines else None
 
 
-def _means(title: str, boards: Sequence[Board], note: str) -> TextTable | None:
+def _leads(results: StoredResults) -> str | None:
+    """Return what the tests say of the best system of each board, if there are two systems."""
+    found = [*leaderboards.leads(results), leaderboards.retrieval_lead(results)]
+    lines = [
+        f"  {lead.setting or 'retrieval'}, {lead.metric}: {lead.sentence}"
+        for lead in found
+        if lead and lead.runner_up
+    ]
+    note = f"correction over all pairs of systems and settings: {results.record.correction}"
+    return "\n".join([f"Best systems ({note})", *lines]) if lines else None
+
+
+def _means(title: str, boards: Sequence[Board], queries: Population) -> TextTable | None:
     """Return systems x settings x metrics, or None without metrics."""
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:
         return None
     settings = ["setting"] if boards[0].setting else []
-    shown = leaderboards.shown_statuses(row for board in boards for row in board.rows)
+    shown = usage.shown_statuses(row for board in boards for row in board.rows)
+    ranked = any(len(board.ranks) > 1 for board in boards)
     lines = []
     for board in boards:
         for row in board.rows:
             statuses = [row.statuses.get(status, 0) for status in shown]
-            head = [row.label, *filter(None, [board.setting]), *statuses]
+            place = board.ranks.get(row.system)
+            ranks = [place.text if place else wording.ABSENT] if ranked else []
+            head = [row.label, *filter(None, [board.setting]), *ranks, *statuses]
             lines.append([*head, *_row_cells(row, metrics, board)])
-    headers = ["system", *settings, *_titles(shown), *_COUNTS, *metrics]
-    return TextTable(headers, lines, f"{title} ({NOTE}; {note})")
+    titles = [*(["rank"] if ranked else []), *_titles(shown), *_COUNTS]
+    headers = ["system", *settings, *titles, *metrics]
+    by = ", ".join(dict.fromkeys(board.headline for board in boards if board.headline))
+    note = f"{NOTE}; * not told apart from the best; rank by {by}" if ranked else NOTE
+    return TextTable(headers, lines, f"{title} ({note})\n({queries})")
+
+
+def _figures(results: StoredResults) -> TextTable | None:
+    """Return the figures of all answers together, or None without any."""
+    table = figure_table(results)
+    if table is None:
+        return None
+    lines = [
+        [system, setting, *(f"{v[c]:.4g}" if c in v else wording.ABSENT for c in table.columns)]
+        for system, setting, v in table.rows
+    ]
+    headers = ["system", "setting", *table.titles]
+    return TextTable(headers, lines, "Figures of all answers together (not means over queries)")
+
+
+def _verdicts(results: StoredResults) -> str | None:
+    """Return the verdicts on the planned comparisons, or None if nothing is planned."""
+    analysis = planned_analysis(results)
+    lines = [f"  {line}" for line in verdict_lines(results)]
+    return "\n".join([f"Planned analysis: {analysis.sentence}", *lines]) if analysis else None
 
 
 def _adaptability(results: StoredResults) -> TextTable | None:
@@ -113,18 +170,44 @@ def _adaptability(results: StoredResults) -> TextTable | None:
             for s in shares
         ]
         found = row.adaptability
+        cells.append(wording.number(found.overall))
         lines.append([row.system, row.setting, found.n, len(found.left_out), *cells])
     names = [leaderboards.PART_NAMES[key][1] for key in keys]
-    headers = ["system", "mixed setting", "n", "left out", *names]
-    return TextTable(headers, lines, "Adaptability (shares sum to 1 [95 % interval])")
+    headers = ["system", "mixed setting", "n", "left out", *names, "overall"]
+    title = (
+        f"Adaptability (shares sum to 1 [95 % interval]; overall = {OVERALL})\n"
+        f"({population.adaptability(results)})"
+    )
+    below = [line for line in population.adaptability_lines(results) if line not in title]
+    return TextTable(headers, lines, title, below=below)
+
+
+def _refusals(results: StoredResults) -> TextTable | None:
+    """Return coverage and selective accuracy, or None if no metric finds refusals."""
+    rows = refusal_rows(results)
+    lines = [
+        [
+            *(row.system, row.setting, row.found.coverage.n, row.refused, row.failed),
+            wording.mean_text(row.found.coverage),
+            wording.mean_text(row.found.accuracy),
+            wording.number(row.found.area),
+            f"{row.rightly_refused} of {row.unanswerable}" if row.unanswerable else wording.ABSENT,
+            sum(row.left_out.values()),
+        ]
+        for row in rows
+    ]
+    headers = ["system", "setting", "n", "refused", "failed", "coverage", "selective accuracy"]
+    headers += ["area of risk", "unanswerable refused", "left out"]
+    note = "of the answerable queries; selective accuracy: of the answers given [95 % interval]"
+    return TextTable(headers, lines, f"Refusals ({note})") if rows else None
 
 
 def _usage(results: StoredResults) -> TextTable | None:
     """Return time and tokens of every system and setting, or None if no call reports them."""
-    rows = leaderboards.usage_rows(results)
+    rows = usage.usage_rows(results)
     if not any(row.timed or row.counted for row in rows):
         return None
-    shown = ["answered", *leaderboards.shown_statuses(rows), "failed"]
+    shown = ["answered", *usage.shown_statuses(rows), "failed"]
     headers = ["system", "setting", *_titles(shown), "prompts cut"]
     headers += ["p50 s", "p95 s", "tokens in", "tokens out"]
     lines = []
@@ -214,7 +297,8 @@ def _trial_lines(trial: TrialResults, query_id: str, grades: dict[str, int]) -> 
         origin = passage.origin if grade is None else f"{passage.origin}, relevance {grade}"
         yield f"[{passage.passage_id}; {origin}] {passage.text}"
     if prediction is None:
-        yield "No prediction."
+        reason = trial.not_applicable.get(query_id)
+        yield f"Not applicable: {reason}." if reason else "No prediction."
     elif prediction.answer is None:
         yield f"No answer: {prediction.reason}"
     else:
@@ -251,13 +335,15 @@ def _row_cells(row: BoardRow, metrics: Sequence[str], board: Board) -> list[Any]
 
 
 def _counts(summary: Summary) -> tuple[int, int, int]:
-    return summary.n, summary.failed, summary.not_applicable
+    return summary.n, summary.failed, summary.not_applicable + summary.unscored
 
 
 def _cell(row: BoardRow, metric: str, board: Board, usual: tuple[int, int, int]) -> str:
     if metric not in row.cells:
         return wording.ABSENT
     n, failed, not_applicable = counts = _counts(row.cells[metric])
-    own = "" if counts == usual else f" (n {n}, failed {failed}, n/a {not_applicable})"
+    alike = counts == usual or metric == FAILURE_RATE
+    own = "" if alike else f" (n {n}, failed {failed}, n/a {not_applicable})"
     star = "*" if row.system in board.best.get(metric, ()) else ""
-    return wording.mean_text(row.cells[metric]) + star + own
+    view = row.cells[metric].other_view
+    return wording.mean_text(row.cells[metric]) + star + own + (f"; {view}" if view else "")

@@ -96,6 +96,19 @@ def left_out_text(left_out: Mapping[str, int]) -> str:
     )
 
 
+def not_applicable_text(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """Return the number of queries that each setting does not apply to, and the reasons.
+
+    >>> not_applicable_text({"gold": {"the query has no gold passage": 3}})
+    'gold is not applicable to 3 queries: the query has no gold passage'
+    """
+    return "; ".join(
+        f"{setting} is not applicable to {count:,} {'query' if count == 1 else 'queries'}: {reason}"
+        for setting, reasons in counts.items()
+        for reason, count in reasons.items()
+    )
+
+
 def moment(time: str) -> str:
     """Return a moment to the minute, in UTC.
 

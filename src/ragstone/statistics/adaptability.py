@@ -106,6 +106,7 @@ def adaptability(
     *,
     gold_in_context: Mapping[str, bool] | None = None,
     clusters: Mapping[str, Hashable] | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> Adaptability:
     """Return MIRAGE's adaptability from three mappings of query id to label, joined by id.
 
@@ -118,6 +119,7 @@ def adaptability(
             queries count in `gold_unknown`.
         clusters: query id -> conversation or source document, for the intervals; a query without
             one is a cluster on its own.
+        left_out: query id -> why it takes no part, such as no gold passage.
 
     Returns:
         Shares, None if no query has all three labels. The largest of the four absorbs the rounding
@@ -130,7 +132,8 @@ def adaptability(
     >>> found.context_acceptability.share, found.context_misinterpretation.share, found.overall
     (0.5, 0.5, 0.0)
     """
-    items, left_out = _join({"base": base, "oracle": oracle, "mixed": mixed}, gold_in_context or {})
+    labels = {"base": base, "oracle": oracle, "mixed": mixed}
+    items, absent = _join(labels, gold_in_context or {}, left_out or {})
     names = clusters_of([item.query_id for item in items], clusters)
 
     def share(outcome: Outcome, gold: bool | None = None) -> Share:
@@ -154,17 +157,22 @@ def adaptability(
         gold_unknown=sum(i.oracle and i.gold_in_context is None for i in items),
         overall=None if acceptable is None else 2 * acceptable - 1,
         items=tuple(items),
-        left_out=left_out,
+        left_out=absent,
     )
 
 
 def _join(
-    labels: Mapping[str, Mapping[str, float | None]], gold: Mapping[str, bool]
+    labels: Mapping[str, Mapping[str, float | None]],
+    gold: Mapping[str, bool],
+    excluded: Mapping[str, str],
 ) -> tuple[list[QueryOutcome], dict[str, str]]:
     """Return the items with all labels and the other queries, by first appearance."""
     items: list[QueryOutcome] = []
     left_out: dict[str, str] = {}
     for query_id in dict.fromkeys(query_id for held in labels.values() for query_id in held):
+        if query_id in excluded:
+            left_out[query_id] = excluded[query_id]
+            continue
         found = {name: held.get(query_id) for name, held in labels.items()}
         for name, label in found.items():
             if label not in (0, 1, None):

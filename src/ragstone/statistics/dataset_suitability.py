@@ -7,8 +7,9 @@ set itself; the score then measures memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from ragstone.errors import DatasetError
@@ -23,6 +24,8 @@ _Clusters: TypeAlias = Mapping[str, Hashable] | None
 CONTAMINATED: Final = 0.5
 """Share of queries right without context, among those right with gold context, that needs care."""
 _FEW: Final = 50
+_RIGHT: Final = 0.5
+"""Minimum score of a correct answer."""
 _RETRIEVED: Final = "retrieved"
 """Prefix of the settings whose context is the result of a retriever only."""
 
@@ -46,6 +49,8 @@ class Worth:
     """Share of queries right without context, among those right with gold context: memory."""
     advice: Advice
     reason: str
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Reason why queries take no part -> number of queries."""
 
 
 def worth(
@@ -55,18 +60,26 @@ def worth(
     scores: Mapping[str, Values],
     *,
     clusters: Mapping[str, Hashable] | None = None,
-    right: float = 0.5,
+    left_out: Mapping[str, str] | None = None,
+    oracle: str = "gold",
 ) -> Worth:
     """Return the gains from context on a data set, and advice on its use.
 
-    `scores` maps setting -> query id -> score: `none` is required, `gold` and `retrieved(...)` are
-    optional. `clusters` maps query ids to conversations or documents; `right` is the minimum score
-    of a correct answer.
+    `scores` maps setting -> query id -> score: `none` is required, the oracle and `retrieved(...)`
+    are optional. An answer with a score of 0.5 or more is correct. `clusters` maps query ids to
+    conversations or documents. `left_out` maps the ids of queries that take no part to the reason,
+    such as no gold passage. `oracle` is the name of the setting with gold context.
 
     Raises:
         DatasetError: there are no scores without context.
     """
-    base, gold = scores.get("none"), scores.get("gold")
+    asked = {query_id for values in scores.values() for query_id in values}
+    absent = {q: reason for q, reason in (left_out or {}).items() if q in asked}
+    scores = {
+        setting: {q: value for q, value in values.items() if q not in absent}
+        for setting, values in scores.items()
+    }
+    base, gold = scores.get("none"), scores.get(oracle)
     if base is None:
         raise DatasetError(
             f"{dataset}, {system}: the settings are {', '.join(scores) or 'none at all'}; a gain "
@@ -75,7 +88,7 @@ def worth(
     others = {name: held for name, held in scores.items() if name.startswith(_RETRIEVED)}
     gains = {setting: _gain(base, held, clusters) for setting, held in others.items()}
     gold_gain = None if gold is None else _gain(base, gold, clusters)
-    known = None if gold is None else _known(base, gold, right)
+    known = None if gold is None else _known(base, gold)
     advice, reason = _advice(gold_gain, gains, known)
     return Worth(
         dataset=dataset,
@@ -89,6 +102,7 @@ def worth(
         known=known,
         advice=advice,
         reason=reason,
+        left_out=dict(Counter(absent.values())),
     )
 
 
@@ -105,10 +119,10 @@ def _gain(base: Values, other: Values, clusters: _Clusters) -> Difference | None
     return paired_difference(first, second, clusters=clusters_of(ids, clusters))
 
 
-def _known(base: Values, gold: Values, right: float) -> Summary:
-    solved = [i for i, value in gold.items() if value is not None and value >= right]
+def _known(base: Values, gold: Values) -> Summary:
+    solved = [i for i, value in gold.items() if value is not None and value >= _RIGHT]
     known = [base.get(i) for i in solved]
-    return summarise([float(value >= right) for value in known if value is not None])
+    return summarise([float(value >= _RIGHT) for value in known if value is not None])
 
 
 def _advice(
@@ -117,7 +131,10 @@ def _advice(
     """Judge by the gain from gold context first, then memory, then the gain from retrieval."""
     if gold is None:
         only = "" if gains else "; all answers are without context"
-        return "undecided", f"no answers with gold context: run the setting `gold`{only}"
+        return (
+            "undecided",
+            f"no answers with gold context: run or name the setting `gold`{only}",
+        )
     low, high = gold.interval or (-1.0, 1.0)
     change = f"gold context changes the score by {gold.difference:+.3f} [{low:+.3f}, {high:+.3f}]"
     if high < 0:

@@ -3,7 +3,10 @@
 The interval contains the differences that the test does not reject: it excludes 0 exactly if p is
 below 1 - confidence. 0/1 values without clusters have the score test: McNemar's chi-squared without
 a correction, and its inversion by Tango, Statistics in Medicine 17 (1998). Other values have the
-test of `ragstone.statistics.permutation`: the signs of whole clusters are flipped.
+test of `ragstone.statistics.permutation`: the signs of whole clusters are flipped. If fewer
+clusters differ than any rejection needs (six at 95 %), the few differences do not show how far
+others may be: the interval of values with a range then extends to Tango's of the summed wins and
+losses.
 
 After a shift by d, that test's one-sided p is the probability that the mean of a random subset of
 the clusters is at most d (Hartigan, JASA 64, 1969): each cluster is in the subset with probability
@@ -36,20 +39,26 @@ _REACH: Final = 12.0
 """Standard errors from the mean within which an end is searched."""
 
 
-def label_test(wins: int, losses: int, n: int, confidence: float) -> tuple[float, Interval]:
+def label_test(
+    wins: float, losses: float, n: int, confidence: float | None
+) -> tuple[float, Interval | None]:
     """Return p of the score test of n pairs of 0/1 values, and Tango's interval.
 
+    Without a confidence there is no interval.
+
     >>> p, interval = label_test(9, 2, 40, 0.95)
-    >>> round(p, 3), [round(bound, 3) for bound in interval]
+    >>> round(p, 3), [round(bound, 3) for bound in interval or ()]
     (0.035, [0.014, 0.339])
     """
-    alpha = 1 - confidence
     mean = (wins - losses) / n
 
     def p_of(difference: float) -> float:
         return 2 * _NORMAL.cdf(-abs(_score(wins, losses, n, difference)))
 
     p = p_of(0.0)
+    if confidence is None:
+        return p, None
+    alpha = 1 - confidence
 
     def end(limit: float) -> float:
         """Bisect between a difference that is not rejected and one that is."""
@@ -66,7 +75,7 @@ def label_test(wins: int, losses: int, n: int, confidence: float) -> tuple[float
     return p, (end(-1.0), end(1.0))
 
 
-def _score(wins: int, losses: int, n: int, difference: float) -> float:
+def _score(wins: float, losses: float, n: int, difference: float) -> float:
     """Return the standardised distance of the observed difference from a supposed one."""
     linear = -wins - losses + (2 * n - wins + losses) * difference
     constant = -losses * difference * (1 - difference)
@@ -79,23 +88,35 @@ def _score(wins: int, losses: int, n: int, difference: float) -> float:
 
 
 def cluster_test(
-    sums: Floats, sizes: Floats, confidence: float, span: float | None
+    sums: Floats, sizes: Floats, confidence: float | None, span: float | None
 ) -> tuple[float, Interval | None]:
     """Return p of the sign-flip test on the sums of clusters, and the interval that it inverts.
 
     `span` is the greatest possible difference, or None: then the interval is None for fewer
-    clusters than any rejection needs (six at 95 %), and for equal differences.
+    clusters than any rejection needs (six at 95 %), and for equal differences. Without a confidence
+    there is no interval.
     """
-    p, alpha = sign_flip_p(sums), 1 - confidence
+    p = sign_flip_p(sums)
+    if confidence is None:
+        return p, None
+    alpha = 1 - confidence
     k, mean = len(sums), float(sums.sum() / sizes.sum())
     if 2.0 ** (1 - k) >= alpha:
         return p, None if span is None or k < 2 else (-span, span)  # noqa: PLR2004 - no spread
     scale = float(np.abs(sums).max())
-    if np.ptp(sums - mean * sizes) <= 1e-12 * scale:
-        return p, None if span is None else _of_equal(mean, k, alpha, span)
-    low = _low_end(sums, sizes, alpha, p)
-    high = -_low_end(-sums, sizes, alpha, p)
+    equal = np.ptp(sums - mean * sizes) <= 1e-12 * scale
+    if equal and span is None:
+        return p, None
+    if equal and mean:
+        return p, _of_equal(mean, k, alpha, span or 0.0)
+    low = high = 0.0
+    if not equal:
+        low = _low_end(sums, sizes, alpha, p)
+        high = -_low_end(-sums, sizes, alpha, p)
     if span is not None:
+        if 2.0 ** (1 - np.count_nonzero(sums)) >= alpha:
+            least, most = _of_sums(sums, sizes, confidence, span)
+            low, high = min(low, least), max(high, most)
         low, high = max(low, -span), min(high, span)
     return p, (low, high)
 
@@ -106,10 +127,17 @@ def _of_equal(mean: float, clusters: int, alpha: float, span: float) -> Interval
     The share is the largest of which `clusters` draws contain none with probability alpha / 2.
     """
     share = 1 - (alpha / 2) ** (1 / clusters)
-    if not mean:
-        return -share * span, share * span
     near, far = abs(mean) * (1 - share), abs(mean) + share * (span - abs(mean))
     return (near, far) if mean > 0 else (-far, -near)
+
+
+def _of_sums(sums: Floats, sizes: Floats, confidence: float, span: float) -> Interval:
+    """Return Tango's interval of as many pairs as clusters, with the summed wins and losses."""
+    k = len(sums)
+    scale = k / (float(sizes.sum()) * span)
+    wins, losses = (float(side[side > 0].sum()) * scale for side in (sums, -sums))
+    low, high = label_test(wins, losses, k, confidence)[1] or (-1.0, 1.0)
+    return low * span, high * span
 
 
 def _low_end(sums: Floats, sizes: Floats, alpha: float, p: float) -> float:

@@ -23,6 +23,8 @@ from ragstone.statistics.summary import UNIT, Policy, Summary, clusters_of, summ
 from ragstone.types import Score, Status
 
 POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
+FAILURE_RATE: Final = "failure rate"
+"""The metric of failures: 1 for a query that a system failed on, else 0; lower is better."""
 
 
 def check_policy(policy: str) -> None:
@@ -143,7 +145,7 @@ def difference_between(
     scale: Scale,
     clusters: Mapping[str, Hashable] | None = None,
     *,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
 ) -> Difference | None:
     """Return `difference_of` two systems on the queries that count for both; None without one.
 
@@ -156,6 +158,25 @@ def difference_between(
     ids, first, second = zip(*held, strict=True)
     names = clusters_of(ids, clusters)
     return difference_of(first, second, scale, clusters=names, confidence=confidence)
+
+
+def failure_scores(
+    scored: Mapping[str, Mapping[str, Mapping[str, Score]]],
+) -> dict[str, dict[str, Score]]:
+    """Return system -> query id -> score of `FAILURE_RATE`; {} if no system failed on a query.
+
+    `scored` maps system -> metric -> query id -> score.
+
+    >>> failure_scores({"s": {"EM": {"q": Score("q", "EM", None, "failed")}}})["s"]["q"].value
+    1.0
+    """
+    found = {}
+    for system, columns in scored.items():
+        failed: dict[str, bool] = {}
+        for score in (score for column in columns.values() for score in column.values()):
+            failed[score.query_id] = failed.get(score.query_id, False) or score.status == "failed"
+        found[system] = {q: Score(q, FAILURE_RATE, float(f)) for q, f in failed.items()}
+    return found if any(s.value for held in found.values() for s in held.values()) else {}
 
 
 def without_worst(summaries: Mapping[str, Summary], scales: Mapping[str, Scale]) -> str:
@@ -174,7 +195,7 @@ def difference_of(
     scale: Scale,
     *,
     clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
 ) -> Difference:
     """Return the difference of the second system from the first on the same queries.
 

@@ -69,7 +69,7 @@ def paired_difference(
     b: Values,
     *,
     clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
     bounds: tuple[float, float] | None = UNIT,
 ) -> Difference:
     """Return mean(b) - mean(a) over pairs, with interval, test and effect sizes.
@@ -78,7 +78,7 @@ def paired_difference(
         a: the first system's values, one per query.
         b: the second's, of the same queries in the same order.
         clusters: one name per pair: conversation, source document.
-        confidence: of the interval.
+        confidence: of the interval; None for no interval, which is several times faster.
         bounds: range of a value; None if there is none. A range that a value exceeds is ignored.
 
     Raises:
@@ -89,7 +89,8 @@ def paired_difference(
     >>> found.difference, round(found.p, 4), found.wins, found.ties
     (0.5, 0.0833, 3, 3)
     """
-    check_confidence(confidence)
+    if confidence is not None:
+        check_confidence(confidence)
     first, second = _pairs(a, b)
     gaps = second - first
     names = present_clusters(clusters, np.ones(len(gaps), dtype=np.bool_))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, TypeAlias
 
 from ragstone.statistics.failures import Scale
 from ragstone.statistics.paired import (
@@ -49,6 +49,13 @@ class SystemPair:
     """One sentence."""
     outcome: Outcome
     """Of `b` against `a`."""
+
+
+def pair_document(pair: SystemPair) -> dict[str, Any]:
+    """Return the fields of a pair and of its difference as plain data."""
+    found = asdict(pair)
+    difference = found.pop("difference")
+    return {**difference, **found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +141,9 @@ def judge(
         p += _AFTER[family.correction]
     lower = scale.direction == "lower"
     outcome = family.outcome(difference, adjusted_p, lower_is_better=lower)
-    counts = f" ({a} failed on {failed[0]:,} queries, {b} on {failed[1]:,}; these are left out)"
     left_out = scale.policy == "exclude" and failed[0] != failed[1]
+    counts = f" ({a} failed on {failed[0]:,} queries, {b} on {failed[1]:,}"
+    counts += "; these are left out)" if left_out else ")"
     if left_out and outcome == ("better" if failed[1] > failed[0] else "worse"):
         outcome = "undecided"
         verdict = f"no verdict on {a} and {b}: the one with the better mean failed more often"
@@ -143,6 +151,8 @@ def judge(
         verdict = _lead(a, b, difference, lower_is_better=lower) + f", {p}"
     elif outcome == "equivalent":
         verdict = f"{a} and {b} are equivalent within {family.margin:g}: {_size(difference)}, {p}"
+    elif not difference.wins and not difference.losses:
+        verdict = f"{a} and {b} have the same value on all {difference.n:,} queries"
     else:
         verdict = f"no difference shown between {a} and {b}" + _reason(difference, p, more, least)
     return SystemPair(
@@ -153,7 +163,7 @@ def judge(
         least,
         more,
         significant=outcome in {"better", "worse"},
-        verdict=verdict + (counts if left_out else ""),
+        verdict=verdict + (counts if failed[0] != failed[1] else ""),
         outcome=outcome,
     )
 

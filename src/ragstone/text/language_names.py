@@ -22,3 +22,14 @@ LANGUAGE_NAMES: Final[Mapping[str, str]] = dict(
     """)
 )
 """ISO 639-1 code -> English name."""
+_CODES: Final = {name.lower(): code for code, name in LANGUAGE_NAMES.items()}
+
+
+def base_code(language: str) -> str:
+    """Return the code of a language without its region.
+
+    >>> base_code("de-CH"), base_code("German"), base_code("")
+    ('de', 'de', '')
+    """
+    base = language.lower().replace("_", "-").partition("-")[0]
+    return _CODES.get(base, base)

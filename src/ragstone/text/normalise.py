@@ -98,7 +98,8 @@ def fold(text: str, language: str = "") -> str:
 
 
 def _held_sign(character: str) -> str:
-    return hold(character) if unicodedata.category(character)[0] in "PS" else character
+    sign = unicodedata.category(character)[0] in "PS"
+    return hold(character) if sign else _character(character)
 
 
 @lru_cache(maxsize=limits.CACHED_CHARACTERS)

@@ -10,7 +10,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from ragstone.text.language_names import LANGUAGE_NAMES
+from ragstone.text.language_names import base_code
 
 _PRIVATE: Final = 0xF0000
 """Start of the private area that represents the signs of the basic multilingual plane."""
@@ -43,7 +43,6 @@ _SPACED: Final = frozenset(
 )
 """Languages that also write thousands with an ordinary space."""
 _POINT_REGIONS: Final = frozenset({"de-ch", "it-ch", "de-li", "es-mx", "es-us", "es-pr"})
-_CODES: Final = {name.lower(): code for code, name in LANGUAGE_NAMES.items()}
 
 _NARROW_SPACES: Final = re.compile(
     r"(?<![\d.,])(\d{1,3}(?:[\u00a0\u2007\u2009\u202f]\d{3})+)(?![\d])"
@@ -149,8 +148,7 @@ def _habits(language: str) -> tuple[bool, bool]:
     code = language.lower().replace("_", "-")
     if not code or code in _POINT_REGIONS:
         return False, False
-    base = code.partition("-")[0]
-    base = _CODES.get(base, base)
+    base = base_code(code)
     return base in _COMMA, base in _SPACED
 
 

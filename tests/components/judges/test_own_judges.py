@@ -108,7 +108,7 @@ def test_a_judge_with_calls_asks_a_model(folder: Path) -> None:
 
     assert good == [Score("q0", "politeness", 0.75)]
     assert [(score.metric, score.value, score.status) for score in bad] == [
-        ("politeness", None, "failed")
+        ("politeness", None, "unscored")
     ]
     assert "very polite" in bad[0].reason
     assert (judge.needs_model, judge.cost(9, 27)) == (True, 9)
@@ -130,7 +130,7 @@ def test_a_missing_value_is_a_failed_score_and_a_wrong_one_an_error(folder: Path
     none, nan = judged(judge, "none", "nan")
 
     assert [none[0].reason, nan[0].reason] == ["the judge returned None", "the judge returned nan"]
-    assert {score.status for score in (*none, *nan)} == {"failed"}
+    assert {score.status for score in (*none, *nan)} == {"unscored"}
     with pytest.raises(ComponentError, match="Returned returned 'yes' for query 'q0'"):
         judged(judge, "text")
 

@@ -63,6 +63,7 @@ def values(metric: str, pairs: AnswerBatch) -> list[float]:
 
 
 @settings(deadline=None)
+@example([("\U000f0030", [""], "")])  # a private character, as signs are represented
 @given(ITEMS)
 def test_texts_are_split_as_by_the_plain_functions(items: list[tuple[str, list[str], str]]) -> None:
     """Codes of words and pieces equal the codes of the plain functions' tokens, in order."""

@@ -51,7 +51,7 @@ def test_options_in_other_scripts() -> None:
 
 
 def test_abstentions_and_macro_f1_stand_beside_the_accuracy() -> None:
-    """Abstentions are wrong in the accuracy and counted apart; a failure is no abstention."""
+    """Abstentions are wrong in the accuracy and counted apart; a failure does not abstain."""
     gold = {"a": ["yes"], "b": ["no"], "c": ["no"], "d": ["maybe"], "e": ["42"], "f": ["yes"]}
     answers = {"a": "Yes.", "b": "No.", "c": "I cannot say.", "d": "Yes.", "e": "42", "f": None}
 

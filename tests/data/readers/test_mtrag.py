@@ -127,6 +127,31 @@ def test_the_sample_goes_through_mtrags_layout(tmp_path: Path) -> None:
     assert {p.passage_id: p for p in again.corpus} == {p.passage_id: p for p in talks.corpus}
 
 
+def test_a_label_by_people_beats_the_rule(tmp_path: Path) -> None:
+    """A turn that people call stand-alone is so, whatever its rewrite; writing keeps the label."""
+    messages = [
+        {"speaker": "user", "text": "Where is the Tagus?"},
+        {"speaker": "agent", "text": "In Iberia."},
+        {"speaker": "user", "text": "How long is it?", "rewrite": "How long is the Tagus?"},
+    ]
+    by_people = [messages[0], messages[1], {**messages[2], "stand-alone": True}]
+    rows = [
+        {"conversation_id": name, "Collection": "", "messages": held}
+        for name, held in (("rule", messages), ("people", by_people))
+    ]
+    found = MtragReader(write(tmp_path, rows)).read()
+    WRITERS["mtrag"](found, tmp_path / "again")
+    again = MtragReader(tmp_path / "again").read()
+
+    for dataset in (found, again):
+        last = {q.labels["conversation"]: q.labels for q in dataset.queries if q.turn == 2}
+        assert {name: held["standalone"] for name, held in last.items()} == {
+            "rule": False,
+            "people": True,
+        }
+        assert "stand-alone" not in last["people"]
+
+
 def test_tasks_a_b_and_c_contain_the_output_of_a_system(tmp_path: Path) -> None:
     """Rankings, contexts, answers and failures come back; each has the checker's fields."""
     sample = load_dataset("sample").select([0, 1])

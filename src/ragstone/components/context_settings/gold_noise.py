@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from ragstone.components.context_settings.shown import shown
+from ragstone.components.context_settings.without_gold import NO_GOLD
 from ragstone.errors import ConfigError
 from ragstone.protocols import ContextSetting
-from ragstone.types import Candidates, ContextPassage
+from ragstone.types import Candidates, ContextPassage, Query
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class GoldNoise(ContextSetting):
         place = "" if self.position == "random" else f", position={self.position}"
         seed = f", seed={self.seed}" if self.seed else ""
         return f"gold+noise({self.noise}{place}{seed})"
+
+    def inapplicable(self, query: Query, relevant_count: int) -> str:
+        """Return why there is no context: without a gold passage, noise misleads from nothing."""
+        return "" if relevant_count else NO_GOLD
 
     def passages(self, candidates: Candidates) -> tuple[ContextPassage, ...]:
         """Return gold and noise passages; fewer noise passages if there are not enough."""

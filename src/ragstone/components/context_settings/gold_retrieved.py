@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ragstone.components.context_settings.shown import shown
+from ragstone.components.context_settings.without_gold import needs_gold
 from ragstone.errors import ConfigError
 from ragstone.protocols import ContextSetting
-from ragstone.types import Candidates, ContextPassage
+from ragstone.types import Candidates, ContextPassage, Query
 
 
 @dataclass(frozen=True)
 class GoldRetrieved(ContextSetting):
     """Shows `top_k` passages: the gold ones first, then the best retrieved others.
 
-    An experiment leaves the queries that it does not apply to out of all its settings, and reports
-    their number.
+    An experiment leaves the queries with too many relevant passages out of all its settings, and
+    reports their number.
 
     Args:
         top_k: number of passages.
@@ -46,12 +47,16 @@ class GoldRetrieved(ContextSetting):
         return f"gold+retrieved({self.top_k}{option})"
 
     def not_applicable(self, relevant_count: int) -> str:
-        """Return why the setting does not apply to a query with n relevant passages, or ""."""
+        """Return why n relevant passages are too many, or ""."""
         if self.max_gold is None or relevant_count <= self.max_gold:
             return ""
         return (
             f"{self.setting} is defined for queries with at most {self.max_gold} relevant passages"
         )
+
+    def inapplicable(self, query: Query, relevant_count: int) -> str:
+        """Return why there is no context: no gold passage, and no label that explains it."""
+        return needs_gold(query, relevant_count)
 
     @property
     def shows(self) -> int:

@@ -90,6 +90,11 @@ class Equivalence(ModelJudge):
         {**TURN, "gold": "gold answers", "answer": "answer to be graded"},
     )
 
+    @property
+    def graded(self) -> bool:
+        """Whether the value is a share or a probability: not from a single reply."""
+        return self.method != "text" or self.repeats * len(self.backends) > 1
+
     def __post_init__(self) -> None:
         """Refuse a reason before a log-probability: the first token must be the verdict."""
         super().__post_init__()

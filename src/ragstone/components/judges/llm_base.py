@@ -174,14 +174,15 @@ class ModelJudge(CallingJudge):
 
     def without_call(self, item: Item) -> Verdict | None:
         """Return the verdict on an item that needs no call; None if the model decides."""
-        if "answer" in self.needs and item.answer is None:
-            return Verdict.failed(
-                item, f"no answer to judge: {item.problem or 'the system failed'}"
-            )
+        # A failed answer counts only where an answer would count.
         if "gold" in self.needs and not any(g.strip() for g in item.query.gold_answers):
             return Verdict.settled(item, "the query has no gold answer")
         if "passages" in self.needs and not any(p.strip() for p in item.passages):
             return Verdict.settled(item, "no context was shown")
+        if "answer" in self.needs and item.answer is None:
+            return Verdict.failed(
+                item, f"no answer to judge: {item.problem or 'the system failed'}"
+            )
         if "answer" in self.needs and not (item.answer or "").strip():
             return Verdict.settled(item, "the answer is empty", self.empty_value)
         if "answer" in self.needs and self.refusals != "judge" and refusal(item.answer or ""):

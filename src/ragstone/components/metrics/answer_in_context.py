@@ -22,6 +22,7 @@ class AnswerInContext(AnswerMetric):
     """
 
     name: ClassVar[str] = "answer-in-context"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if the context contains a gold answer, else 0: the best that a reader of the context "
         "alone could do."

@@ -28,6 +28,7 @@ class Answerability(AnswerMetric):
     """
 
     name: ClassVar[str] = "answerability"
+    graded: ClassVar[bool] = False
     requires: ClassVar[frozenset[str]] = frozenset()
 
     def values(self, pairs: AnswerBatch) -> Values:

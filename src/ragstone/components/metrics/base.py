@@ -47,6 +47,9 @@ class Metric(Component):
     """Whether higher or lower values are better; reports mark no best value if neutral."""
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     """Lowest and highest value; None if there is no bound."""
+    graded: ClassVar[bool] = True
+    """Whether values other than 0 and 1 occur: a rule for correct answers then needs a threshold.
+    """
     description: ClassVar[str] = ""
     """A paragraph for the readers of a report; by default the first one of the docstring."""
     cutoff: ClassVar[str] = "none"

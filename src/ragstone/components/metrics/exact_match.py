@@ -31,6 +31,7 @@ class ExactMatch(AnswerMetric):
     variant: Literal["corrected", "squad", "mirage"] = "corrected"
 
     name: ClassVar[str] = "EM"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "Exact match: 1 if the normalised answer equals a gold answer, else 0."
     )

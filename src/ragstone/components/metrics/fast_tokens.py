@@ -88,11 +88,14 @@ class Texts:
 
     texts: Sequence[str]
     languages: Sequence[str]
+    signs: frozenset[int] = frozenset()
+    """Positions of ASCII texts of signs alone, which have to be folded."""
 
     @cached_property
     def _stream(self) -> bytes:
         """All texts folded, a zero before and after each, and padding behind the last."""
-        return _joined(self.texts, self.languages).translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
+        joined = _joined(self.texts, self.languages, self.signs)
+        return joined.translate(_FOLD) + b"\0" * (2 * _CODE_BYTES)
 
     @cached_property
     def _bounds(self) -> tuple[Ints, Ints]:
@@ -186,17 +189,17 @@ def cut(texts: Sequence[str], languages: Sequence[str] | None = None) -> Texts:
     if len(found.ends) != len(texts) + 1:  # a text contains a zero itself
         found = Texts([text.replace(_END, " ") for text in texts], known)
     empty = [i for i in positions(found.pieces.counts == 0) if texts[i].strip()]
-    folded_texts = {i: fold(texts[i]) for i in empty if texts[i].isascii()}
-    if all(folded.isascii() for folded in folded_texts.values()):
-        return found
-    return Texts([folded_texts.get(i, text) for i, text in enumerate(found.texts)], known)
+    signs = frozenset(i for i in empty if texts[i].isascii() and not fold(texts[i]).isascii())
+    return Texts(found.texts, known, signs) if signs else found
 
 
-def _joined(texts: Sequence[str], languages: Sequence[str]) -> bytes:
+def _joined(texts: Sequence[str], languages: Sequence[str], signs: frozenset[int]) -> bytes:
     """Return the texts with an end before and after each; all but plain ASCII ones are folded."""
     found = _END.join(
-        text if text.isascii() and not NUMERIC.search(text) else fold(text, language)
-        for text, language in zip(texts, languages, strict=True)
+        text
+        if text.isascii() and not NUMERIC.search(text) and i not in signs
+        else fold(text, language)
+        for i, (text, language) in enumerate(zip(texts, languages, strict=True))
     )
     return f"{_END}{found}{_END}".encode() if texts else _END.encode()
 

@@ -44,6 +44,7 @@ class Label(AnswerMetric):
     options: tuple[str | bool | int | float, ...] = ("yes", "no")
 
     name: ClassVar[str] = "label"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if the answer states the right one of the options and no other, else 0: the mean is the "
         "accuracy. An answer that states none is wrong."
@@ -87,20 +88,23 @@ class Label(AnswerMetric):
     ) -> dict[str, float]:
         """Return macro-F1 over the options that occur, and the number of abstentions.
 
-        A failed answer (None) states nothing, but is not an abstention.
+        A failed answer (None) states nothing, but is not an abstention. There are no figures if no
+        gold answer is one of the options.
         """
         rows = [(a, self.stated(a or ""), self._of(g)) for a, g in zip(answers, gold, strict=True)]
         pairs = []
         for _, stated, right in rows:
             guess = stated[0] if len(stated) == 1 else ""
             pairs += [(guess, guess if guess in right else right[0])] if right else []
+        if not pairs:
+            return {}
         scores = []
         for option in self._names:
             both = sum(guess == option == truth for guess, truth in pairs)
             total = sum((guess == option) + (truth == option) for guess, truth in pairs)
             scores += [2 * both / total] if total else []
         return {
-            "macro_f1": sum(scores) / len(scores) if scores else 0.0,
+            "macro_f1": sum(scores) / len(scores),
             "abstained": sum(a is not None and not s and bool(right) for a, s, right in rows),
         }
 

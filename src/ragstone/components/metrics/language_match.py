@@ -32,6 +32,7 @@ class LanguageMatch(AnswerMetric):
     longer_than: int = 20
 
     name: ClassVar[str] = "language-match"
+    graded: ClassVar[bool] = False
     requires_extra = "lang"
     description: ClassVar[str] = "1 if the answer is in the expected language, else 0."
     requires: ClassVar[frozenset[str]] = frozenset()

@@ -15,7 +15,7 @@ from ragstone.components.metrics.fast_tokens import token_code
 from ragstone.components.metrics.published_normalisers import squad_normal
 from ragstone.components.metrics.token_overlap import TokenOverlap
 from ragstone.text.normalise import ARTICLES, contains, pieces_without_articles, words
-from ragstone.text.scripts import UNSPACED
+from ragstone.text.scripts import UNSPACED, is_unspaced
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.answer_batch import AnswerBatch
@@ -26,6 +26,8 @@ SHORT: Final = 2
 
 ECHO_WORDS: Final = 3
 """A query of at least 3 words is removed from an answer that repeats it."""
+ECHO_CHARACTERS: Final = 6
+"""The same in characters, for scripts without spaces between words."""
 
 _WIDE_ENDS: Final = "\u3002\uff01\uff1f\u061f\u0964"
 """Sentence marks after which no blank follows, or of other scripts."""
@@ -50,6 +52,7 @@ class Match(AnswerMetric):
     variant: Literal["corrected", "bergen", "mirage"] = "corrected"
 
     name: ClassVar[str] = "Match"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if a gold answer occurs, as whole words, in the answer after both are normalised, else "
         "0. It forgives long answers and ignores their other claims."
@@ -101,7 +104,10 @@ def _by_pieces(pairs: AnswerBatch, found: Flags) -> list[int]:
 
 
 def _echoed(answer: str, query: str) -> bool:
-    return query in answer and len(query.split()) >= ECHO_WORDS
+    if query not in answer:
+        return False
+    long = len(query.split()) >= ECHO_WORDS
+    return long or (len(query.strip()) >= ECHO_CHARACTERS and is_unspaced(query))
 
 
 def occurs(text: str, gold: Sequence[str], language: str = "") -> bool:

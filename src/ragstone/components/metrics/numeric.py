@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from ragstone.components.metrics.base import AnswerMetric
 from ragstone.errors import ConfigError
+from ragstone.text.dates import dates, without_dates
 from ragstone.text.normalise import pieces
 
 if TYPE_CHECKING:
@@ -56,27 +56,6 @@ _UNITS: Final = {
     for name, _, factor in (pair.partition("=") for pair in listed.split())
 }
 """Unit -> kind of quantity and factor to its base unit."""
-_MONTHS: Final = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_MONTH: Final = rf"(?P<month>{'|'.join(f'{m[:3]}(?:{m[3:]})?' for m in _MONTHS)})\.?"
-_DATE: Final = re.compile(
-    rf"\b(?P<year>\d{{4}})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)\b"
-    rf"|\b(?P<day>\d\d?)(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH},?\s+(?P<y>\d{{4}})\b"
-    rf"|\b{_MONTH.replace('month', 'name')}\s+(?P<n>\d\d?)(?:st|nd|rd|th)?,?\s+(?P<z>\d{{4}})\b",
-    re.IGNORECASE,
-)
 
 
 class Quantity(NamedTuple):
@@ -104,6 +83,7 @@ class Numeric(AnswerMetric):
     tolerance: float = 0.0
 
     name: ClassVar[str] = "numeric"
+    graded: ClassVar[bool] = False
     description: ClassVar[str] = (
         "1 if the answer contains the gold answer's number, in any spelling and unit of the same "
         "kind, or its date, else 0."
@@ -125,13 +105,13 @@ class Numeric(AnswerMetric):
         return {
             i: "no gold answer contains a number or a date"
             for i, (gold, language) in columns
-            if not any(dates(g) or quantities(g, language) for g in gold)
+            if not any(dates(g, language) or quantities(g, language) for g in gold)
         }
 
     def _one(self, answer: str, gold: Sequence[str], language: str) -> bool:
-        said, days = quantities(answer, language), dates(answer)
+        said, days = quantities(answer, language), dates(answer, language)
         for label in gold:
-            wanted = dates(label)
+            wanted = dates(label, language)
             if wanted and wanted[0] in days:
                 return True
             first = [] if wanted else quantities(label, language)[:1]
@@ -154,7 +134,7 @@ def quantities(text: str, language: str = "") -> list[Quantity]:
     [Quantity(value=1500.0, unit='length'), Quantity(value=2000000.0, unit='$'), \
 Quantity(value=0.15, unit='share')]
     """
-    tokens = pieces(_DATE.sub(" ", text), language)
+    tokens = pieces(without_dates(text, language), language)
     found = []
     for i, token in enumerate(tokens):
         if not _VALUE.fullmatch(token):
@@ -178,24 +158,3 @@ def _value(token: str) -> float:
         return float(base) ** int(power or 1)
     except (OverflowError, ZeroDivisionError):
         return float("inf")
-
-
-def dates(text: str) -> list[date]:
-    """Return the dates of a text: 2020-01-05, 5 January 2020, January 5, 2020.
-
-    >>> dates("It was on 5 Jan. 2020 or on 2020-02-30.")
-    [datetime.date(2020, 1, 5)]
-    """
-    found = []
-    for match in _DATE.finditer(text):
-        name = (match["month"] or match["name"] or "").lower()[:3]
-        month = int(match["m"]) if match["m"] else [m[:3] for m in _MONTHS].index(name) + 1
-        year, day = (
-            match["year"] or match["y"] or match["z"],
-            match["d"] or match["day"] or match["n"],
-        )
-        try:
-            found.append(date(int(year), month, int(day)))
-        except ValueError:  # there is no such day
-            continue
-    return found

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
 Run: TypeAlias = Mapping[str, "Ranking | Mapping[str, float]"]
+Subtopics: TypeAlias = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""Query id -> subtopic -> passage id -> grade."""
 
 
 class Source(NamedTuple):
@@ -35,6 +38,7 @@ class Source(NamedTuple):
     query_ids: Sequence[str]
     qrels: Qrels
     run: Run
+    subtopics: Subtopics = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +142,9 @@ class RankingBatch:
         )
 
 
-def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatch:
+def rank_judged(
+    qrels: Qrels, run: Run, query_ids: Sequence[str], subtopics: Subtopics = MappingProxyType({})
+) -> RankingBatch:
     """Return the ranks of some queries' judged passages in trec_eval's order.
 
     Passages are ordered by descending score, equal scores by descending passage id; scores are
@@ -171,7 +177,7 @@ def rank_judged(qrels: Qrels, run: Run, query_ids: Sequence[str]) -> RankingBatc
         grade=np.array(grades, dtype=np.int64),
         judged_query=np.repeat(every, counts),
         judged_grade=np.array(judged, dtype=np.int64),
-        source=Source(query_ids, qrels, run),
+        source=Source(query_ids, qrels, run, subtopics),
     ).in_order()
 
 

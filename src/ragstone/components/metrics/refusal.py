@@ -70,6 +70,7 @@ class Refusal(AnswerMetric):
     """
 
     name: ClassVar[str] = "refusal"
+    graded: ClassVar[bool] = False
     direction: ClassVar[Direction] = "neutral"
     description: ClassVar[str] = (
         "1 if the system declined to answer, else 0. Good if the question has no answer and bad "

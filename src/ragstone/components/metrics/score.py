@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 import numpy as np
 
 from ragstone.components.metrics.answer_batch import AnswerBatch, without_blank
-from ragstone.components.metrics.base import AnswerMetric, RankingMetric, Scored
+from ragstone.components.metrics.base import (
+    UNKNOWN_CONTEXT,
+    AnswerMetric,
+    RankingMetric,
+    Scored,
+)
 from ragstone.components.metrics.parse import parse_metric
-from ragstone.components.metrics.ranking_batch import Qrels, Run, rank_judged
+from ragstone.components.metrics.ranking_batch import Qrels, Run, Subtopics, rank_judged
 from ragstone.core.schemas import SCORES, to_table
 from ragstone.data.readers.rows import listed
 from ragstone.errors import ConfigError, DatasetError
@@ -34,6 +39,7 @@ def score_rankings(
     qrels: Qrels,
     rankings: Run,
     query_ids: Sequence[str] | None = None,
+    subtopics: Subtopics | None = None,
 ) -> Table:
     """Return the scores of rankings against relevance judgements, one row per query and metric.
 
@@ -42,6 +48,7 @@ def score_rankings(
         qrels: query id -> passage id -> grade; a grade of 1 or more is relevant.
         rankings: query id -> ranking (or passage id -> score). A query without one is "failed".
         query_ids: the queries to score, in this order; by default all queries of the qrels.
+        subtopics: query id -> subtopic -> passage id -> grade, for alpha-nDCG.
 
     A query without relevant passages, or without one of the grade that the metric asks for, is
     "not_applicable".
@@ -54,7 +61,7 @@ def score_rankings(
     refuse_duplicates("query id", chosen_ids)
     problem = "answers, not rankings; rankings take nDCG@10, R@5 ..."
     chosen = _parsed(metrics, RankingMetric, problem)
-    ranks = rank_judged(qrels, rankings, chosen_ids)
+    ranks = rank_judged(qrels, rankings, chosen_ids, subtopics or {})
     bare = np.flatnonzero(ranks.relevant() == 0).tolist()
     absent = [i for i, query_id in enumerate(chosen_ids) if query_id not in rankings]
     found = []
@@ -117,6 +124,22 @@ def score_answers(
     return _table([query.query_id for query in queries], chosen, found)
 
 
+def figures_beside(
+    metrics: Sequence[AnswerMetric | RankingMetric | str],
+    queries: Sequence[Query],
+    predictions: Sequence[Prediction],
+) -> dict[str, dict[str, float]]:
+    """Return metric -> figures of all answers together, such as the macro-F1 of `label`.
+
+    Metrics without such figures are left out; `queries` and `predictions` have the same order.
+    """
+    answers = [prediction.answer for prediction in predictions]
+    gold = [query.gold_answers for query in queries]
+    parsed = [parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
+    found = {str(m): m.beside(answers, gold) for m in parsed if isinstance(m, AnswerMetric)}
+    return {name: dict(figures) for name, figures in found.items() if figures}
+
+
 def _score_batch(
     found: Sequence[list[Cell]],
     metrics: Sequence[AnswerMetric],
@@ -137,11 +160,17 @@ def _score_batch(
         for i, p in enumerate(predictions)
         if p.answer is None
     }
-    bare = _blank("the query has no gold answer")
-    without_gold = {i: bare for i, gold in enumerate(pairs.gold) if not gold}
+    bare, unknown = _blank("the query has no gold answer"), _blank(UNKNOWN_CONTEXT)
+    without = {
+        "gold_answers": {i: bare for i, gold in enumerate(pairs.gold) if not gold},
+        "context": {i: unknown for i, context in enumerate(contexts) if context is None},
+    }
     taken: dict[tuple[int, ...], AnswerBatch] = {}
     for metric, column in zip(metrics, found, strict=True):
-        blanks = {**(without_gold if "gold_answers" in metric.requires else {}), **failed}
+        # A failed answer counts only where an answer would count.
+        blanks = dict(failed)
+        for needed in metric.requires & without.keys():
+            blanks |= without[needed]
         kept = tuple(i for i in range(len(pairs)) if i not in blanks)
         if kept not in taken:  # metrics of the same pairs share the intermediate results
             taken[kept] = pairs if len(kept) == len(pairs) else pairs.take(kept)

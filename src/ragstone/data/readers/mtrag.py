@@ -244,12 +244,18 @@ def without_tags(text: str) -> str:
     return _TAG.sub("", text)
 
 
+_STANDALONE: Final = ("standalone", "stand-alone", "stand_alone", "Standalone", "Stand-alone")
+"""Names of the label by people, whether a turn can be understood alone."""
+
+
 def _labelled(query: Query, rewrites: Mapping[str, str], gold: Mapping[str, int]) -> Query:
     """Return a query with its rewrite, and the labels that follow from rewrite and judgements."""
     rewrite = rewrites.get(query.query_id) or query.rewrite
     labels: dict[str, Label] = {**query.labels, "gold_passages": gold[query.query_id]}
-    if rewrite:
-        labels["standalone"] = is_standalone(query, rewrite)
+    # A label by people counts more than the rule.
+    given = next((labels.pop(name) for name in _STANDALONE if name in labels), None)
+    if given is not None or rewrite:
+        labels["standalone"] = is_standalone(query, rewrite) if given is None else given
     return replace(query, rewrite=rewrite, labels=labels)
 
 

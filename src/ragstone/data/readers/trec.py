@@ -17,6 +17,7 @@ from ragstone.errors import DatasetError
 from ragstone.types import Ranking
 
 _RUN_COLUMNS: Final = 6
+_QRELS_COLUMNS: Final = 4
 
 
 def read_run(path: Path) -> dict[str, Ranking]:
@@ -66,6 +67,58 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """
     table = read_qrel_table(path, Known(None, None), dangling="error")
     return {query_id: dict(grades) for query_id, grades in table_to_relevance(table).items()}
+
+
+def read_subtopics(path: Path) -> dict[str, dict[str, dict[str, int]]]:
+    """Return query id -> subtopic -> passage id -> grade of a qrels file with subtopics.
+
+    The file has the four columns of TREC's diversity tasks: query id, subtopic, passage id, grade.
+
+    Raises:
+        DatasetError: a line has other columns, a grade is not a whole number, a passage has two
+            grades on a subtopic, or all lines have the same subtopic.
+    """
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for number, (query_id, subtopic, passage_id, grade) in parsed(path, _subtopic_row):
+        grades = found.setdefault(query_id, {}).setdefault(subtopic, {})
+        if grades.setdefault(passage_id, grade) != grade:
+            raise DatasetError(
+                f"{path}, line {number}: query {query_id!r}, subtopic {subtopic!r} and passage "
+                f"{passage_id!r} have grade {grade}, and {grades[passage_id]} before; keep one"
+            )
+    if len({subtopic for of_query in found.values() for subtopic in of_query}) == 1:
+        raise DatasetError(
+            f"{path}: all lines have the same second column, so the qrels have no subtopics; the "
+            "columns are query id, subtopic, passage id, grade"
+        )
+    return found
+
+
+def best_grades(
+    subtopics: Mapping[str, Mapping[str, Mapping[str, int]]],
+) -> dict[str, dict[str, int]]:
+    """Return query id -> passage id -> the highest grade on any subtopic.
+
+    >>> best_grades({"q": {"1": {"a": 0, "b": 1}, "2": {"a": 2}}})
+    {'q': {'a': 2, 'b': 1}}
+    """
+    found: dict[str, dict[str, int]] = {}
+    for query_id, of_query in subtopics.items():
+        best = found.setdefault(query_id, {})
+        for grades in of_query.values():
+            for passage_id, grade in grades.items():
+                best[passage_id] = max(grade, best.get(passage_id, grade))
+    return found
+
+
+def _subtopic_row(line: bytes) -> tuple[str, str, str, int]:
+    columns = decoded(line).split()
+    if len(columns) != _QRELS_COLUMNS or not columns[3].lstrip("-").isdecimal():
+        raise FieldError(
+            f"expected query id, subtopic, passage id and a whole number as grade, found "
+            f"{show(' '.join(columns))}"
+        )
+    return columns[0], columns[1], columns[2], int(columns[3])
 
 
 def run_lines(rankings: Mapping[str, Ranking], tag: str) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ragstone.core import limits
 from ragstone.data.dataset import Dataset
+from ragstone.data.readers.mtrag import is_standalone
 from ragstone.data.readers.mtrag_turns import ABSENT, domain_of, plain_value
 from ragstone.data.writers.folder import json_line, judgement_lines, write_lines
 from ragstone.errors import DatasetError
@@ -24,8 +25,8 @@ Item = TypeVar("Item", Query, Passage)
 
 _TAG: Final = "|user|: "
 _MANY: Final = "question_type"
-_DERIVED: Final = frozenset({"standalone", "gold_passages"})
-"""Labels that the reader computes."""
+_DERIVED: Final = frozenset({"gold_passages"})
+"""Labels that the reader always computes."""
 _DIMENSIONS: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
     _MANY: ("Question Type", lambda text: "-".join(map(str.capitalize, text.split("-")))),
     "multi_turn": ("Multi-Turn", str.capitalize),
@@ -81,8 +82,9 @@ def write_tasks(
 ) -> Path:
     """Write MTRAGEval's tasks, one per query: as input, or with a system's output.
 
-    The contexts of form a are the first ten passages of the ranking, of form b the gold passages,
-    of form c the passages shown to the system. Raises `DatasetError` if the file exists.
+    The contexts of form a are the first ten passages of the ranking, of form b the gold passages
+    (those that the system was shown, if it answered), of form c the passages shown to the system.
+    Raises `DatasetError` if the file exists.
     """
     output = submitted or Submission()
     rows = (_task(dataset, query, form, output) for query in dataset.queries)
@@ -153,7 +155,7 @@ def _task(dataset: Dataset, query: Query, form: TaskForm, output: Submission) ->
     ranking = output.rankings.get(query.query_id)
     contexts = {
         "a": _ranked(dataset, ranking),
-        "b": _gold_contexts(dataset, query.query_id),
+        "b": _gold_contexts(dataset, query.query_id, output.contexts.get(query.query_id)),
         "c": _shown_contexts(output.contexts.get(query.query_id), ranking),
     }
     row = {
@@ -204,9 +206,16 @@ def published_labels(query: Query) -> dict[str, Any]:
         if _is_dimension(name, value):
             title, written = _DIMENSIONS[name]
             found[title] = [written(str(text)) for text in _listed(value)]
-        elif name not in _DERIVED:
+        elif name not in _DERIVED and not _follows(name, query):
             others[name] = value
     return {**found, "labels": others} if others else found
+
+
+def _follows(name: str, query: Query) -> bool:
+    """Return whether the reader computes the value of a label from the rewrite."""
+    if name != "standalone" or not query.rewrite:
+        return False
+    return query.labels[name] is is_standalone(query, query.rewrite)
 
 
 def _implies_domain(query: Query) -> bool:
@@ -238,10 +247,14 @@ def _ranked(dataset: Dataset, ranking: Ranking | None) -> Iterator[dict[str, Any
         yield {**_shown(dataset.corpus[place.passage_id]), "score": place.score}
 
 
-def _gold_contexts(dataset: Dataset, query_id: str) -> Iterator[dict[str, Any]]:
+def _gold_contexts(
+    dataset: Dataset, query_id: str, context: Context | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the gold passages, those of the context alone if it shows some of them only."""
     grades = dataset.qrels.get(query_id, {})
     for passage in _gold(dataset, query_id):
-        yield {**_shown(passage), "score": grades[passage.passage_id]}
+        if context is None or passage.passage_id in context.passage_ids:
+            yield {**_shown(passage), "score": grades[passage.passage_id]}
 
 
 def _shown_contexts(context: Context | None, ranking: Ranking | None) -> Iterator[dict[str, Any]]:

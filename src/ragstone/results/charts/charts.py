@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from ragstone.components.metrics.parse import split_cutoff
+from ragstone.core import limits
 from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.charts.bars import bars_chart
 from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
+from ragstone.results.charts.risk import risk_chart
 from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
 from ragstone.results.reader import StoredResults
+from ragstone.results.refusals import refusal_rows
 from ragstone.results.weight_scan import ScanTable
 from ragstone.statistics.weight_scan import LabelScan
 
@@ -21,7 +24,7 @@ _ON_PART: Final = {"acceptability": ON_STRONG, "misinterpretation": ON_STRONG, "
 
 def answers_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the correctness metric: a row per system, a colour per setting."""
-    metric = results.record.correctness_metric
+    metric = results.record.answer_metric
     points = [
         {"row": row.system, "name": board.setting, **mean_fields(row.cells[metric])}
         for board in leaderboard(results)
@@ -82,6 +85,19 @@ def adaptability_chart(results: StoredResults) -> Spec | None:
     return bars_chart("Adaptability to context", rows, colours)
 
 
+def refusals_chart(results: StoredResults) -> Spec | None:
+    """Return the curves of risk against coverage, one per system and setting."""
+    return risk_chart(
+        {
+            f"{row.system} · {row.setting}": (
+                row.found.curve(limits.RISK_POINTS),
+                row.found.coverage.mean or 0.0,
+            )
+            for row in refusal_rows(results)
+        }
+    )
+
+
 def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -> Spec:
     """Return the means of one family of metrics by cutoff, one line per system."""
     points = [
@@ -95,7 +111,7 @@ def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -
 
 def turns_chart(results: StoredResults) -> Spec | None:
     """Return the chart of the correctness metric by turn, one line per system and setting."""
-    metric = results.record.correctness_metric
+    metric = results.record.answer_metric
     measured = any(metric in trial.scores for trial in results.trials)
     if not measured or "turn" not in labels_of(results):
         return None

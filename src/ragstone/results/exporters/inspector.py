@@ -10,7 +10,8 @@ from typing import Any, Final
 from ragstone.data.readers.inspector_raget import Inspection, write_inspection
 from ragstone.data.writers.mtrag import task_row
 from ragstone.results.exporters.base import Exporter
-from ragstone.results.reader import StoredResults, TrialResults
+from ragstone.results.reader import StoredResults
+from ragstone.results.scored_rows import TrialResults
 
 _FILTERS: Final = ("Question Type", "Multi-Turn", "Answerability", "Turn", "Collection")
 _METRIC: Final = {

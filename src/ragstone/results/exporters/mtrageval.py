@@ -11,6 +11,7 @@ from ragstone.data.dataset import Dataset
 from ragstone.data.writers.mtrag import Submission, TaskForm, write_tasks
 from ragstone.results.exporters.base import Exporter, file_name
 from ragstone.results.reader import StoredResults
+from ragstone.results.record import is_oracle
 from ragstone.types import Passage
 
 
@@ -26,10 +27,14 @@ class MtragEval(Exporter):
             path = target / f"task_a.{file_name(system)}.jsonl"
             files.append(write_tasks(dataset, path, "a", Submission(rankings)))
         for trial in results.trials:
-            form: TaskForm = "b" if trial.setting == "gold" else "c"
+            form: TaskForm = "b" if is_oracle(trial.setting) else "c"
             output = Submission(runs.get(trial.system, {}), trial.contexts, trial.predictions)
             name = f"task_{form}.{file_name(trial.system)}.{file_name(trial.setting)}.jsonl"
-            files.append(write_tasks(dataset, target / name, form, output))
+            asked = dataset
+            if trial.not_applicable:
+                places = enumerate(results.queries)
+                asked = dataset.select([n for n, q in places if q not in trial.not_applicable])
+            files.append(write_tasks(asked, target / name, form, output))
         return files
 
 

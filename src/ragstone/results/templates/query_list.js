@@ -4,6 +4,7 @@
 ragstone.PIECE = 100;
 ragstone.MOST_VALUES = 40;
 ragstone.MOST_MARKS = 48;
+ragstone.HOLDS = { ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, "<": (a, b) => a < b };
 ragstone.WORDS = {
   right: "correct",
   partly: "partly correct",
@@ -21,7 +22,7 @@ ragstone.columns = (pages) => [
   ...pages.trials.map((trial, place) => ({
     group: trial.setting,
     name: `${trial.system} under ${trial.setting}`,
-    outcome: (query) => ragstone.outcome(query.trials[place]?.scores, pages.correct),
+    outcome: (query) => ragstone.outcome(query.trials[place]?.scores, pages.correct, pages),
     shown: true,
   })),
   ...pages.rankers.map((system, place) => ({
@@ -39,11 +40,12 @@ ragstone.columns = (pages) => [
 ];
 
 // The outcome by one metric, or by the first one for null; null if there is no score.
-ragstone.outcome = (scores, metric) => {
+ragstone.outcome = (scores, metric, rule = {}) => {
   const score = (scores ?? []).find(([name]) => metric === null || name === metric);
   if (!score) return null;
   const [, value, status] = score;
   if (value === null) return status;
+  if (rule.condition) return ragstone.HOLDS[rule.condition.split(" ")[0]](value, rule.threshold) ? "right" : "wrong";
   return value >= 1 ? "right" : value > 0 ? "partly" : "wrong";
 };
 
@@ -126,7 +128,7 @@ ragstone.labelOptions = (queries) => {
 
 ragstone.legend = (pages) => {
   const by = pages.trials.length ? pages.correct : pages.queries[0]?.rankings[0]?.scores[0]?.[0] ?? "the first metric";
-  return ragstone.make("span", { class: "legend" }, `by ${by}:`, ["right", "partly", "wrong", "failed", "not_applicable"].map((key) =>
+  return ragstone.make("span", { class: "legend" }, `by ${by}${pages.condition && pages.trials.length ? ` ${pages.condition}` : ""}:`, ["right", "partly", "wrong", "failed", "not_applicable"].map((key) =>
     ragstone.make("span", {}, ragstone.mark(key, ""), ` ${ragstone.WORDS[key]}`)));
 };
 
