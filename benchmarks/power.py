@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ragstone.statistics.difference_intervals import label_test
 from ragstone.statistics.permutation import sign_flip_p
 from ragstone.statistics.power import (
-    Population,
+    Gaps,
     population,
     sample_size,
     simulated_power,
@@ -63,7 +63,7 @@ def finds(a: Floats, b: Floats, names: list[int] | None) -> bool:
     return sign_flip_p(gaps) < 0.05
 
 
-def pilot_of(model: Model, seed: int, clusters: int, second: int, *, grouped: bool) -> Population:
+def pilot_of(model: Model, seed: int, clusters: int, second: int, *, grouped: bool) -> Gaps:
     """Return the differences of a pilot."""
     a, b, names = draw(model, np.random.default_rng(seed), clusters, second, grouped=grouped)
     return population(a, b, names)

@@ -10,7 +10,7 @@ from ragstone.errors import ConfigError
 from ragstone.statistics.difference_intervals import label_test
 from ragstone.statistics.permutation import sign_flip_p
 from ragstone.statistics.power import (
-    Population,
+    Gaps,
     assumed_population,
     detectable_difference,
     intraclass_correlation,
@@ -22,7 +22,7 @@ from ragstone.statistics.power import (
 LABELS = np.array([0.0, 1.0])
 
 
-def pilot(kind: str) -> Population:
+def pilot(kind: str) -> Gaps:
     """Return the differences of two systems on 600 queries."""
     generator = np.random.default_rng(4)
     hard = generator.random(600)

@@ -29,7 +29,7 @@ from ragstone.statistics.correctness import Correctness
 from ragstone.statistics.paired import POWER
 from ragstone.statistics.power import (
     DRAWS,
-    Population,
+    Gaps,
     assumed_population,
     detectable_difference,
     intraclass_correlation,
@@ -94,7 +94,7 @@ class _Pilot:
 
     source: str
     clustered: bool
-    populations: tuple[tuple[float, float, Population], ...]
+    populations: tuple[tuple[float, float, Gaps], ...]
     """Mean of the scores, correlation of the systems, and the differences."""
     error: float | None = None
     """As `PowerPlan.pilot_error`."""
@@ -216,12 +216,12 @@ class _Planner:
         )
 
     def _row(
-        self, mean: float, correlation: float, gaps: Population, difference: float, power: float
+        self, mean: float, correlation: float, gaps: Gaps, difference: float, power: float
     ) -> PowerRow:
         size = sample_size(gaps, difference, power=power, alpha=self.alpha, seed=self.seed)
         return PowerRow(mean, correlation, size, self.detectable(gaps, power))
 
-    def detectable(self, gaps: Population, power: float, draws: int = DRAWS) -> float | None:
+    def detectable(self, gaps: Gaps, power: float, draws: int = DRAWS) -> float | None:
         """Return the least difference that the queries of the data set show."""
         count = round(self.available / gaps.size)
         return detectable_difference(

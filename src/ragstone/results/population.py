@@ -14,10 +14,10 @@ _NOT_DRAWN: Final = "not in the sample"
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
+class TablePopulation:
     """The queries of a table.
 
-    >>> str(Population(13, 16, {"the query has no gold passage": 3}))
+    >>> str(TablePopulation(13, 16, {"the query has no gold passage": 3}))
     '13 of 16 queries; left out: 3 (the query has no gold passage)'
     """
 
@@ -38,31 +38,31 @@ def left_out_suffix(left_out: Mapping[str, int]) -> str:
     return f"; left out: {listed}" if listed else ""
 
 
-def answered(results: StoredResults) -> Population:
+def answered(results: StoredResults) -> TablePopulation:
     """Return the population of the tables of answers."""
     data = results.record.data
     rest = data.queries - data.answered - sum(data.left_out.values())
-    return Population(data.answered, data.queries, _reasons(data.left_out, rest))
+    return TablePopulation(data.answered, data.queries, _reasons(data.left_out, rest))
 
 
-def ranked(results: StoredResults) -> Population:
+def ranked(results: StoredResults) -> TablePopulation:
     """Return the population of the tables of rankings."""
     data = results.record.data
     if data.ranked == data.answered:
         return answered(results)
     rest = data.queries - data.ranked
-    return Population(data.ranked, data.queries, _reasons({}, rest))
+    return TablePopulation(data.ranked, data.queries, _reasons({}, rest))
 
 
 def _reasons(left_out: Mapping[str, int], rest: int) -> dict[str, int]:
     return dict(left_out) | ({_NOT_DRAWN: rest} if rest else {})
 
 
-def adaptability(results: StoredResults) -> Population:
+def adaptability(results: StoredResults) -> TablePopulation:
     """Return the population of adaptability, gains and suitability, before failed answers."""
     absent = Counter(results.without_gold.values())
     size = len(results.queries)
-    return Population(size - absent.total(), size, dict(absent))
+    return TablePopulation(size - absent.total(), size, dict(absent))
 
 
 def adaptability_lines(results: StoredResults) -> list[str]:

@@ -13,7 +13,7 @@ from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, collection_tables
 from ragstone.results.glossary import OVERALL
 from ragstone.results.leaderboards import Board, BoardRow
-from ragstone.results.population import Population
+from ragstone.results.population import TablePopulation
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
@@ -113,7 +113,7 @@ def _leads(results: StoredResults) -> str | None:
     return "\n".join([f"Best systems ({note})", *lines]) if lines else None
 
 
-def _means(title: str, boards: Sequence[Board], queries: Population) -> TextTable | None:
+def _means(title: str, boards: Sequence[Board], queries: TablePopulation) -> TextTable | None:
     """Return systems x settings x metrics, or None without metrics."""
     metrics = list(dict.fromkeys(metric for board in boards for metric in board.metrics))
     if not metrics:

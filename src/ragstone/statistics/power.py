@@ -37,7 +37,7 @@ _NORMAL: Final = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
+class Gaps:
     """The differences of two systems from which comparisons are drawn, one value per cluster."""
 
     sums: Floats
@@ -74,7 +74,7 @@ class Population:
         kurtosis = float(self.weights @ residuals**4) / variance**2
         return math.sqrt(max(kurtosis - 1, 0.0) / n)
 
-    def tilted(self, difference: float) -> Population:
+    def tilted(self, difference: float) -> Gaps:
         """Return the nearest population in which the mean difference of a query is `difference`.
 
         Its sign is that of this population's own difference.
@@ -113,7 +113,7 @@ class Population:
         return float(self._weights(gaps, tilt) @ gaps)
 
 
-def population(a: Floats, b: Floats, clusters: Sequence[Hashable] | None = None) -> Population:
+def population(a: Floats, b: Floats, clusters: Sequence[Hashable] | None = None) -> Gaps:
     """Return the differences of two systems' values of the same queries.
 
     >>> found = population(np.array([0.0, 1, 1, 0]), np.array([1.0, 1, 1, 0]))
@@ -132,7 +132,7 @@ def assumed_population(
     sizes: Sequence[int] = (),
     within: float = 0.0,
     seed: int = 0,
-) -> Population:
+) -> Gaps:
     """Return the differences of two systems whose values have the same distribution.
 
     Args:
@@ -159,7 +159,7 @@ def assumed_population(
     chances[gaps == 0] += correlation
     if max(sizes, default=1) == 1:
         binary = set(given.tolist()) <= {0.0, 1.0}
-        return Population(gaps, np.ones(len(gaps)), chances, labels=binary)
+        return Gaps(gaps, np.ones(len(gaps)), chances, labels=binary)
     generator = np.random.default_rng(seed)
     drawn = generator.choice(np.asarray(sizes), _CLUSTERS)
     rows = np.repeat(np.arange(_CLUSTERS), drawn)
@@ -188,10 +188,10 @@ def intraclass_correlation(values: Floats, clusters: Sequence[Hashable]) -> floa
     return min(1.0, max(0.0, (between - inside) / (between + (size - 1) * inside)))
 
 
-def _of_clusters(sums: Floats, sizes: Floats, *, labels: bool) -> Population:
+def _of_clusters(sums: Floats, sizes: Floats, *, labels: bool) -> Gaps:
     """Return the population in which all given clusters are equally likely."""
     found, counts = np.unique(np.stack((sums, sizes)), axis=1, return_counts=True)
-    return Population(found[0], found[1], counts / counts.sum(), labels=labels)
+    return Gaps(found[0], found[1], counts / counts.sum(), labels=labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class SampleSize:
 
 
 def simulated_power(
-    drawn_from: Population, clusters: int, alpha: float, *, draws: int = DRAWS, seed: int = 0
+    drawn_from: Gaps, clusters: int, alpha: float, *, draws: int = DRAWS, seed: int = 0
 ) -> float:
     """Return the share of comparisons of `clusters` drawn clusters that find a difference.
 
@@ -232,7 +232,7 @@ def simulated_power(
 
 
 def sample_size(
-    pilot: Population,
+    pilot: Gaps,
     difference: float,
     *,
     power: float = POWER,
@@ -280,7 +280,7 @@ def sample_size(
 
 
 def detectable_difference(
-    pilot: Population,
+    pilot: Gaps,
     clusters: int,
     *,
     power: float = POWER,
