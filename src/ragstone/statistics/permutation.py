@@ -79,13 +79,17 @@ def sign_flip_rows(values: Floats, counts: NDArray[np.int64]) -> Floats:
     sizes, weights = np.abs(values), counts.astype(np.float64)
     differing = weights[:, sizes > 0].sum(axis=1)
     found = np.ones(len(counts))
-    # Sums of few values have gaps, which a series does not show.
-    for row in np.flatnonzero((differing > 0) & (differing <= ENUMERATED)).tolist():
-        found[row] = sign_flip_p(np.repeat(values, counts[row]))
-    many = differing > ENUMERATED
-    if many.any():
-        tails = _tails(sizes, weights[many], np.abs(weights[many] @ values))
-        found[many] = np.clip(2 * tails, SMALLEST_P, 1.0)
+    few = (differing > 0) & (differing <= ENUMERATED)
+    grain = _grain(sizes)
+    if not grain or 16 * sizes.max() > _FREQUENCIES * grain:
+        # Sums of few values have gaps, which a cut series does not show.
+        for row in np.flatnonzero(few).tolist():
+            found[row] = sign_flip_p(np.repeat(values, counts[row]))
+        few[:] = False
+    for rows in (few, differing > ENUMERATED):
+        if rows.any():
+            tails = _tails(sizes, weights[rows], np.abs(weights[rows] @ values))
+            found[rows] = np.clip(2 * tails, SMALLEST_P, 1.0)
     return found
 
 
