@@ -116,6 +116,8 @@ def _tails(sizes: Floats, weights: Floats, observed: Floats) -> Floats:
 
 def _grain(sizes: Floats) -> float:
     """Return the largest step of which all sizes are multiples, or 0."""
+    if sizes.max() > _LONG_LENGTH:
+        return 0.0
     places = np.rint(sizes * _GRAIN)
     if np.abs(sizes * _GRAIN - places).max() > _ON_LATTICE:
         return 0.0
@@ -134,9 +136,12 @@ def sign_sums_below(values: Floats) -> float:
 
 def _by_transform(sizes: Floats, observed: float, least_length: int = _LENGTH) -> float:
     """Return P(|sum| >= observed) of the sizes with random signs."""
+    unit = _grain(sizes)
+    if not unit:
+        # Squares of very large or small values leave the range of floating-point numbers.
+        sizes, observed = sizes / sizes.max(), observed / sizes.max()
     spread = math.sqrt(float((sizes**2).sum()))
     reach = min(float(sizes.sum()), _WIDTH * spread)
-    unit = _grain(sizes)
     if unit and 2 * reach / unit + 4 <= _LONG_LENGTH:
         places = np.rint(sizes / unit)
     else:
