@@ -30,13 +30,10 @@ def files(tmp_path: Path) -> Path:
     for i in range(N):
         gold = {"_id": f"q{i}", "text": "?", "answers": [f"word{i}"]}
         lines["gold"].append(json.dumps(gold))
-        right, wrong = f"word{i}", "something else"
-        lines["tries"].append(
-            json.dumps({"query_id": f"q{i}", "answer": right if i < 70 else wrong})
-        )
-        lines["fails"].append(
-            json.dumps({"query_id": f"q{i}", "answer": right if i < 30 else None})
-        )
+        tried = {"query_id": f"q{i}", "answer": f"word{i}" if i < 70 else "something else"}
+        failed = {"query_id": f"q{i}", "answer": f"word{i}" if i < 30 else None}
+        lines["tries"].append(json.dumps(tried))
+        lines["fails"].append(json.dumps(failed))
         lines["missing"] += lines["fails"][-1:] if i < 30 else []
         qrels.append(f"q{i}\tp{i}\t1")
         runs["tries"].append(f"q{i} Q0 {f'p{i}' if i < 70 else 'x'} 1 1.0 tries")
