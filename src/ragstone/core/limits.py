@@ -212,7 +212,7 @@ SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
-MAX_RANKED_SYSTEMS: Final = 24
+MAX_RANKED_SYSTEMS: Final = 16
 """Systems of which all pairs are compared; if there are more, each is compared with the best."""
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""
