@@ -1,7 +1,7 @@
 """Ragstone measures the quality and the failures of retrieval-augmented generation.
 
 >>> import ragstone
->>> experiment = ragstone.load_experiment("examples/demo.yaml")  # doctest: +SKIP
+>>> experiment = ragstone.load_experiment("demo")  # doctest: +SKIP
 >>> experiment.run().report("report.html")  # doctest: +SKIP
 
 Importing the package loads none of its modules: each public name is loaded at its first use.

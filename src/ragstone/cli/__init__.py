@@ -70,9 +70,9 @@ def root() -> None:
 
     \b
     Examples:
-      ragstone run examples/demo.yaml            run the demo, with models on this machine
-      ragstone show examples/demo.yaml           print its tables
-      ragstone report examples/demo.yaml -o report.html
+      ragstone run demo            run the demo, with models on this machine
+      ragstone show demo           print its tables
+      ragstone report demo -o report.html
     """
 
 

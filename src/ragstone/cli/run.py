@@ -115,10 +115,10 @@ def command(
 
     \b
     Examples:
-      ragstone run examples/demo.yaml
-      ragstone run examples/demo.yaml --limit 20 --seed 1
-      ragstone run examples/demo.yaml --plan
-      ragstone run examples/demo.yaml --only retrieve
+      ragstone run demo
+      ragstone run demo --limit 20 --seed 1
+      ragstone run demo --plan
+      ragstone run demo --only retrieve
       ragstone run my.yaml --reuse
       ragstone run my.yaml data=../my-data systems.0.retriever.k1=0.9
     """
