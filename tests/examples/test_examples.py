@@ -56,3 +56,17 @@ def test_an_installed_wheel_has_the_examples(installed: Path, tmp_path: Path) ->
         check=True,
     )
     assert found.stdout.startswith("8 trials of 16 queries each")
+
+
+def test_the_own_system_runs_by_its_name(installed: Path, tmp_path: Path) -> None:
+    """With its function and its questions, which are beside its file."""
+    found = subprocess.run(
+        [sys.executable, "-c", MAIN, "run", "own-system"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.startswith("mine has Match 0.667 [")
+    assert [path.name for path in tmp_path.iterdir()] == [".ragstone"]

@@ -67,7 +67,7 @@ def test_rows_and_components_are_systems(tmp_path: Path) -> None:
     assert evaluate("gold", ROWS, ["EM"], store=tmp_path).evaluation()["EM"].mean == 1
     with pytest.raises(ragstone.ConfigError, match="row 1: no query of the data has"):
         evaluate([{"query": "Who?", "answer": "a"}], ROWS, store=tmp_path)
-    with pytest.raises(ragstone.ConfigError, match="int is no system"):
+    with pytest.raises(ragstone.ConfigError, match="int is not a system"):
         evaluate(3, ROWS, store=tmp_path)
 
 

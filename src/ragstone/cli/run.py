@@ -13,6 +13,7 @@ from ragstone.cli.options import (
     AliasCommand,
     experiment_arguments,
     json_option,
+    output_quiet,
     print_result,
 )
 from ragstone.results.wording import TITLES
@@ -142,8 +143,10 @@ def command(
     )
     with calls, shown_by(open_bar):
         if plan:
-            planned = loaded.plan(calls, sample_calls=sample_calls or 0, **options)
+            with output_quiet():
+                planned = loaded.plan(calls, sample_calls=sample_calls or 0, **options)
             print_result(planned.document, planned.text)
         else:
-            results = loaded.run(calls, only=only, **options)
+            with output_quiet():
+                results = loaded.run(calls, only=only, **options)
             print_result(results.to_dict, lambda: results)
