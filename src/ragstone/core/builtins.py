@@ -18,6 +18,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "mtrag": "mtrag:MtragReader",
         "parquet": "parquet:ParquetReader",
         "hub": "hub:HubReader",
+        "questions": "questions:QuestionReader",
     },
     "chunkers": {
         "sentences": "sentences:Sentences",

@@ -68,6 +68,8 @@ ANTHROPIC_REPLY_TOKENS: Final = 1024
 """The same for Anthropic's protocol, which requires a maximum."""
 MAX_UNCOMMITTED_REPLIES: Final = 4096
 """Replies that wait for the disk; beyond, no call starts, so that a crash loses little."""
+BATCH_WAIT_SECONDS: Final = 0.01
+"""Waiting for further queries of a batch of your own function; a call takes longer."""
 LOG_LOCK_SECONDS: Final = 60.0
 """Waiting for another process that writes the same call log; a commit takes milliseconds."""
 LEASE_HEARTBEAT_SECONDS: Final = 2.0

@@ -15,6 +15,7 @@ from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.collections import with_corpora
 from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.readers.parquet import USUAL_FILES
+from ragstone.data.readers.questions import is_question_file
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 from ragstone.version import __version__
 
@@ -207,9 +208,11 @@ def _layout_of_file(path: Path) -> str:
     name = path.name.removesuffix(".gz")
     if name.endswith(".json"):
         return "mirage" if name == "dataset.json" else "squad"
+    if name.endswith(".csv") or (path.suffix == ".jsonl" and is_question_file(path)):
+        return "questions"
     if name.endswith((".jsonl", ".parquet")):
         return "mirage"
     raise DatasetError(
-        f"cannot tell the format of {path} from its name; expected .json (SQuAD form), or .parquet "
-        f"or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
+        f"cannot tell the format of {path} from its name; expected .csv (questions), .json (SQuAD "
+        f"form), or .parquet or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
     )
