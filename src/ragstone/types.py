@@ -293,6 +293,18 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """Parts of a reply that only a system under test reports."""
+
+    contexts: tuple[Passage, ...] | None = None
+    confidence: float | None = None
+    cost: float | None = None
+    seconds: float | None = None
+
+    __repr__ = one_line
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """A system's answer to a query, or None with the reason of the failure."""
 
@@ -311,6 +323,11 @@ class Prediction:
     """Passages that the system itself retrieved; None if it does not report them."""
     dropped: str = ""
     """History and passages left out because the prompt would not fit."""
+    contexts: tuple[Passage, ...] | None = None
+    """Passages that the system itself answered from, a text without an id as `Passage("", text)`;
+    None if it does not report them."""
+    confidence: float | None = None
+    """Probability, from 0 to 1, that the system itself gives its answer."""
     status: AnswerStatus = "answered"
     """Class of the reply. A status that does not fit the answer is corrected: a missing answer is
     `failed`, or the given kind of failure; a blank one is `empty`, or `cut` at its maximum length.

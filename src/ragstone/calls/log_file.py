@@ -23,7 +23,7 @@ from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
 from ragstone.errors import StoreError
-from ragstone.types import FailureKind
+from ragstone.types import FailureKind, Passage, Reported
 
 SCHEMA_VERSION: Final = 2
 """Version of the table's columns, stored in the file."""
@@ -251,6 +251,7 @@ def _to_outcome(row: Sequence[Any]) -> Outcome:
         ),
         reasoning=more.get("reasoning", ""),
         passage_ids=None if passage_ids is None else tuple(passage_ids),
+        reported=_to_reported(more.get("reported")),
         served_by=more.get("served_by", ""),
         rendered=more.get("rendered", ""),
         made_at=named["made_at"],
@@ -264,6 +265,7 @@ def _details(reply: Reply) -> str:
         "logprobs": [(t.token, t.logprob, t.top) for t in reply.logprobs],
         "reasoning": reply.reasoning,
         "passage_ids": reply.passage_ids,
+        "reported": _from_reported(reply.reported),
         "served_by": reply.served_by,
         "rendered": reply.rendered,
         "rendered_hash": reply.rendered_hash,
@@ -296,3 +298,22 @@ def sqlite_errors(path: Path) -> Iterator[None]:
             f"cannot create the call log {path}: {error.strerror or error}; "
             "set a writable folder with store=PATH"
         ) from error
+
+
+def _from_reported(reported: Reported | None) -> dict[str, Any] | None:
+    """Return what a system under test reported, as plain data."""
+    if reported is None:
+        return None
+    given = reported.contexts
+    contexts = None if given is None else [[p.passage_id, p.full_text] for p in given]
+    named = ((name, getattr(reported, name)) for name in ("confidence", "cost", "seconds"))
+    return {"contexts": contexts, **{name: value for name, value in named if value is not None}}
+
+
+def _to_reported(kept: Mapping[str, Any] | None) -> Reported | None:
+    """Return the inverse of `_from_reported`."""
+    if kept is None:
+        return None
+    contexts = kept["contexts"]
+    passages = None if contexts is None else tuple(Passage(*pair) for pair in contexts)
+    return Reported(**{**kept, "contexts": passages})

@@ -18,7 +18,7 @@ from ragstone.core import limits
 from ragstone.core.environment import secret, variables_in, with_variables
 from ragstone.core.parsing import parse_json
 from ragstone.errors import ConfigError
-from ragstone.types import AnswerStatus, ChatMessage, FailureKind, brief
+from ragstone.types import AnswerStatus, ChatMessage, FailureKind, Reported, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,6 +147,8 @@ class Reply:
     """Reasoning text, if the server reports it."""
     passage_ids: tuple[str, ...] | None = None
     """Ids of the passages that a system under test reports as retrieved, or None."""
+    reported: Reported | None = None
+    """Contexts, confidence, cost and time as a system under test reports them, or None."""
     served_by: str = ""
     """Model name as reported by the server."""
     attempts: int = 1

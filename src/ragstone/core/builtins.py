@@ -62,6 +62,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "context_settings": {
         "none": "none:NoContext",
+        "system": "system:OwnContext",
         "gold": "gold:Gold",
         "gold+noise": "gold_noise:GoldNoise",
         "retrieved": "retrieved:Retrieved",

@@ -64,6 +64,8 @@ PREDICTIONS: Final = _schema(
     dropped=_STR,
     status=_STR,
 )
+_REPORTED: Final = _schema(contexts=_STR, confidence=_F64)
+"""Columns of predictions of which at least one has such a value."""
 _SCORE = {"query_id": _STR, "metric": _STR, "value": _F64, "status": _STR, "reason": _STR}
 SCORES: Final = _schema(**_SCORE)
 SYSTEM_SCORES: Final = _schema(system=_STR, setting=_STR, **_SCORE)
@@ -258,16 +260,31 @@ def table_to_rankings(table: Table) -> dict[str, Ranking]:
 
 
 def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
-    """Return the PREDICTIONS table of some predictions."""
-    return _records_to_table(PREDICTIONS, predictions)
+    """Return the PREDICTIONS table of some predictions, with what systems reported besides."""
+    table = _records_to_table(PREDICTIONS, predictions)
+    if all(one.contexts is None and one.confidence is None for one in predictions):
+        return table
+    contexts = [_pairs_to_json(one.contexts) for one in predictions]
+    more = _records_to_table(_REPORTED, predictions, contexts=contexts)
+    for name in _REPORTED.names:
+        table = table.append_column(_REPORTED.field(name), more.column(name))
+    return table
+
+
+def _pairs_to_json(passages: Sequence[Passage] | None) -> str | None:
+    if passages is None:
+        return None
+    return orjson.dumps([[p.passage_id, p.full_text] for p in passages]).decode()
 
 
 def table_to_predictions(table: Table) -> list[Prediction]:
     """Return the predictions of a PREDICTIONS table."""
     found = []
     for row in rows(table):
-        ids = row.pop("passage_ids")
-        found.append(Prediction(**row, passage_ids=None if ids is None else tuple(ids)))
+        ids, pairs = row.pop("passage_ids"), row.pop("contexts", None)
+        contexts = None if pairs is None else tuple(Passage(*p) for p in orjson.loads(pairs))
+        given = None if ids is None else tuple(ids)
+        found.append(Prediction(**row, passage_ids=given, contexts=contexts))
     return found
 
 

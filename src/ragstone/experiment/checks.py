@@ -54,9 +54,13 @@ def _check_setting(setting: ContextSetting, generating: Sequence[System], datase
         raise ConfigError(
             f"setting {setting.setting!r} needs a retriever; no system with a generator has one"
         )
+    if not any(system.answers_under(setting) for system in generating):
+        raise ConfigError(
+            f"setting {setting.setting!r} is for systems of your own, which report their context, "
+            "and none is in the file; use settings such as none and retrieved(5)"
+        )
     for system in generating:
-        builds = setting.uses and ("retrieved" not in setting.uses or system.retriever)
-        if system.generator and builds:
+        if system.generator and setting.uses and system.answers_under(setting):
             system.generator.check_setting(setting.setting)
 
 

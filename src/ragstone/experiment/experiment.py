@@ -102,8 +102,11 @@ class Experiment:
 
     @cached_property
     def settings(self) -> list[ContextSetting]:
-        """The context settings."""
-        return self._maker.parts("context_settings", self.file.settings, "setting")
+        """The context settings; `system` if the file names none and only own systems answer."""
+        answering = [system for system in self.systems if system.generator]
+        own = bool(answering) and all(system.may_retrieve for system in answering)
+        written = self.file.settings or (["system"] if own else [])
+        return self._maker.parts("context_settings", written, "setting")
 
     @cached_property
     def noise(self) -> System | None:
@@ -179,7 +182,7 @@ class Experiment:
                 steps.add_ranking(system)
         for setting in self.settings:
             for system in systems:
-                if system.generator and ("retrieved" not in setting.uses or system.retriever):
+                if system.answers_under(setting):
                     steps.add_trial(system, setting)
         return steps
 

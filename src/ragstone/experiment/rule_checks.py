@@ -99,7 +99,8 @@ def check_analysis(
         _check_measured(
             headline, list(map(str, ranking)), systems, [*named, analysis.baseline or ""]
         )
-    table = shared.answered if file.settings else shared.ranked
+    answers = any(system.generator for system in systems)
+    table = shared.answered if answers else shared.ranked
     _check_population(file, analysis, table_to_queries(table.table))
 
 

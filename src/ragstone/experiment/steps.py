@@ -39,8 +39,9 @@ from ragstone.core.step_notes import most_frequent
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import CallError, ComponentError
+from ragstone.experiment.reported import ReportedContexts, reported_contexts, reported_run
 from ragstone.experiment.searches import by_collection
-from ragstone.types import Ranking, Search, Task, brief
+from ragstone.types import Context, Ranking, Search, Task, brief
 
 if TYPE_CHECKING:
     from arro3.core import Table
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from ragstone.components.metrics.base import AnswerMetric, RankingMetric
     from ragstone.data.corpus import Corpus
     from ragstone.protocols import Generator, Services
-    from ragstone.types import Context, Prediction, Query
+    from ragstone.types import Prediction, Query
 
 Outcomes: TypeAlias = Iterable[Outcome[Any]]
 
@@ -105,17 +106,6 @@ class MetricSet(Component):
         """Gold answers and labels, unless the metrics measure rankings."""
         rank = bool(self.metrics) and all("qrels" in one.requires for one in self.metrics)
         return frozenset() if rank else frozenset({"gold_answers", "labels"})
-
-
-@dataclass(frozen=True)
-class ReportedRun(Component):
-    """The passages that a system under test reported with its answers, as a run.
-
-    Only the order counts: the first passage of n gets the score n. A passage that is named twice
-    keeps its first rank.
-    """
-
-    computed_with = ("ragstone.experiment.steps:_reported_run",)
 
 
 class Result(NamedTuple):
@@ -198,8 +188,9 @@ def input_records(tables: Mapping[str, Table]) -> dict[str, Any]:
 
 
 def tasks_of(queries: Sequence[Query], contexts: Mapping[str, Context]) -> list[Task]:
-    """Return each query with its context."""
-    return [Task(query, contexts[query.query_id]) for query in queries]
+    """Return each query with its context, which is empty if it is not known."""
+    ids = [query.query_id for query in queries]
+    return [Task(q, contexts.get(i) or Context(i, "")) for i, q in zip(ids, queries, strict=True)]
 
 
 def _form(query_former: Component, services: Services, queries: Sequence[Query]) -> Outcomes:
@@ -320,11 +311,15 @@ def _score_answers(
     return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
 
 
-def _reported_run(_: ReportedRun, __: Services, predictions: Table) -> Result:
-    given = {p.query_id: p.passage_ids or () for p in table_to_predictions(predictions)}
-    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in given.values()]
-    rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
-    return Result(rankings_to_table(list(given), rankings))
+def _reported_run(_: Component, __: Services, **tables: Table) -> Result:
+    return Result(reported_run(**tables))
+
+
+def _reported_contexts(
+    component: ReportedContexts, _: Services, predictions: Table, corpus: Table
+) -> Result:
+    table, reasons = reported_contexts(component.setting, predictions, corpus)
+    return Result(table, reasons=reasons)
 
 
 KINDS: Final[Mapping[str, StepKind]] = {
@@ -339,6 +334,7 @@ KINDS: Final[Mapping[str, StepKind]] = {
     "process": StepKind(_process, lambda _, contexts: contexts_to_table(contexts), cheap=True),
     "generate": StepKind(_generate, lambda _, predictions: predictions_to_table(predictions)),
     "reported-run": StepKind(_reported_run),
+    "reported-context": StepKind(_reported_contexts),
     "score-answer": StepKind(_score_answers),
     "judge": StepKind(_judge, lambda _, found: scores_to_table([s for one in found for s in one])),
 }

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ragstone.components.context_settings.system import OwnContext
 from ragstone.core.component import DATA
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.experiment.steps import MetricSet, ReportedRun, Step
+from ragstone.experiment.reported import ReportedContexts, ReportedRun
+from ragstone.experiment.steps import MetricSet, Step
 from ragstone.types import one_line
 
 if TYPE_CHECKING:
@@ -46,6 +48,12 @@ class System:
     def may_retrieve(self) -> bool:
         """Whether the system may retrieve by itself and report the passages."""
         return self.retriever is None and self.generator is not None and self.generator.may_retrieve
+
+    def answers_under(self, setting: ContextSetting) -> bool:
+        """Return whether the system answers, and has what the setting's contexts are made of."""
+        if isinstance(setting, OwnContext):
+            return self.may_retrieve
+        return bool(self.generator and ("retrieved" not in setting.uses or self.retriever))
 
     @property
     def release(self) -> str:
@@ -166,21 +174,29 @@ class StepList:
         predictions = self._step(
             "generate", system.generator, system, queries=queries, contexts=contexts
         )
+        # The context of an own system is known after its answer, and then part of all measures.
+        own, reports = system.may_retrieve and not setting.uses, isinstance(setting, OwnContext)
+        if reports:
+            built = contexts = self._step(
+                "reported-context",
+                ReportedContexts(setting.setting),
+                system,
+                predictions=predictions,
+                corpus=shared.passages,
+            )
         graded: dict[str, Any] = {
             "queries": queries,
             "contexts": contexts,
             "predictions": predictions,
         }
         # A system that retrieves by itself may have seen passages that no setting showed it.
-        own = system.may_retrieve and not setting.uses
-        metrics = dataclasses.replace(self.answer_metrics, knows_context=not own)
+        metrics = dataclasses.replace(self.answer_metrics, knows_context=reports or not own)
         scores = self._step("score-answer", metrics, system, **graded)
         verdicts = tuple(self._step("judge", judge, system, **graded) for judge in shared.judges)
         reported = None
         if own and self.ranking_metrics.metrics:
-            reported_run = self._step(
-                "reported-run", ReportedRun(), system, predictions=predictions
-            )
+            inputs = {"predictions": predictions, **({"contexts": contexts} if reports else {})}
+            reported_run = self._step("reported-run", ReportedRun(), system, **inputs)
             reported = RankingSteps(
                 system, reported_run, self._score_ranking(system, reported_run, queries)
             )

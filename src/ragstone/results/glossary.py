@@ -27,6 +27,7 @@ ADAPTABILITY: Final = {
 
 SETTINGS: Final = {
     "none": "no context: the generator answers from memory",
+    "system": "the context that the system itself reported with its answer",
     "gold": "only the passages that are relevant according to the qrels",
     "gold+noise": "relevant passages among misleading ones",
     "retrieved": "the passages that the system retrieved",

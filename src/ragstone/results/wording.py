@@ -30,6 +30,7 @@ TITLES: Final[Mapping[str, str]] = {
     "process": "process contexts",
     "generate": "generate answers",
     "reported-run": "read reported passages",
+    "reported-context": "read reported contexts",
     "score-answer": "score answers",
     "judge": "judge answers",
 }

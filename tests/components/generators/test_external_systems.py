@@ -173,7 +173,7 @@ def test_any_callable_object_is_a_function(tmp_path: Path, calls: Calls, text: s
         ("return 3", r"returned int \(3\); expected a text"),
         ("return None", "returned NoneType"),
         ("return {'text': 'a'}", "no text under 'answer'; it returned: text"),
-        ("return {'answer': 'a', 'passages': 'p'}", "passages of an unexpected shape"),
+        ("return {'answer': 'a', 'passages': 'p'}", "reply of an unexpected shape"),
     ],
 )
 def test_an_exception_in_a_function_is_a_failure(

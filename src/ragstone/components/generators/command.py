@@ -17,7 +17,8 @@ import orjson
 from ragstone.calls.identity import identify
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request, parse_reply
-from ragstone.components.generators.external_base import ExternalSystem, read_answer
+from ragstone.components.generators.external_base import ExternalSystem
+from ragstone.components.generators.own_reply import read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.user_code import program_digest
@@ -36,9 +37,9 @@ class Command(ExternalSystem):
 
     It reads a JSON object per line from standard input, `{"request_id", "query_id", "query",
     "history", "passages"}`, and writes one to standard output, `{"request_id": ..., "answer": ...}`
-    with `passage_ids` if they are known, before it reads the next line. If it writes anything else,
-    the task fails and the command is started again. The last line of its standard error is part of
-    the reason if it ends.
+    with `contexts` and the other fields of a reply (docs/calls.md) if they are known, before it
+    reads the next line. If it writes anything else, the task fails and the command is started
+    again. The last line of its standard error is part of the reason if it ends.
 
     The digest of the program's files is part of its identity: the program itself, every argument
     that is a file or a module (`-m`), and the Python files beside it that it imports. Unchanged

@@ -1,4 +1,4 @@
-"""Your own systems: the task that a system receives, and the parsing of its answer.
+"""Your own systems: the task that a system receives.
 
 A system receives the query, its history and, if it takes a context, the passages of the setting. It
 never receives gold answers, qrels or labels.
@@ -6,8 +6,7 @@ never receives gold answers, qrels or labels.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,10 +14,9 @@ from typing import Any, ClassVar, Final
 
 import orjson
 
-from ragstone.calls.types import AttemptError, Reply, Request, Sampling, token_count
+from ragstone.calls.types import Request, Sampling
 from ragstone.components.generators.llm_base import EndpointGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.data.readers.rows import FieldError, show
 from ragstone.errors import ComponentError, ConfigError
 from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Task
@@ -119,63 +117,3 @@ def as_task(request: Request) -> Task:
     )
     query = Query(given["query_id"], given["query"], history=history)
     return Task(query, Context(query.query_id, "", passages))
-
-
-def read_answer(value: object, name: str) -> Reply:
-    """Return the reply for a value that your own system returned.
-
-    The value is a text, a `Prediction`, or a mapping with `answer` and, if known, `passage_ids` (or
-    `passages`, a list of objects with `passage_id`), `tokens_in` and `tokens_out`.
-
-    >>> read_answer({"answer": "1912", "passage_ids": ["p7"]}, "mine").passage_ids
-    ('p7',)
-
-    Raises:
-        AttemptError: the value has another form, or is a failed prediction.
-    """
-    if isinstance(value, str):
-        return Reply(value)
-    if isinstance(value, Prediction):
-        if value.answer is None:
-            raise AttemptError(f"{name} failed: {value.reason or 'no reason given'}")
-        value = dataclasses.asdict(value)
-    if not isinstance(value, Mapping):
-        kind = type(value).__name__
-        raise AttemptError(
-            f"{name} returned {kind} ({show(value)}); expected a text, or a mapping with 'answer'",
-            kind="unreadable",
-        )
-    answer = value.get("answer")
-    if not isinstance(answer, str):
-        keys = ", ".join(sorted(map(str, value))) or "nothing"
-        raise AttemptError(
-            f"{name} returned no text under 'answer'; it returned: {keys}", kind="unreadable"
-        )
-    try:
-        ids = read_passage_ids(value)
-    except FieldError as error:
-        raise AttemptError(
-            f"{name} returned passages of an unexpected shape: {error}", kind="unreadable"
-        ) from error
-    tokens_in, tokens_out = (token_count(value.get(name)) for name in ("tokens_in", "tokens_out"))
-    return Reply(answer, tokens_in=tokens_in, tokens_out=tokens_out, passage_ids=ids)
-
-
-def read_passage_ids(row: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the passage ids of an answer in plain data; None if it has none.
-
-    Raises:
-        FieldError: `passage_ids` or `passages` has another form.
-    """
-    given = row.get("passage_ids", row.get("passages"))
-    if given is None:
-        return None
-    items = given if isinstance(given, list | tuple) else [None]
-    ids = [item.get("passage_id") if isinstance(item, Mapping) else item for item in items]
-    texts = tuple(item for item in ids if isinstance(item, str))
-    if len(texts) < len(ids):
-        raise FieldError(
-            "'passage_ids' must be a list of ids, or 'passages' a list of objects with "
-            f"'passage_id'; found {show(given)}"
-        )
-    return texts

@@ -14,7 +14,8 @@ from typing import Any, Final
 from ragstone.calls.identity import identify
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
-from ragstone.components.generators.external_base import as_task, read_answer
+from ragstone.components.generators.external_base import as_task
+from ragstone.components.generators.own_reply import read_answer
 from ragstone.components.generators.python_function import Function, call_function
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY, SET_BY_A_RUN

@@ -18,6 +18,7 @@ from ragstone.components.generators.external_base import (
     ExternalSystem,
     as_plain_data,
 )
+from ragstone.components.generators.own_reply import FIELDS, read_answer
 from ragstone.core import limits
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.environment import VARIABLE, secret, variables_in
@@ -41,8 +42,10 @@ class Http(ExternalSystem):
     In `body`, texts are templates with the variables `{query}`, `{query_id}`, `{context}` and
     `{history}`; a value that is only `"{messages}"`, `"{passages}"` or `"{history}"` becomes a
     list. `answer` and `passage_ids` are paths in the reply: names and numbers joined by points,
-    with `*` for every item of a list (`choices.0.message.content`, `sources.*.id`). The parts of a
-    streamed reply (server-sent events or JSON lines) are joined.
+    with `*` for every item of a list (`choices.0.message.content`, `sources.*.id`). If
+    `answer` is not set, the fields `passage_ids`, `contexts`, `usage` and `confidence` of a reply
+    (docs/calls.md) need no path. The parts of a streamed reply (server-sent events or JSON lines)
+    are joined.
 
     `{env:NAME}` in the address, a header or the body is replaced by the value of an environment
     variable, which is neither stored nor shown. What runs behind the address is not known, so each
@@ -53,6 +56,8 @@ class Http(ExternalSystem):
         body: body of a request.
         answer: path of the answer in the reply.
         passage_ids: path of the ids of the passages that it retrieved; empty if not reported.
+        contexts: path of the context of its answer, texts or objects with `text` and `id`; empty if
+            not reported.
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
         concurrency: maximum number of parallel calls.
@@ -62,6 +67,7 @@ class Http(ExternalSystem):
     body: Mapping[str, Any] = field(default_factory=lambda: {"query": "{query}"})
     answer: str = "answer"
     passage_ids: str = ""
+    contexts: str = ""
     headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
@@ -100,7 +106,7 @@ class Http(ExternalSystem):
             protocol="http",
             identity=self.versioned(self._identity(urls)),
             variables=variables_in([self.body, self.headers]),
-            wire=_MappedFormat(self.answer, self.passage_ids, self.headers),
+            wire=_MappedFormat(self.answer, self.passage_ids, self.contexts, self.headers),
             concurrency=self.concurrency,
         )
 
@@ -113,6 +119,7 @@ class Http(ExternalSystem):
             "body": self.body,
             "answer": self.answer,
             "passage_ids": self.passage_ids,
+            **({"contexts": self.contexts} if self.contexts else {}),
             **{n: keyed_digest(v) for n, v in headers.items() if n not in _CREDENTIALS},
         }
         variables = variables_in([self.url, self.body, self.headers])
@@ -198,6 +205,7 @@ class _MappedFormat:
 
     answer: str
     passage_ids: str
+    contexts: str
     extra_headers: Mapping[str, str]
 
     def url(self, base_url: str) -> str:
@@ -245,13 +253,20 @@ class _MappedFormat:
                 f"the reply has no text at {self.answer!r}: {shown}; correct 'answer'",
                 kind="unreadable",
             )
-        ids = None
+        own = {name: part[name] for part in payload for name in FIELDS if name in part}
+        given: dict[str, Any] = own if self.answer == "answer" else {}
         if self.passage_ids:
-            parts = [_at_path(part, self.passage_ids) for part in payload]
-            listed: list[Any] = next((part for part in reversed(parts) if part), [])
-            flat = listed[0] if len(listed) == 1 and isinstance(listed[0], list) else listed
-            ids = tuple(str(item) for item in flat)
-        return Reply("".join(texts), passage_ids=ids)
+            given["passage_ids"] = [str(item) for item in _listed(payload, self.passage_ids)]
+        if self.contexts:
+            given["contexts"] = _listed(payload, self.contexts)
+        return read_answer({**given, "answer": "".join(texts)}, "the service")
+
+
+def _listed(payload: Any, path: str) -> list[Any]:
+    """Return the list at a path, in the last part of a reply that has one."""
+    parts = [_at_path(part, path) for part in payload]
+    listed: list[Any] = next((part for part in reversed(parts) if part), [])
+    return listed[0] if len(listed) == 1 and isinstance(listed[0], list) else listed
 
 
 def _with_environment(text: str, header: str) -> list[str]:

@@ -20,7 +20,7 @@ from ragstone.core.prompts import (
 )
 from ragstone.errors import ConfigError
 from ragstone.protocols import Generator, Services
-from ragstone.types import Prediction, Query, Task
+from ragstone.types import Prediction, Query, Reported, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,12 +189,17 @@ def _prediction(
     )
     if isinstance(ended, Failure):
         return replace(failed, reason=ended.reason, status=ended.kind)
+    own = ended.reported or Reported()
     return replace(
         failed,
         answer=ended.text.strip(),
         status=ended.status,
         tokens_in=ended.tokens_in,
         tokens_out=ended.tokens_out,
-        cost=cost,
+        # Cost and time are as the system reports them, if it does.
+        cost=cost if own.cost is None else own.cost,
+        seconds=ended.seconds if own.seconds is None else own.seconds,
         passage_ids=ended.passage_ids,
+        contexts=own.contexts,
+        confidence=own.confidence,
     )

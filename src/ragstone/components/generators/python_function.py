@@ -17,7 +17,8 @@ from typing import Any, Final, cast
 from ragstone.calls.identity import identify
 from ragstone.calls.rate_control import ConcurrencyLimiter
 from ragstone.calls.types import AttemptError, Endpoint, Reply, Request
-from ragstone.components.generators.external_base import ExternalSystem, as_task, read_answer
+from ragstone.components.generators.external_base import ExternalSystem, as_task
+from ragstone.components.generators.own_reply import read_answer
 from ragstone.core.component import NOT_IN_CACHE_KEY
 from ragstone.core.prompts import show_passages
 from ragstone.core.registry import locate
@@ -42,11 +43,11 @@ class Function(ExternalSystem):
 
     The function takes the query as its only parameter, or any of the parameters `query`, `history`
     (messages with role and text), `passages` (with passage_id and text), `context` (the passages as
-    one text) and `task`. It returns the answer as text, or a mapping with `answer` and
-    `passage_ids`. In the setting `none` it retrieves passages itself; the other settings need one
-    of the parameters `passages`, `context` and `task`. The digest of its file, and of the local
-    modules that the file imports, is part of its identity; if a change is elsewhere, for example in
-    an index, name a new `release`.
+    one text) and `task`. It returns the answer as text, or a mapping with `answer`, `contexts` and
+    the other fields of a reply (docs/calls.md). Under the settings `system` and `none` it retrieves
+    passages itself; the other settings need one of the parameters `passages`, `context` and `task`.
+    The digest of its file, and of the local modules that the file imports, is part of its identity;
+    if a change is elsewhere, for example in an index, name a new `release`.
 
     Args:
         function: name of the function; a file is searched for beside the experiment file first.

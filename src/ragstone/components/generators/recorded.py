@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
 
-from ragstone.components.generators.external_base import read_passage_ids
+from ragstone.components.generators.own_reply import read_confidence, read_sources, read_usage
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.registry import locate
-from ragstone.data.readers.rows import FieldError, Row, json_rows, reading, show
+from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Task
-
-_NUMBERS: Final = {"tokens_in": int, "tokens_out": int, "seconds": float, "cost": float}
 
 
 @dataclass(frozen=True)
@@ -26,10 +23,10 @@ class Recorded(Generator):
 
         {"query_id": "q1", "answer": "In 1912.", "passage_ids": ["p7", "p2"]}
 
-    `passage_ids` (or `passages`, a list of ids or of objects with `passage_id`) are the passages
-    that the system retrieved, if known. `setting` restricts a line to one context setting. An
-    `answer` of null, with a `reason`, is a failure of the system. A query without a line is a
-    failure too. Other fields are ignored.
+    The other fields of a reply (docs/calls.md), such as `contexts` and `usage`, are read if the
+    line has them. `setting` restricts a line to one context setting. An `answer` of null, with a
+    `reason`, is a failure of the system. A query without a line is a failure too. Other fields are
+    ignored.
 
     Args:
         path: path of the file; searched for beside the experiment file first.
@@ -95,18 +92,14 @@ def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
     query_id = row.take_id("query_id")
     setting = row.take_text("setting", optional=True)
     failed = "answer" in row and row["answer"] is None
+    sources = read_sources(row)
     prediction = Prediction(
         query_id,
         None if failed else row.take_text("answer"),
         reason=str(row.get("reason") or "recorded as a failure") if failed else "",
-        passage_ids=read_passage_ids(row),
-        **{name: _number(row, name, kind) for name, kind in _NUMBERS.items()},
+        passage_ids=sources.passage_ids,
+        contexts=sources.contexts,
+        confidence=read_confidence(row),
+        **read_usage(row),
     )
     return (query_id, setting), prediction
-
-
-def _number(row: Mapping[str, Any], name: str, kind: type) -> Any:
-    value = row.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise FieldError(f"{name!r} must be a number, found {show(value)}")
-    return None if value is None else kind(value)

@@ -1,0 +1,187 @@
+"""The reply of your own system: its answer, its context, its usage and its confidence.
+
+    {"answer": "In 1912.", "passage_ids": ["p7"], "contexts": [{"id": "p7", "text": "..."}],
+     "usage": {"tokens_in": 210, "tokens_out": 4, "cost": 0.0002, "seconds": 0.8},
+     "confidence": 0.9}
+
+`answer` is required, null for a failure. An item of `contexts` is a text or an object with `text`,
+`id` or both. `passages` is another name of `passage_ids`. Other fields are ignored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ragstone.calls.types import AttemptError, Reply, token_count
+from ragstone.data.readers.rows import FieldError, show
+from ragstone.types import Passage, Prediction, Reported
+
+FIELDS: Final = ("answer", "passage_ids", "passages", "contexts", "usage", "confidence")
+"""Fields of a reply that are read."""
+_USAGE: Final = {"tokens_in": int, "tokens_out": int, "cost": float, "seconds": float}
+_ID_NAMES: Final = ("id", "passage_id")
+
+
+class Sources(NamedTuple):
+    """The passages that a system reports: all ids, and the context of its answer."""
+
+    passage_ids: tuple[str, ...] | None
+    contexts: tuple[Passage, ...] | None
+
+
+def read_answer(value: object, name: str) -> Reply:
+    """Return the reply for a value that your own system returned.
+
+    The value is a text, a `Prediction`, or a mapping of the form of this module.
+
+    >>> read_answer({"answer": "1912", "passage_ids": ["p7"]}, "mine").passage_ids
+    ('p7',)
+
+    Raises:
+        AttemptError: the value has another form, or is a failed prediction.
+    """
+    if isinstance(value, str):
+        return Reply(value)
+    if isinstance(value, Prediction):
+        value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise AttemptError(
+            f"{name} returned {kind}; expected a text, or a mapping with 'answer'",
+            kind="unreadable",
+        )
+    answer = value.get("answer")
+    if "answer" in value and answer is None:
+        raise AttemptError(f"{name} failed: {value.get('reason') or 'no reason given'}")
+    if not isinstance(answer, str):
+        keys = ", ".join(sorted(map(str, value))) or "nothing"
+        raise AttemptError(
+            f"{name} returned no text under 'answer'; it returned: {keys}", kind="unreadable"
+        )
+    try:
+        return _reply(answer, value)
+    except FieldError as error:
+        raise AttemptError(
+            f"{name} returned a reply of an unexpected shape: {error}", kind="unreadable"
+        ) from error
+
+
+def _reply(answer: str, value: Mapping[str, Any]) -> Reply:
+    sources, usage = read_sources(value), read_usage(value)
+    reported = Reported(
+        sources.contexts, read_confidence(value), usage.get("cost"), usage.get("seconds")
+    )
+    return Reply(
+        answer,
+        tokens_in=token_count(usage.get("tokens_in")),
+        tokens_out=token_count(usage.get("tokens_out")),
+        passage_ids=sources.passage_ids,
+        reported=None if reported == Reported() else reported,
+    )
+
+
+def read_usage(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `tokens_in`, `tokens_out`, `cost` and `seconds`, as far as a reply has them.
+
+    They are in `usage`, or beside the answer.
+
+    >>> read_usage({"answer": "1912", "usage": {"tokens_in": 12, "cost": 0.5}})
+    {'tokens_in': 12, 'cost': 0.5}
+
+    Raises:
+        FieldError: `usage` is not an object, or a value is not a number of 0 or more.
+    """
+    usage = row.get("usage")
+    if not isinstance(usage, Mapping | None):
+        raise FieldError(
+            f"'usage' must be an object such as {{'tokens_in': 210}}, found {show(usage)}"
+        )
+    held = {**row, **(usage or {})}
+    found = {name: _number(held, name) for name in _USAGE}
+    return {name: _USAGE[name](value) for name, value in found.items() if value is not None}
+
+
+def read_confidence(row: Mapping[str, Any]) -> float | None:
+    """Return the confidence of a reply; raise `FieldError` if it is not from 0 to 1."""
+    value = _number(row, "confidence")
+    if value is not None and value > 1:
+        raise FieldError(f"'confidence' must be a number from 0 to 1, found {show(value)}")
+    return value
+
+
+def _number(row: Mapping[str, Any], name: str) -> float | None:
+    value = row.get(name)
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or value < 0:
+        raise FieldError(f"{name!r} must be a number of 0 or more, found {show(value)}")
+    return float(value)
+
+
+def read_sources(row: Mapping[str, Any]) -> Sources:
+    """Return the passages of a reply.
+
+    As many texts without ids as `passage_ids` have these ids. If every text has an id of its own,
+    `passage_ids` may be absent.
+
+    >>> read_sources({"passage_ids": ["p7"], "contexts": ["It sank."]}).contexts
+    (Passage(passage_id='p7', text='It sank.'),)
+
+    Raises:
+        FieldError: `passage_ids`, `passages` or `contexts` has another form.
+    """
+    ids, contexts = _passage_ids(row), _contexts(row)
+    if contexts is None:
+        return Sources(ids, None)
+    if ids is None and all(passage.passage_id for passage in contexts):
+        ids = tuple(passage.passage_id for passage in contexts)
+    elif ids and len(ids) == len(contexts) and not any(p.passage_id for p in contexts):
+        contexts = tuple(Passage(i, p.text) for i, p in zip(ids, contexts, strict=True))
+    return Sources(ids, contexts)
+
+
+def _passage_ids(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    given = row.get("passage_ids", row.get("passages"))
+    if given is None:
+        return None
+    items = given if isinstance(given, list | tuple) else [None]
+    ids = [_id_of(item) if isinstance(item, Mapping) else item for item in items]
+    texts = tuple(item for item in ids if isinstance(item, str))
+    if len(texts) < len(ids):
+        raise FieldError(
+            "'passage_ids' must be a list of ids, or 'passages' a list of objects with "
+            f"'passage_id'; found {show(given)}"
+        )
+    return texts
+
+
+def _contexts(row: Mapping[str, Any]) -> tuple[Passage, ...] | None:
+    given = row.get("contexts")
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple):
+        raise FieldError(f"'contexts' must be a list of texts or objects, found {show(given)}")
+    return tuple(map(_context, given))
+
+
+def _context(item: object) -> Passage:
+    if isinstance(item, Passage):
+        return Passage(item.passage_id, item.full_text)
+    if isinstance(item, str):
+        return Passage("", item)
+    given = item if isinstance(item, Mapping) else {}
+    passage_id, text = _id_of(given) or "", given.get("text") or ""
+    if not (isinstance(passage_id, str) and isinstance(text, str) and (passage_id or text)):
+        raise FieldError(
+            "an item of 'contexts' must be a text, or an object with 'text', 'id' or both, found "
+            f"{show(item)}"
+        )
+    return Passage(passage_id, text)
+
+
+def _id_of(item: Mapping[str, Any]) -> Any:
+    return next((item[name] for name in _ID_NAMES if item.get(name) is not None), None)

@@ -1,0 +1,144 @@
+"""The passages that a system under test reported with its answers, as a run and as contexts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ragstone.core.component import Component
+from ragstone.core.schemas import (
+    contexts_to_table,
+    rankings_to_table,
+    rows,
+    table_to_contexts,
+    table_to_predictions,
+)
+from ragstone.types import Context, ContextPassage, Passage, Prediction, Ranking
+
+if TYPE_CHECKING:
+    from arro3.core import Table
+
+_WORD: Final = re.compile(r"\w+")
+_ID_LENGTH: Final = 12
+
+
+@dataclass(frozen=True)
+class ReportedRun(Component):
+    """The passages that a system under test reported with its answers, as a run.
+
+    Only the order counts: the first passage of n gets the score n. A passage that is named twice
+    keeps its first rank.
+    """
+
+    computed_with = ("ragstone.experiment.reported:reported_run",)
+
+
+@dataclass(frozen=True)
+class ReportedContexts(Component):
+    """The contexts that a system under test reported with its answers.
+
+    Args:
+        setting: name of the context setting.
+    """
+
+    setting: str = "system"
+    computed_with = ("ragstone.experiment.reported:reported_contexts",)
+
+
+def reported_run(predictions: Table, contexts: Table | None = None) -> Table:
+    """Return the run of some predictions; without passage ids, those of the context count."""
+    shown = {c.query_id: c.passage_ids for c in table_to_contexts(contexts)} if contexts else {}
+    given = {
+        p.query_id: shown.get(p.query_id, ()) if p.passage_ids is None else p.passage_ids
+        for p in table_to_predictions(predictions)
+    }
+    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in given.values()]
+    rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
+    return rankings_to_table(list(given), rankings)
+
+
+def reported_contexts(
+    setting: str, predictions: Table, corpus: Table
+) -> tuple[Table, dict[str, int]]:
+    """Return the contexts of some predictions, and why others have none -> their number.
+
+    A query without a row has no known context: its system reported none, or an id that is not in
+    the corpus without its text.
+    """
+    given = {p.query_id: _reported(p) for p in table_to_predictions(predictions)}
+    texts, ids = _look_up([p for one in given.values() for p in one or ()], corpus)
+    found, reasons = [], dict[str, int]()
+    for query_id, passages in given.items():
+        named = None if passages is None else [_named(one, texts, ids) for one in passages]
+        if named is not None and all(passage.text for passage in named):
+            found.append(Context(query_id, setting, tuple(named)))
+            continue
+        why = "the system reported no context"
+        if named:
+            why = "the system reported ids that are not in the corpus, without their texts"
+        reasons[why] = reasons.get(why, 0) + 1
+    return contexts_to_table(found), reasons
+
+
+def _reported(prediction: Prediction) -> tuple[Passage, ...] | None:
+    if prediction.contexts is not None:
+        return prediction.contexts
+    ids = prediction.passage_ids
+    return None if ids is None else tuple(Passage(passage_id, "") for passage_id in ids)
+
+
+def _named(passage: Passage, texts: Mapping[str, str], ids: Mapping[str, str]) -> ContextPassage:
+    """Return a reported passage with its text, and with the id of the corpus's passage."""
+    text = passage.text or texts.get(passage.passage_id, "")
+    passage_id = passage.passage_id or ids.get(text) or ids.get(_folded(text)) or text_id(text)
+    return ContextPassage(passage_id, text, "retrieved")
+
+
+def text_id(text: str) -> str:
+    """Return the id of a text that is not in the corpus: it has no other than its digest.
+
+    >>> text_id("Lisbon is on the Tagus.")
+    'text-a379dcad4f49'
+    """
+    return f"text-{hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]}"
+
+
+def _look_up(reported: Sequence[Passage], corpus: Table) -> tuple[dict[str, str], dict[str, str]]:
+    """Return id -> text of the ids without a text, and text -> id of the texts without an id.
+
+    The corpus is read once. Its first passage with a text counts; an equal text counts before one
+    that is equal apart from case, punctuation and white space.
+    """
+    wanted_ids = {p.passage_id for p in reported if not p.text}
+    wanted = {p.text for p in reported if p.text and not p.passage_id}
+    folded = {_folded(text) for text in wanted} - {""}
+    texts, exact, near = dict[str, str](), dict[str, str](), dict[str, str]()
+    for passage_id, forms in _corpus_texts(corpus) if wanted_ids or wanted else ():
+        if passage_id in wanted_ids:
+            texts[passage_id] = forms[-1]
+        for form in forms if wanted else ():
+            if form in wanted:
+                exact.setdefault(form, passage_id)
+            if (plain := _folded(form)) in folded:
+                near.setdefault(plain, passage_id)
+    return texts, near | exact
+
+
+def _corpus_texts(corpus: Table) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the id of each passage with its text alone, and below its title if it has one."""
+    for row in rows(corpus.select(["passage_id", "text", "title"])):
+        passage = Passage(row["passage_id"], row["text"], row["title"])
+        yield passage.passage_id, tuple(dict.fromkeys((passage.text, passage.full_text)))
+
+
+def _folded(text: str) -> str:
+    """Return the words of a text in lower case, separated by one space.
+
+    >>> _folded("Lisbon is  on the TAGUS.")
+    'lisbon is on the tagus'
+    """
+    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))

@@ -1,0 +1,180 @@
+"""The context that an own system reports with its answer is the context of that answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import ragstone
+from ragstone.errors import ConfigError
+from ragstone.experiment.experiment import load_experiment
+from ragstone.results.results import Results
+from ragstone.results.terminal import query_text
+
+METRICS = ["Match", "F1", "answer-in-context", "K-precision", "R@2", "nDCG@5"]
+
+
+def replies() -> dict[str, dict[str, Any]]:
+    """Return a reply per query of the sample: texts of its gold passages, one of them altered."""
+    dataset = ragstone.load_dataset("sample")
+    found: dict[str, dict[str, Any]] = {}
+    for place, query in enumerate(dataset.queries):
+        ids = list(dataset.qrels.get(query.query_id, {}))[:2]
+        texts = [dataset.corpus[passage_id].text for passage_id in ids]
+        answer = query.gold_answers[0] if query.gold_answers and place % 3 else "Lisbon"
+        contexts: list[Any] = [f"  {text.upper()} " for text in texts] + ["A text of my own."]
+        usage = {"tokens_in": 10 + place, "tokens_out": 2, "cost": 0.25, "seconds": 1.5}
+        found[query.text] = {
+            "query_id": query.query_id,
+            "answer": answer,
+            "contexts": contexts,
+            "usage": usage,
+            "confidence": 0.5,
+        }
+    return found
+
+
+def run(tmp_path: Path, name: str, generator: Any, **more: Any) -> Results:
+    """Run a system of this generator on the sample, in a store of its own."""
+    document = {
+        "name": "e",
+        "data": "sample",
+        "systems": [{"name": "mine", "generator": generator}],
+        "metrics": METRICS,
+        "store": str(tmp_path / f"store-{name}"),
+        **more,
+    }
+    return load_experiment(document, []).run()
+
+
+def recorded(tmp_path: Path, rows: Any) -> str:
+    """Write rows and return the generator that reads them."""
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    return f"recorded({path})"
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    """Start a service that gives the replies; return its address."""
+    known = replies()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            reply = orjson.dumps(known[asked["query"]])
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/ask"
+    server.shutdown()
+    server.server_close()
+
+
+FUNCTION = """
+import json, pathlib
+KNOWN = json.loads(pathlib.Path(__file__).with_name("known.json").read_text())
+def answer(query):
+    return KNOWN[query]
+"""
+PROGRAM = """
+import json, pathlib, sys
+KNOWN = json.loads(pathlib.Path(__file__).with_name("known.json").read_text())
+for line in sys.stdin:
+    task = json.loads(line)
+    print(json.dumps({**KNOWN[task["query"]], "request_id": task["request_id"]}), flush=True)
+"""
+
+
+def outcome(results: Results) -> tuple[Any, ...]:
+    """Return everything that the ways of calling a system must agree in."""
+    (trial,) = results.trials
+    scores = {m: {q: (s.value, s.status) for q, s in of.items()} for m, of in trial.scores.items()}
+    ranks = {
+        m: {q: s.value for q, s in of.items()}
+        for run in results.rankings
+        for m, of in run.scores.items()
+    }
+    answers = {
+        q: (p.answer, p.tokens_in, p.cost, p.seconds, p.confidence)
+        for q, p in trial.predictions.items()
+    }
+    return trial.setting, scores, ranks, dict(trial.contexts), answers
+
+
+def test_all_ways_to_call_a_system_give_the_same_scores(tmp_path: Path, service: str) -> None:
+    """A function, a service, a program and a file: equal to the digit, without named settings."""
+    known = replies()
+    (tmp_path / "known.json").write_bytes(orjson.dumps(known))
+    (tmp_path / "mine.py").write_text(FUNCTION)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    program = f"{sys.executable} {tmp_path / 'program.py'}"
+    generators = {
+        "recorded": recorded(tmp_path, known.values()),
+        "callable": f"callable({tmp_path / 'mine.py'}:answer)",
+        "http": {"name": "http", "url": service},
+        "command": {"name": "command", "command": program},
+    }
+
+    found = {name: outcome(run(tmp_path, name, made)) for name, made in generators.items()}
+
+    setting, scores, ranks, contexts, answers = found["recorded"]
+    assert all(one == found["recorded"] for one in found.values())
+    assert setting == "system"
+    assert {status for _, status in scores["K-precision"].values()} == {"scored"}
+    assert max(value for value in ranks["R@2"].values() if value is not None) == 1.0
+    assert all(c.passage_ids[-1].startswith("text-") for c in contexts.values())
+    assert {one[2:] for one in answers.values()} == {(0.25, 1.5, 0.5)}
+
+
+def test_a_context_that_is_not_reported_is_not_known(tmp_path: Path) -> None:
+    """No context, or an unknown id without a text, gives no value; an empty context gives one."""
+    dataset = ragstone.load_dataset("sample")
+    ids = [query.query_id for query in dataset.queries]
+    gold = [list(dataset.qrels.get(query_id, {}))[:1] for query_id in ids]
+    rows: list[dict[str, Any]] = [
+        {"query_id": query_id, "answer": "Lisbon", "passage_ids": held}
+        for query_id, held in zip(ids, gold, strict=True)
+    ]
+    del rows[0]["passage_ids"]
+    rows[1]["passage_ids"] = ["no such passage"]
+    rows[2]["contexts"] = []
+
+    results = run(tmp_path, "a", recorded(tmp_path, rows), settings=["system"])
+
+    (trial,) = results.trials
+    statuses = [trial.scores["answer-in-context"][query_id].status for query_id in ids]
+    assert statuses[:3] == ["not_applicable", "not_applicable", "scored"]
+    assert trial.contexts.keys() == set(ids[2:])
+    third = trial.contexts[ids[3]]
+    assert [p.text for p in third.passages] == [dataset.corpus[gold[3][0]].full_text]
+    passport = tmp_path / "p.json"
+    passport.write_bytes(orjson.dumps(results.passport()))
+    assert ragstone.verify(passport, store=tmp_path / "store-a").is_equal
+    assert third.passages[0].text in query_text(results, ids[3])
+
+
+def test_the_setting_is_for_own_systems(tmp_path: Path) -> None:
+    """A system with a retriever of the experiment is skipped; alone, it is refused."""
+    rows = [{"query_id": "q", "answer": "x"}]
+    system = {"name": "s", "retriever": "bm25", "generator": recorded(tmp_path, rows)}
+    document = {"data": "sample", "systems": [system], "settings": ["system"], "metrics": ["F1"]}
+    with pytest.raises(ConfigError, match="'system' is for systems of your own"):
+        load_experiment(document).check()
+    with pytest.raises(ConfigError, match="there are no 'settings'"):
+        load_experiment({**document, "settings": []}).check()
