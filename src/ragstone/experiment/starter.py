@@ -99,7 +99,8 @@ def _generator(written: str) -> tuple[str, str]:
         return Path(module).name.removesuffix(".py"), f"{{name: callable, function: {quoted}}}"
     raise ConfigError(
         f"{written!r} is not a system: there is no such file; write a function as "
-        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers (JSON lines)",
+        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers "
+        "(JSON lines)",
         value=written,
     )
 
