@@ -15,6 +15,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "ragstone": "folder:FolderReader",
         "mirage": "mirage:MirageReader",
         "squad": "squad:SquadReader",
+        "table": "table:TableReader",
         "mtrag": "mtrag:MtragReader",
         "parquet": "parquet:ParquetReader",
         "hub": "hub:HubReader",
