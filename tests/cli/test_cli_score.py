@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -142,3 +143,51 @@ def test_wrong_names_end_with_exit_code_2(files: tuple[str, str], arguments: lis
         score(*files, *arguments)
 
     assert caught.value.exit_code == 2
+
+
+def rows_score(path: Path, *arguments: str) -> Result:
+    """Score a table without a file of gold answers."""
+    return CliRunner().invoke(
+        command, [str(path), *arguments], catch_exceptions=False, standalone_mode=False
+    )
+
+
+def test_rows_with_references_need_no_gold_file(tmp_path: Path) -> None:
+    """The scores are those of the same rows with a file of gold answers, to the digit."""
+    answers = ["It is Paris.", "1912", None]
+    rows = [
+        {"query_id": f"q{n}", "query": f"Question {n}?", "answer": answer, "contexts": ["Paris."]}
+        for n, answer in enumerate(answers)
+    ]
+    gold = [{"_id": f"q{n}", "answers": [text]} for n, text in enumerate(["Paris", "1913", "x"])]
+    with_gold = [
+        {**row, "gold_answers": one["answers"]} for row, one in zip(rows, gold, strict=True)
+    ]
+    path = Path(write(tmp_path / "rows.jsonl", with_gold))
+    plain = [
+        {"query_id": r["query_id"], "answer": r["answer"], "context": r["contexts"]} for r in rows
+    ]
+    pair = write(tmp_path / "answers.jsonl", plain), write(tmp_path / "gold.jsonl", gold)
+    names = ["--metrics", "EM,F1,K-precision", "--json"]
+
+    assert json.loads(rows_score(path, *names).stdout) == json.loads(score(*pair, *names).stdout)
+
+
+def test_rows_without_gold_get_what_needs_none(tmp_path: Path) -> None:
+    """What does not apply is listed with its reason; systems have a table each."""
+    path = tmp_path / "rows.csv"
+    path.write_text("question,answer,system\nWhere?,Paris,a\nWhere?,I do not know.,b\n")
+
+    result = rows_score(path, "--metrics", "EM,refusal", "--json")
+
+    found = json.loads(result.stdout)["systems"]
+    assert {name: one["refusal"]["mean"] for name, one in found.items()} == {"a": 0.0, "b": 1.0}
+    assert found["a"]["EM"]["mean"] is None
+    assert "EM does not apply to 1 queries: the query has no gold answer" in result.stderr
+    assert "columns were guessed: text=question" in result.stderr
+    (one,) = json.loads(rows_score(path, "--metrics", "refusal", "--system", "b", "--json").stdout)
+    assert one == "refusal"
+    with pytest.raises(ConfigError, match="the systems are 'a', 'b'"):
+        rows_score(path, "--system", "c")
+    with pytest.raises(click.UsageError, match="name one with --system"):
+        rows_score(path, "--per-query", str(tmp_path / "s.jsonl"))

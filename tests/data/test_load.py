@@ -106,8 +106,8 @@ def test_the_layout_is_known_by_the_files(names: list[str], expected: str, tmp_p
     ("name", "expected"),
     [
         ("dataset.json", "mirage"),
-        ("train.parquet", "mirage"),
-        ("train.jsonl.gz", "mirage"),
+        ("qa.csv", "table"),
+        ("qa.tsv.gz", "table"),
         ("dev-v2.0.json.gz", "squad"),
     ],
 )

@@ -14,10 +14,13 @@ import orjson
 import pytest
 
 import ragstone
+from ragstone.data.readers.answer_rows import read_answer_rows
 from ragstone.errors import ConfigError
+from ragstone.evaluation.score_files import evaluate_answers
 from ragstone.experiment.experiment import load_experiment
 from ragstone.results.results import Results
 from ragstone.results.terminal import query_text
+from ragstone.testing import FakeModelServer
 
 METRICS = ["Match", "F1", "answer-in-context", "K-precision", "R@2", "nDCG@5"]
 
@@ -117,8 +120,24 @@ def outcome(results: Results) -> tuple[Any, ...]:
     return trial.setting, scores, ranks, dict(trial.contexts), answers
 
 
+def scores_of_rows(tmp_path: Path, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the values of the metrics of answers, of the replies as rows with gold answers."""
+    gold = {q.query_id: list(q.gold_answers) for q in ragstone.load_dataset("sample").queries}
+    rows = [
+        {**reply, "query": text, "gold_answers": gold[reply["query_id"]]}
+        for text, reply in known.items()
+    ]
+    path = tmp_path / "rows.json"
+    path.write_bytes(orjson.dumps(rows))
+    table = read_answer_rows(path).of("")
+    found = evaluate_answers(
+        list(table.predictions.values()), table.queries, METRICS[:4], contexts=table.contexts
+    )
+    return found.scores
+
+
 def test_all_ways_to_call_a_system_give_the_same_scores(tmp_path: Path, service: str) -> None:
-    """A function, a service, a program and a file: equal to the digit, without named settings."""
+    """A function, a service, a program, a file and rows: equal to the digit."""
     known = replies()
     (tmp_path / "known.json").write_bytes(orjson.dumps(known))
     (tmp_path / "mine.py").write_text(FUNCTION)
@@ -136,6 +155,9 @@ def test_all_ways_to_call_a_system_give_the_same_scores(tmp_path: Path, service:
     setting, scores, ranks, contexts, answers = found["recorded"]
     assert all(one == found["recorded"] for one in found.values())
     assert setting == "system"
+    of_rows = scores_of_rows(tmp_path, known)
+    for metric in METRICS[:4]:
+        assert {q: value for q, (value, _) in scores[metric].items()} == of_rows[metric]
     assert {status for _, status in scores["K-precision"].values()} == {"scored"}
     assert max(value for value in ranks["R@2"].values() if value is not None) == 1.0
     assert all(c.passage_ids[-1].startswith("text-") for c in contexts.values())
@@ -154,6 +176,8 @@ def test_a_context_that_is_not_reported_is_not_known(tmp_path: Path) -> None:
     del rows[0]["passage_ids"]
     rows[1]["passage_ids"] = ["no such passage"]
     rows[2]["contexts"] = []
+    rows[4] = {"query_id": ids[4], "answer": None, "reason": "timed out"}
+    rows[5]["confidence"] = 0.25
 
     results = run(tmp_path, "a", recorded(tmp_path, rows), settings=["system"])
 
@@ -161,6 +185,8 @@ def test_a_context_that_is_not_reported_is_not_known(tmp_path: Path) -> None:
     statuses = [trial.scores["answer-in-context"][query_id].status for query_id in ids]
     assert statuses[:3] == ["not_applicable", "not_applicable", "scored"]
     assert trial.contexts.keys() == set(ids[2:])
+    assert trial.scores["K-precision"][ids[4]].status == "failed"
+    assert "Confidence, as the system states it: 0.250" in query_text(results, ids[5])
     third = trial.contexts[ids[3]]
     assert [p.text for p in third.passages] == [dataset.corpus[gold[3][0]].full_text]
     passport = tmp_path / "p.json"
@@ -178,3 +204,25 @@ def test_the_setting_is_for_own_systems(tmp_path: Path) -> None:
         load_experiment(document).check()
     with pytest.raises(ConfigError, match="there are no 'settings'"):
         load_experiment({**document, "settings": []}).check()
+
+
+def test_a_judge_reads_the_reported_context(tmp_path: Path) -> None:
+    """The texts that stand for themselves are in its prompts; an unknown context has no verdict."""
+    known = list(replies().values())[:4]
+    del known[0]["contexts"]
+    prompts: list[str] = []
+
+    def reply(prompt: Any) -> str:
+        prompts.append(str(prompt))
+        return "yes"
+
+    with FakeModelServer(answer=reply) as server:
+        model = {"name": "chat", "model": "fake", "base_url": server.url}
+        judges = [{"name": "support", "model": model}]
+        results = run(tmp_path, "j", recorded(tmp_path, known), judges=judges)
+
+    (trial,) = results.trials
+    statuses = {q: score.status for q, score in trial.scores["support"].items()}
+    assert statuses[known[0]["query_id"]] == "not_applicable"
+    assert [statuses[row["query_id"]] for row in known[1:]] == ["scored"] * 3
+    assert any("A text of my own." in prompt for prompt in prompts)

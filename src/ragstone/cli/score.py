@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from ragstone.core import limits
 
 if TYPE_CHECKING:
     from ragstone.components.metrics.variants_explained import Disagreement
+    from ragstone.data.readers.answer_rows import SystemRows
+    from ragstone.evaluation.score_files import Evaluation
     from ragstone.statistics.summary import Policy
 
 
@@ -22,10 +25,16 @@ if TYPE_CHECKING:
 @click.option(
     "--gold",
     "--data",
-    required=True,
     type=FILE,
-    help="File of queries with gold answers (_id, answers), or the folder of the data set.",
+    help="File of queries with gold answers (_id, answers), or the folder of the data set; by "
+    "default, the rows of ANSWERS have gold answers of their own, or none.",
 )
+@click.option(
+    "--columns",
+    default="",
+    help="Columns of ANSWERS by their role, as in text=question,gold_answers=ground_truth.",
+)
+@click.option("--system", help="Score only the rows of this system (column system).")
 @click.option("--metrics", default="Match,EM,F1", help="Comma-separated metrics.")
 @click.option(
     "--variant",
@@ -42,7 +51,9 @@ if TYPE_CHECKING:
 def command(
     *,
     answers: Path,
-    gold: Path,
+    gold: Path | None,
+    columns: str,
+    system: str | None,
     metrics: str,
     variant: str,
     setting: str | None,
@@ -53,44 +64,93 @@ def command(
 ) -> None:
     """Score recorded answers against gold answers, without a model.
 
-    ANSWERS is a file of JSON lines with query_id and answer. A query without a line, or with an
-    answer of null, is failed; --failures says what counts for it.
+    ANSWERS is a table (CSV, TSV, JSON, JSON lines, Parquet) with any of query_id, query,
+    gold_answers, contexts, passage_ids, answer and system, or ragas' columns. A query without a
+    row, or with an answer of null, is failed; --failures says what counts for it.
 
     \b
     Examples:
+      ragstone score rows.csv --metrics EM,F1,K-precision
       ragstone score answers.jsonl --gold queries.jsonl --metrics Match,EM,F1
       ragstone score answers.jsonl --gold my-data --metrics ROUGE-L,refusal --json
       ragstone score answers.jsonl --gold queries.jsonl --metrics F1 --variant paper
       ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
     """
     from ragstone.components.metrics import parse
-    from ragstone.components.metrics.precomputed import read_answers, read_gold
-    from ragstone.components.metrics.variants_explained import disagreements
     from ragstone.evaluation.score_files import evaluate_answers
-    from ragstone.types import Prediction
 
     parse.check_variant(variant)
-    given_names = parse.split_names(metrics)
-    wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in given_names}
+    written = parse.split_names(metrics)
+    wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
     names = list(wanted)
     variants = [v for name in names for v in (parse.variants_of(name) if explain else [name])]
-    queries, given = read_gold(gold), read_answers(answers, setting or "")
-    found = evaluate_answers(
-        list(given.predictions.values()),
-        queries,
-        list(dict.fromkeys(variants)),
-        contexts=given.contexts,
-        clusters=clusters,
-        failures=failures,
-    )
-    print_notes(found, "the answers", "the gold answers")
-    write_scores(per_query, [found])
-    if not explain:
-        print_result(lambda: found.to_dict(wanted), lambda: found)
-        return
-    ids = [query.query_id for query in queries]
-    predictions = [given.predictions.get(i) or Prediction(i, "") for i in ids]
-    differing = {name: disagreements(name, queries, predictions) for name in names}
+    tables = _tables(answers, gold, columns, system, setting or "")
+    if len(tables) > 1 and (explain or per_query):
+        raise click.UsageError(
+            f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
+            f"{', '.join(tables)}; name one with --system"
+        )
+    found = {
+        name: evaluate_answers(
+            list(table.predictions.values()),
+            table.queries,
+            list(dict.fromkeys(variants)),
+            contexts=table.contexts,
+            clusters=clusters,
+            failures=failures,
+        )
+        for name, table in tables.items()
+    }
+    for name, one in found.items():
+        print_notes(one, f"the answers of {name}" if name else "the answers", "the gold answers")
+    write_scores(per_query, found.values())
+    if explain:
+        _explain(names, next(iter(found.values())), next(iter(tables.values())))
+    else:
+        _print(found, wanted)
+
+
+def _print(found: Mapping[str, Evaluation], wanted: Mapping[str, str]) -> None:
+    """Print the scores, those of several systems by name."""
+    by_system = {name: one.to_dict(wanted) for name, one in found.items()}
+    if len(found) > 1:
+        blocks = (f"{name}\n{one}" for name, one in found.items())
+        print_result(lambda: {"systems": by_system}, lambda: "\n\n".join(blocks))
+    else:
+        ((name, only),) = found.items()
+        print_result(lambda: by_system[name], lambda: only)
+
+
+def _tables(
+    path: Path, gold: Path | None, columns: str, system: str | None, setting: str
+) -> dict[str, SystemRows]:
+    """Return the answers and gold answers of each system; print what was guessed on stderr."""
+    from ragstone.components.metrics.precomputed import read_answers, read_gold
+    from ragstone.data.readers.answer_rows import SystemRows, read_answer_rows
+    from ragstone.data.readers.table_columns import parse_columns
+
+    is_json_lines = path.name.removesuffix(".gz").endswith(".jsonl")
+    if gold is not None and is_json_lines and not columns and system is None:
+        given = read_answers(path, setting)
+        return {"": SystemRows(read_gold(gold), given.predictions, given.contexts)}
+    table = read_answer_rows(path, parse_columns(columns), setting)
+    if note := table.columns.note(path):
+        click.echo(f"note: {note}", err=True)
+    chosen = table.systems if system is None else {system: table.of(system)}
+    if gold is None:
+        return dict(chosen)
+    queries = read_gold(gold)
+    return {name: replace(rows, queries=queries) for name, rows in chosen.items()}
+
+
+def _explain(names: Sequence[str], found: Evaluation, table: SystemRows) -> None:
+    """Print the scores, and the answers that the variants of a metric score differently."""
+    from ragstone.components.metrics.variants_explained import disagreements
+    from ragstone.types import Prediction
+
+    ids = [query.query_id for query in table.queries]
+    predictions = [table.predictions.get(i) or Prediction(i, "") for i in ids]
+    differing = {name: disagreements(name, table.queries, predictions) for name in names}
     lines = [line for name, ones in differing.items() for line in _explanation(name, ones)]
     print_result(
         lambda: {"metrics": found.to_dict(), "differ": differing},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -57,3 +58,13 @@ def print_notes(evaluation: Evaluation, scored: str, known: str) -> None:
     for ids, problem in (missing, (evaluation.extra, f"not in {known}, left out")):
         if ids:
             click.echo(f"note: {len(ids):,} queries {problem}: {listed(ids)}", err=True)
+    for (metric, reason), count in _inapplicable(evaluation).items():
+        click.echo(f"note: {metric} does not apply to {count:,} queries: {reason}", err=True)
+
+
+def _inapplicable(evaluation: Evaluation) -> dict[tuple[str, str], int]:
+    """Return (metric, reason) -> number of queries without a value of the metric."""
+    from ragstone.core.schemas import rows
+
+    scores = (row for row in rows(evaluation.table) if row["status"] == "not_applicable")
+    return dict(Counter((score["metric"], score["reason"]) for score in scores))

@@ -15,10 +15,10 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "ragstone": "folder:FolderReader",
         "mirage": "mirage:MirageReader",
         "squad": "squad:SquadReader",
+        "table": "table:TableReader",
         "mtrag": "mtrag:MtragReader",
         "parquet": "parquet:ParquetReader",
         "hub": "hub:HubReader",
-        "questions": "questions:QuestionReader",
     },
     "chunkers": {
         "sentences": "sentences:Sentences",

@@ -15,7 +15,8 @@ from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.collections import with_corpora
 from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.readers.parquet import USUAL_FILES
-from ragstone.data.readers.questions import is_question_file
+from ragstone.data.readers.rows import Row, read_bytes
+from ragstone.data.readers.table_files import read_table
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 from ragstone.version import __version__
 
@@ -29,6 +30,8 @@ _LOOKED_FOR: Final = (
     "may be .gz"
 )
 
+_MIRAGE: Final = frozenset({"doc_pool", "source"})
+"""Fields of MIRAGE's hub copy."""
 _TEXTS: Final = frozenset({".txt", ".md"})
 _OWN_TEXTS: Final = (
     'Write your own texts into a file corpus.jsonl, one per line: {"_id": "a", "text": "..."}; '
@@ -207,12 +210,15 @@ def layout(path: Path) -> str:
 def _layout_of_file(path: Path) -> str:
     name = path.name.removesuffix(".gz")
     if name.endswith(".json"):
-        return "mirage" if name == "dataset.json" else "squad"
-    if name.endswith(".csv") or (path.suffix == ".jsonl" and is_question_file(path)):
-        return "questions"
+        is_list = name != "dataset.json" and read_bytes(path).lstrip().startswith(b"[")
+        return "mirage" if name == "dataset.json" else "table" if is_list else "squad"
     if name.endswith((".jsonl", ".parquet")):
-        return "mirage"
+        _, row = next(read_table(path), (0, Row()))
+        return "mirage" if _MIRAGE & row.keys() else "table"
+    if name.endswith((".csv", ".tsv")):
+        return "table"
     raise DatasetError(
-        f"cannot tell the format of {path} from its name; expected .csv (questions), .json (SQuAD "
-        f"form), or .parquet or .jsonl (MIRAGE's hub copy); for the other layouts, name the folder"
+        f"cannot tell the format of {path} from its name; expected .csv, .tsv, .json, .jsonl or "
+        ".parquet (a table of questions, SQuAD's form or MIRAGE's hub copy); save an Excel sheet "
+        "as CSV; for the other layouts, name the folder"
     )

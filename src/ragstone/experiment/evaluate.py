@@ -16,7 +16,8 @@ from ragstone.core.atomic_files import write_document
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
-from ragstone.data.readers.questions import questions_dataset
+from ragstone.data.readers.rows import Row
+from ragstone.data.readers.table import TableReader
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
 
@@ -92,7 +93,9 @@ def evaluate(
 
 def _dataset(data: Any) -> Dataset:
     if isinstance(data, list | tuple):
-        return questions_dataset(enumerate(data, start=1), "rows")
+        names = list(dict.fromkeys(name for row in data for name in row))
+        rows = ((number, Row(row)) for number, row in enumerate(data, start=1))
+        return TableReader("rows").dataset(names, rows)
     return load_dataset(data)
 
 

@@ -67,7 +67,7 @@ def reported_contexts(
     """Return the contexts of some predictions, and why others have none -> their number.
 
     A query without a row has no known context: its system reported none, or an id that is not in
-    the corpus without its text.
+    the corpus without its text. A failed answer has an empty context, so that it stays a failure.
     """
     given = {p.query_id: _reported(p) for p in table_to_predictions(predictions)}
     texts, ids = _look_up([p for one in given.values() for p in one or ()], corpus)
@@ -88,6 +88,8 @@ def _reported(prediction: Prediction) -> tuple[Passage, ...] | None:
     if prediction.contexts is not None:
         return prediction.contexts
     ids = prediction.passage_ids
+    if ids is None and prediction.answer is None:
+        return ()
     return None if ids is None else tuple(Passage(passage_id, "") for passage_id in ids)
 
 

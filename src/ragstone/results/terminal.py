@@ -305,6 +305,8 @@ def _trial_lines(trial: TrialResults, query_id: str, grades: dict[str, int]) -> 
         yield f"No answer: {prediction.reason}"
     else:
         yield f"Answer: {prediction.answer}"
+    if prediction is not None and prediction.confidence is not None:
+        yield f"Confidence, as the system states it: {prediction.confidence:.3f}"
     yield from _score_lines(trial, query_id)
 
 

@@ -1,0 +1,127 @@
+"""The meaning of a table's columns: named by the user, or guessed from usual names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ragstone.data.readers.rows import Row
+from ragstone.errors import ConfigError, did_you_mean
+
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "query_id": ("query_id", "_id", "id", "qid", "question_id"),
+    "text": ("query", "question", "user_input", "text", "input", "query_text"),
+    "gold_answers": (
+        "gold_answers",
+        "gold_answer",
+        "answers",
+        "reference",
+        "references",
+        "ground_truth",
+        "ground_truths",
+        "expected_answer",
+        "expected_output",
+        "reference_answer",
+    ),
+    "contexts": ("contexts", "context", "retrieved_contexts", "retrieval_context"),
+    "passage_ids": ("passage_ids", "retrieved_context_ids"),
+    "answer": ("answer", "response", "actual_output", "generated_answer", "prediction"),
+    "system": ("system",),
+}
+"""Role -> usual names of its column, in lower case, Ragstone's own first."""
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns of a table by their role."""
+
+    of: Mapping[str, str]
+    """Role -> column."""
+    guessed: Mapping[str, str]
+    """Role -> column, if neither the user nor Ragstone's own name decides."""
+
+    def named(self, row: Mapping[str, object]) -> Row:
+        """Return a row with the names of roles; other columns keep their names."""
+        roles = {column: role for role, column in self.of.items()}
+        return Row({roles.get(column, column): value for column, value in row.items()})
+
+    def note(self, path: Path) -> str:
+        """Return what was guessed, and how to pin it; "" if nothing was."""
+        if not self.guessed:
+            return ""
+        listed = ", ".join(f"{role}={column}" for role, column in self.guessed.items())
+        pins = shlex.quote(listed.replace(", ", ","))
+        return f"{path.name}: the columns were guessed: {listed}; pin them with --columns {pins}"
+
+
+def find_columns(
+    names: Collection[str],
+    given: Mapping[str, str],
+    where: Path,
+    usual: Mapping[str, tuple[str, ...]] = NAMES,
+) -> TableColumns:
+    """Return the column of each role that a table has.
+
+    Args:
+        names: the columns of the table.
+        given: role -> column, as the user wrote it.
+        where: the file, for errors.
+        usual: role -> usual names of its column.
+
+    Raises:
+        ConfigError: an unknown role or column, or two columns that may have one role.
+    """
+    for role, column in given.items():
+        if role not in usual:
+            raise ConfigError(f"columns: unknown role {role!r}{did_you_mean(role, usual)}")
+        if column not in names:
+            hint = did_you_mean(column, names)
+            raise ConfigError(f"columns: {where} has no column {column!r} for {role}{hint}")
+    free = [name for name in names if name not in given.values()]
+    found, guessed = dict(given), dict[str, str]()
+    for role, candidates in usual.items():
+        fitting = [name for name in free if _plain(name) in candidates]
+        if role in given or not fitting:
+            continue
+        if len(fitting) > 1:
+            pins = " or ".join(f"{role}={name}" for name in fitting)
+            raise ConfigError(
+                f"{where}: the columns {' and '.join(map(repr, fitting))} may both be {role}; name "
+                f"one with --columns {pins} (in an experiment file, columns: "
+                f"{{{role}: {fitting[0]}}})"
+            )
+        found[role] = fitting[0]
+        if fitting[0] != candidates[0]:
+            guessed[role] = fitting[0]
+    return TableColumns(found, guessed)
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def parse_columns(written: str) -> dict[str, str]:
+    """Return role -> column of `role=column,role=column`.
+
+    >>> parse_columns("text=question,gold_answers=ground_truth")
+    {'text': 'question', 'gold_answers': 'ground_truth'}
+
+    Raises:
+        ConfigError: a part has another form.
+    """
+    return dict(_pairs(written))
+
+
+def _pairs(written: str) -> Iterator[tuple[str, str]]:
+    for part in filter(None, written.split(",")):
+        role, equals, column = part.partition("=")
+        if not equals or not column.strip():
+            raise ConfigError(
+                f"columns: {part!r} is not of the form ROLE=COLUMN; the roles are "
+                f"{', '.join(NAMES)}"
+            )
+        # `query` is Ragstone's own name of the column of texts.
+        yield "text" if role.strip() == "query" else role.strip(), column.strip()
