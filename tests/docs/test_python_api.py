@@ -38,13 +38,14 @@ def shown(
 
 def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     """Each prints the output that the text describes."""
-    plan, evaluation, frames, comparison, metrics, data, own, _, error = shown
+    plan, evaluation, frames, comparison, verdict, metrics, data, own, _, error = shown
 
     assert len(BLOCKS) == PAGE.count("```python")
     assert plan.startswith("4 trials of 40 queries each")
     assert re.search(r"^nDCG@10 +0\.\d{4}", evaluation, re.MULTILINE)
     assert "'not_applicable', 'missing'" in frames
     assert "no difference shown between" in comparison or "is better than" in comparison
+    assert verdict in {"pass\n", "undecided\n", "worse\n"}
     assert re.search(
         r"^Match +0\.3333 .* 3 +2 +0 +1 +1\.000 of the 1 answered$", metrics, re.MULTILINE
     )
