@@ -44,9 +44,8 @@ def drift(results: Results, label: str) -> Iterator[list[object]]:
     for setting in results.settings:
         one, other = (_trial(results, name, setting) for name in (REFERENCE, OWN))
         for metric in one.scores:
-            found = differences_by(
-                one.scores[metric], other.scores[metric], groups, results.clusters
-            )
+            scores = (one.scores[metric], other.scores[metric])
+            found = differences_by(*scores, groups, results.clusters, results.record.scale(metric))
             for group in found:
                 gap = group.difference
                 row = [setting, metric, group.value, gap.n, _gap(gap), f"{group.p_adjusted:.3f}"]

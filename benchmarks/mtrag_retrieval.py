@@ -164,7 +164,7 @@ def _gaps(by_form: Mapping[str, Sequence[Found]]) -> Iterator[list[object]]:
         if former not in ("rewrite", "user turns", "conversation"):
             continue
         other, _, _ = _joined(by_form[former])
-        for group in differences_by(base, other, groups, clusters):
+        for group in differences_by(base, other, groups, clusters, Scale()):
             gap = group.difference
             low, high = gap.interval or (0.0, 0.0)
             shown = f"{gap.difference:+.3f} [{low:+.3f}, {high:+.3f}]"

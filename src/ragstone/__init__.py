@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragstone.errors import UnknownMetric as UnknownMetric
     from ragstone.evaluation.compare import compare as compare
     from ragstone.evaluation.comparison import Comparison as Comparison
+    from ragstone.evaluation.gate import gate as gate
     from ragstone.evaluation.score_files import Evaluation as Evaluation
     from ragstone.evaluation.score_files import evaluate_answers as evaluate_answers
     from ragstone.evaluation.score_files import evaluate_run as evaluate_run
@@ -79,6 +80,7 @@ _load, __dir__, __all__ = attach(
         ],
         "evaluation.compare": ["compare"],
         "evaluation.comparison": ["Comparison"],
+        "evaluation.gate": ["gate"],
         "evaluation.score_files": ["Evaluation", "evaluate_answers", "evaluate_run"],
         "experiment.evaluate": ["evaluate"],
         "experiment.experiment": ["Experiment", "load_experiment"],

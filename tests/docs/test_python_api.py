@@ -34,7 +34,7 @@ def shown(
 
 def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     """Each prints the output that the text describes."""
-    learnt, plan, evaluation, frames, comparison, metrics, data, own, _, error = shown
+    learnt, plan, evaluation, frames, comparison, verdict, metrics, data, own, _, error = shown
 
     assert len(BLOCKS) == PAGE.count("```python")
     assert learnt.startswith("answer has Match 1.000")
@@ -42,6 +42,7 @@ def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     assert re.search(r"^nDCG@10 +0\.\d{4}", evaluation, re.MULTILINE)
     assert "'not_applicable', 'missing'" in frames
     assert "no difference shown between" in comparison or "is better than" in comparison
+    assert verdict in {"pass\n", "undecided\n", "worse\n"}
     assert re.search(
         r"^Match +0\.3333 .* 3 +2 +0 +1 +1\.000 of the 1 answered$", metrics, re.MULTILINE
     )

@@ -10,8 +10,9 @@ import pytest
 import ragstone
 from ragstone.core.schemas import scores_to_table
 from ragstone.errors import ConfigError, DatasetError, UnknownMetric
-from ragstone.evaluation.compare import Scores, compare
+from ragstone.evaluation.compare import compare
 from ragstone.evaluation.comparison import Comparison
+from ragstone.evaluation.scored_systems import Scores
 from ragstone.statistics.paired import paired_difference
 from ragstone.types import Score
 

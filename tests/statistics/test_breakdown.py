@@ -60,9 +60,10 @@ def test_differences_use_the_pairs_that_both_have() -> None:
     """The difference is the second system minus the first."""
     before, after = scores(1, 1, 0.5, 1, 1, None), scores(0.5, 1, 0.5, 0.5, None, 1)
 
+    kept = Scale(failures="exclude")
     found = {
         g.value: g.difference
-        for g in differences_by(before, after, groups_of(QUERIES, "turn"), CLUSTERS)
+        for g in differences_by(before, after, groups_of(QUERIES, "turn"), CLUSTERS, kept)
     }
 
     assert (found["10"].difference, found["10"].n) == (-0.5, 2)

@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "rank": ("ragstone.cli.rank", "Score rankings against relevance judgements."),
     "score": ("ragstone.cli.score", "Score recorded answers against gold answers."),
     "compare": ("ragstone.cli.compare", "Compare systems, with significance tests."),
+    "gate": ("ragstone.cli.gate", "Decide whether a new version may replace a baseline."),
     "data": ("ragstone.cli.data", "Show, check, convert, label and generate data sets."),
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),

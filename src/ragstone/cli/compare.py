@@ -1,27 +1,27 @@
-"""`ragstone compare`: paired tests between systems, from files of scores."""
+"""`ragstone compare`: paired tests between systems, from files of scores or experiments."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ragstone.cli.options import json_option, print_result
+from ragstone.cli.sources import chosen_clusters, read_sources, source_options
 from ragstone.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ragstone.cli.sources import ScoreSource
+    from ragstone.types import Query
 
 
 @click.command("compare")
-@click.argument("files", nargs=-1, required=True, metavar="[NAME=]FILE [NAME=]FILE...")
+@click.argument("sources", nargs=-1, required=True, metavar="[NAME=]SCORES [NAME=]SCORES...")
 @click.option("--metrics", help="Comma-separated metrics (default: those in every file).")
-@click.option(
-    "--clusters",
-    help="Groups of dependent queries: a file (query id, tab, cluster), a label of --data, or "
-    "'none'.",
-)
-@click.option("--data", help="Data set whose label `conversation` or `document` is the default.")
 @click.option("--baseline", help="Compare each system with this one (default: all pairs).")
+@click.option("--by", metavar="LABEL", help="Compare under each value of this label too.")
 @click.option(
     "--correction",
     type=click.Choice(["holm", "benjamini-hochberg", "none"]),
@@ -29,32 +29,31 @@ from ragstone.errors import ConfigError
     help="Multiple-testing correction of the p-values.",
 )
 @click.option("--confidence", type=float, default=0.95, help="Confidence level of the intervals.")
-@click.option("--lower-is-better", help="Comma-separated metrics for which lower is better.")
-@click.option(
-    "--failures",
-    type=click.Choice(["wrong", "exclude", "bounds"]),
-    default="wrong",
-    help="Failed queries count as wrong, are left out, or give the worst and the best case.",
-)
 @click.option(
     "--margin",
     type=float,
     help="Systems are equivalent if the interval of their difference is within this margin.",
 )
 @click.option("--seed", type=int, default=0, help="Seed of the resampled leaderboards.")
+@source_options
 @json_option
 def command(
     *,
-    files: tuple[str, ...],
+    sources: tuple[str, ...],
     metrics: str | None,
     clusters: str | None,
     data: str | None,
     lower_is_better: str | None,
+    store: Path,
+    by: str | None,
+    markdown: Path | None,
     **options: Any,
 ) -> None:
     """Compare systems on the queries that all of them have, metric by metric.
 
-    Each FILE has the scores of one system: JSON lines with query_id, metric and value.
+    SCORES are a file with the scores of one system (JSON lines with query_id, metric and value), a
+    finished experiment (e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING), or a passport or report
+    whose store is on this machine.
 
     \b
     Examples:
@@ -63,47 +62,42 @@ def command(
       ragstone compare old.scores.jsonl new.scores.jsonl
       ragstone compare old=a.jsonl new=b.jsonl tuned=c.jsonl --baseline old --metrics EM
       ragstone compare a.jsonl b.jsonl --data my-data --clusters conversation --json
+      ragstone compare e.yaml:old e.yaml:new --by question_type --markdown comparison.md
     """
     from ragstone.components.metrics.parse import split_names
+    from ragstone.core.atomic_files import write_document
     from ragstone.evaluation.compare import compare
 
-    names, paths = zip(*map(_named, files), strict=True)
-    label, groups = _clusters(clusters, data)
+    read = read_sources(sources, store)
+    label, groups = chosen_clusters(clusters, data)
     found = compare(
-        *paths,
-        names=names,
+        *(source.scores for source in read),
+        names=[source.name for source in read],
         metrics=split_names(metrics or "") or None,
         clusters=groups,
         lower_is_better=split_names(lower_is_better or ""),
+        by=None if by is None else _groups(by, data, read),
         **options,
     )
     found = replace(found, clusters=label or found.clusters)
+    if markdown is not None:
+        write_document(markdown, found.to_markdown().encode(), "comparison")
     print_result(found.to_dict, lambda: found)
 
 
-def _named(written: str) -> tuple[str, Path]:
-    """Return name and path of `NAME=FILE` or `FILE`; the name of a file may contain =."""
-    name, equals, path = written.partition("=")
-    if equals and name and "/" not in name and not Path(written).exists():
-        return name, Path(path)
-    return Path(written).name.split(".")[0] or written, Path(written)
-
-
-def _clusters(written: str | None, data: str | None) -> tuple[str, dict[str, str] | None]:
-    """Return the label or file of the clusters, and query id -> cluster; None: read off the ids."""
+def _groups(label: str, data: str | None, read: list[ScoreSource]) -> dict[str, list[str]]:
+    """Return value of a label -> queries, of the data set or else of the experiments."""
     from ragstone.data.load import load_dataset
-    from ragstone.data.readers.scores import clusters_by_label, read_clusters
+    from ragstone.statistics.breakdown import groups_of
 
-    if written == "none":
-        return "", {}
-    if written and Path(written).is_file():
-        return written, read_clusters(Path(written))
-    if written and not data:
+    if data:
+        return groups_of(load_dataset(data).queries, label)
+    queries: dict[str, Query] = {}
+    for source in read:
+        queries |= source.results.all_queries if source.results else {}
+    if not queries:
         raise ConfigError(
-            f"--clusters {written!r} is not a file; for a label of the queries name their data "
-            "set too: --data FOLDER"
+            f"--by {label}: files of scores have no labels; name the data set of their queries: "
+            "--data FOLDER"
         )
-    if not data:
-        return "", None
-    label, groups = clusters_by_label(load_dataset(data).queries, written or "")
-    return label, groups or None
+    return groups_of(queries.values(), label)

@@ -288,6 +288,8 @@ MILVUS_RANKING: Final = 16_384
 """Length of a ranking in passages; Milvus refuses longer ones."""
 MAX_PLANNED_QUERIES: Final = 1e9
 """Queries that a comparison may recommend; more means a difference of zero."""
+MAX_LOOKS: Final = 20
+"""Planned looks of a gate; more looks save hardly any calls."""
 
 MAX_SPEC_CHARACTERS: Final = 20_000
 """Maximum length of a spec in characters: longer ones belong into a mapping of the file."""

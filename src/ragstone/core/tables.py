@@ -33,10 +33,39 @@ class TextTable:
         below = "".join(f"<p>{escape(line.strip())}</p>" for line in self.below)
         return f"{title}{self._table('html')}{below}"
 
+    def markdown(self) -> str:
+        """Return the table as GitHub's Markdown, the lines below it as a list."""
+        cells = [[_escaped(str(cell)) for cell in row] for row in self.rows]
+        plain = TextTable([_escaped(name) for name in self.headers], cells)
+        below = "\n".join(f"- {_escaped(line.strip())}" for line in self.below)
+        title = f"**{_escaped(self.title)}**" if self.title else ""
+        return "\n\n".join(filter(None, [title, plain._table("github"), below]))
+
     def _table(self, form: str) -> str:
         from tabulate import tabulate
 
         return tabulate(self.rows, self.headers, tablefmt=form, disable_numparse=True)
+
+
+def to_markdown(parts: Iterable[str | TextTable]) -> str:
+    r"""Return paragraphs and tables as GitHub's Markdown.
+
+    >>> print(to_markdown(["Read <this>.", TextTable(["a"], [["x|y"]])]))
+    Read &lt;this>.
+    <BLANKLINE>
+    | a    |
+    |------|
+    | x\|y |
+    """
+    return "\n\n".join(
+        _escaped(part) if isinstance(part, str) else part.markdown() for part in parts
+    )
+
+
+def _escaped(text: str) -> str:
+    """Return a text without the marks of HTML and of Markdown's tables."""
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
+    return " ".join(plain.split())
 
 
 class Shown:

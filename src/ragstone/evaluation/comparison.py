@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.schemas import PAIRS, to_table, with_texts
-from ragstone.core.tables import Tabular, TextTable
+from ragstone.core.tables import Tabular, TextTable, to_markdown
 from ragstone.data.readers.rows import listed
 from ragstone.errors import UnknownMetric, did_you_mean
 from ragstone.statistics.significance import pair_document
@@ -17,7 +17,9 @@ from ragstone.types import brief, one_line
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.statistics.breakdown import DifferenceGroup
     from ragstone.statistics.failures import Scale
+    from ragstone.statistics.flipped import FlippedQueries
     from ragstone.statistics.paired import Correction
     from ragstone.statistics.rank_stability import RankStability
     from ragstone.statistics.significance import SystemPair
@@ -45,6 +47,10 @@ class MetricComparison:
     scale: Scale
     few_clusters: str = ""
     """A warning if the queries are in fewer than 15 clusters."""
+    flipped: Mapping[tuple[str, str], FlippedQueries] = field(default_factory=dict)
+    """Pair of systems -> the queries on which the second is better or worse."""
+    by: Mapping[tuple[str, str], tuple[DifferenceGroup, ...]] = field(default_factory=dict)
+    """Pair of systems -> their difference under each value of a label; empty without a label."""
 
     __repr__ = one_line
 
@@ -56,7 +62,7 @@ class MetricComparison:
         if self.left_out:
             title += f", {self.left_out:,} left out"
         means = summary_table(list(self.summaries.items()), title, "system")
-        below = [f"  {pair.verdict}" for pair in self.pairs]
+        below = [line for pair in self.pairs for line in self._pair_lines(pair)]
         below += [
             f"  {name} has no score of {len(ids):,} queries: {listed(ids)}"
             for name, ids in self.absent.items()
@@ -72,6 +78,24 @@ class MetricComparison:
             headers, rows = [*headers, "rank"], [[*row, ranks[str(row[0])]] for row in rows]
         return TextTable(headers, rows, title, below or ["  no query counts for every system"])
 
+    def _pair_lines(self, pair: SystemPair) -> Iterator[str]:
+        """Yield the verdict, the differences under each value of a label, and flipped queries."""
+        yield f"  {pair.verdict}"
+        for one in self.by.get((pair.a, pair.b), ()):
+            yield f"    {group_text(one)}"
+        flipped = self.flipped.get((pair.a, pair.b))
+        for word, ids in (("better", flipped.better), ("worse", flipped.worse)) if flipped else ():
+            if ids:
+                yield f"    {word} in {pair.b} on {len(ids):,}: {listed(ids)}"
+
+    def _pair_document(self, pair: SystemPair) -> dict[str, Any]:
+        key, found = (pair.a, pair.b), pair_document(pair)
+        if key in self.flipped:
+            found["flipped"] = asdict(self.flipped[key])
+        if key in self.by:
+            found["by"] = {one.value: _group_document(one) for one in self.by[key]}
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, numbers unrounded."""
         return {
@@ -80,7 +104,7 @@ class MetricComparison:
             "absent": {name: len(ids) for name, ids in self.absent.items()},
             "absent_queries": self.absent,
             "systems": {name: summary.to_dict() for name, summary in self.summaries.items()},
-            "pairs": [pair_document(pair) for pair in self.pairs],
+            "pairs": [self._pair_document(pair) for pair in self.pairs],
             "ranks": [asdict(place) for place in self.ranks],
         }
 
@@ -88,6 +112,20 @@ class MetricComparison:
 def _place(place: RankStability) -> str:
     interval = place.interval
     return str(place.rank) + (f" [{interval[0]:.0f}-{interval[1]:.0f}]" if interval else "")
+
+
+def group_text(one: DifferenceGroup) -> str:
+    """Return the difference under one value of a label as a line."""
+    found = one.difference
+    interval = "" if found.interval is None else " [{:+.4f}, {:+.4f}]".format(*found.interval)
+    return (
+        f"{one.value}: {found.difference:+.4f}{interval}, {found.n:,} queries, "
+        f"p={one.p_adjusted:.2g}"
+    )
+
+
+def _group_document(one: DifferenceGroup) -> dict[str, Any]:
+    return {**asdict(one.difference), "adjusted_p": one.p_adjusted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +175,10 @@ class Comparison(Tabular):
             "not_shared": self.not_shared,
             "metrics": {one.metric: one.to_dict() for one in self.metrics},
         }
+
+    def to_markdown(self) -> str:
+        """Return a table of the means, the verdicts and the flipped queries, for a pull request."""
+        return f"{to_markdown(self.parts())}\n"
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per metric and pair, or one row per system and metric with `summary`."""

@@ -72,6 +72,10 @@ class Evaluation(Tabular):
     """Metric -> figures of all answers together, such as the macro-F1 of `label`."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Metric -> its range and direction, and what counts for a failed query."""
+    corpus_digest: str = ""
+    """The corpus of the answers; empty if unknown."""
+    gold_answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Query id -> its gold answers; empty if unknown."""
 
     def __repr__(self) -> str:
         """Return one line: the means and the number of queries."""

@@ -90,6 +90,8 @@ class Results(Tabular, StoredResults):
             joined((table for *key, table in self._tables() if tuple(key) in chosen), SCORES),
             clusters={query: c for query, c in self.clusters.items() if sizes[c] > 1},
             scales={cell.metric: self.record.scale(cell.metric) for cell in cells},
+            corpus_digest=self.record.data.corpus_digest,
+            gold_answers={q: query.gold_answers for q, query in self.all_queries.items()},
         )
 
     def _tables(self) -> Iterator[tuple[str, str, Table]]:

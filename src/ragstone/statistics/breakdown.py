@@ -6,13 +6,13 @@ with several values, such as question types, counts under each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.statistics.failures import Scale, summarise_scores
-from ragstone.statistics.paired import Difference, adjust, paired_difference
+from ragstone.statistics.failures import Scale, difference_between, summarise_scores
+from ragstone.statistics.paired import Difference, adjust
 from ragstone.statistics.summary import Summary, clusters_of
 from ragstone.types import Label, Query, Score
 
@@ -112,20 +112,26 @@ def differences_by(
     a: Mapping[str, Score],
     b: Mapping[str, Score],
     groups: Mapping[str, Sequence[str]],
-    clusters: Mapping[str, str],
+    clusters: Mapping[str, Hashable],
+    scale: Scale,
 ) -> list[DifferenceGroup]:
-    """Return the mean of `b` minus `a` under each value, over the queries scored by both.
+    """Return the mean of `b` minus `a` under each value, over the queries that count for both.
 
     With a system's answers under the reference history as `a`, its live answers as `b` and turns as
     groups, this is the drift of live conversations.
+
+    Args:
+        a: query id -> score of the first system under one metric.
+        b: query id -> score of the second system.
+        groups: a result of `groups_of`.
+        clusters: query id -> conversation.
+        scale: range of the metric, and what counts for a failed query.
     """
     found = []
     for value, query_ids in groups.items():
-        pairs = [(q, a[q].value, b[q].value) for q in query_ids if q in a and q in b]
-        both = [(q, x, y) for q, x, y in pairs if x is not None and y is not None]
-        if both:
-            ids, first, second = zip(*both, strict=True)
-            names = clusters_of(ids, clusters)
-            found.append((value, paired_difference(first, second, clusters=names)))
+        first, second = ({q: side[q] for q in query_ids if q in side} for side in (a, b))
+        difference = difference_between(first, second, scale, clusters)
+        if difference is not None:
+            found.append((value, difference))
     corrected = adjust([difference.p for _, difference in found])
     return [DifferenceGroup(*one, p) for one, p in zip(found, corrected, strict=True)]

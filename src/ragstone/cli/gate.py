@@ -1,0 +1,120 @@
+"""`ragstone gate`: an exit code that decides whether a new version may replace a baseline."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ragstone.cli.options import FILE, json_option, print_result
+from ragstone.cli.sources import chosen_clusters, read_sources, source_options
+from ragstone.errors import ConfigError, RagstoneError
+
+if TYPE_CHECKING:
+    from ragstone.evaluation.gate_result import GateResult
+
+_FAILED: Final = 4
+"""Exit code of a gate that could not be decided because of an error; 1 would mean `worse`."""
+
+
+@click.command("gate")
+@click.argument("new", metavar="NEW")
+@click.option("--baseline", required=True, metavar="OLD", help="Scores of the earlier version.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    required=True,
+    help="Metric to decide on; give the option several times for several metrics.",
+)
+@click.option(
+    "--margin",
+    "margins",
+    type=float,
+    multiple=True,
+    required=True,
+    help="Largest acceptable loss: one for all metrics, or one for each in their order.",
+)
+@click.option(
+    "--looks",
+    type=int,
+    default=1,
+    help="Planned looks: analyse the queries in this many batches, and stop at a decision.",
+)
+@click.option("--seed", type=int, default=0, help="Seed of the order of the batches.")
+@click.option("--common", is_flag=True, help="Accept a baseline of other data.")
+@click.option("--junit", type=FILE, metavar="FILE", help="Write JUnit XML to this file.")
+@source_options
+@json_option
+def command(**options: Any) -> None:
+    """Decide whether NEW may replace a baseline: pass, worse or undecided.
+
+    NEW and OLD are anything that `ragstone compare` takes: a file of scores, a finished experiment
+    (e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING), or a passport or report. A metric passes if
+    the lower bound of its change is above -MARGIN; else it is worse if the upper bound is below 0;
+    else it is undecided. Both bounds are one-sided, at 95 %.
+
+    \b
+    Exit codes:
+      0  pass
+      1  worse
+      2  wrong usage, or a baseline of other data
+      3  undecided
+      4  an error
+
+    \b
+    Examples:
+      ragstone gate new.scores.jsonl --baseline old.scores.jsonl --metric F1 --margin 0.02
+      ragstone gate e.yaml:new --baseline e.yaml:old --metric F1 --metric EM --margin 0.02
+      ragstone gate new.yaml --baseline old.yaml --metric F1 --margin 0.02 --junit gate.xml
+    """
+    try:
+        found = _decide(**options)
+        print_result(found.to_dict, lambda: found)
+    except ConfigError:
+        raise
+    except RagstoneError as error:
+        error.exit_code = _FAILED
+        raise
+    except Exception:  # noqa: BLE001 - as the comment says
+        # The interpreter's own exit code of an error would mean `worse`.
+        traceback.print_exc()
+        sys.exit(_FAILED)
+    sys.exit(found.exit_code)
+
+
+def _decide(
+    *,
+    new: str,
+    baseline: str,
+    metrics: tuple[str, ...],
+    margins: tuple[float, ...],
+    clusters: str | None,
+    data: str | None,
+    lower_is_better: str | None,
+    store: Path,
+    junit: Path | None,
+    markdown: Path | None,
+    **options: Any,
+) -> GateResult:
+    from ragstone.components.metrics.parse import split_names
+    from ragstone.core.atomic_files import write_document
+    from ragstone.evaluation.gate import gate
+
+    sides = [read_sources([one], store)[0].scores for one in (new, baseline)]
+    found = gate(
+        sides[0],
+        baseline=sides[1],
+        metrics=metrics,
+        margin=margins,
+        clusters=chosen_clusters(clusters, data)[1],
+        lower_is_better=split_names(lower_is_better or ""),
+        **options,
+    )
+    for path, text in ((junit, found.to_junit), (markdown, found.to_markdown)):
+        if path is not None:
+            write_document(path, text().encode(), "gate")
+    return found

@@ -1,0 +1,173 @@
+"""The scores of several systems, read from evaluations, results or files: columns and clusters."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+from arro3.core import Table
+
+from ragstone.components.metrics.parse import parse_metric
+from ragstone.core.schemas import table_to_scores
+from ragstone.data.matching_ids import check_systems
+from ragstone.data.readers.scores import clusters_by_id, read_scores
+from ragstone.errors import ConfigError, DatasetError, UnknownMetric, did_you_mean
+from ragstone.evaluation.score_files import Evaluation
+from ragstone.statistics.failures import FAILURE_RATE, Scale, check_policy, failure_scores
+from ragstone.statistics.summary import Policy, range_of
+from ragstone.types import Score
+
+
+@runtime_checkable
+class Evaluated(Protocol):
+    """The results of an experiment."""
+
+    def evaluation(self, system: str = "", setting: str = "") -> Evaluation:
+        """Return the scores of one system under one setting; a single one needs no name."""
+        ...
+
+
+Scores: TypeAlias = Evaluation | Evaluated | Iterable[Score] | Table | Path | str
+"""The scores of one system: an evaluation, results, scores, a SCORES table, or a file."""
+Column: TypeAlias = dict[str, Score]
+"""Query id -> score under one metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSystems:
+    """The scores of at least two systems, metric by metric."""
+
+    tables: Mapping[str, Mapping[str, Column]]
+    """System -> metric -> query id -> score."""
+    evaluations: Mapping[str, Evaluation]
+    """System -> its evaluation, if its scores are one."""
+    clusters: Mapping[str, Hashable]
+    """Query id -> conversation or document; empty if each query is a cluster."""
+    label: str
+    """Name of the clusters; empty if there are none."""
+    lower_is_better: Collection[str]
+    failures: Policy
+
+    def columns(self, metric: str) -> dict[str, Column]:
+        """Return the scores of each system under a metric that all of them have."""
+        return {name: held[metric] for name, held in self.tables.items()}
+
+    def scale(self, metric: str) -> Scale:
+        """Return the range and direction of a metric: of the evaluations, or of Ragstone's metric.
+
+        A range that a value exceeds is left out.
+        """
+        known = (e.scales[metric] for e in self.evaluations.values() if metric in e.scales)
+        scale = next(known, None)
+        if scale is None:
+            scale = Scale()
+            if ":" not in metric:
+                with contextlib.suppress(ConfigError):
+                    found = parse_metric(metric)
+                    scale = Scale(found.range, found.direction)
+        if metric in self.lower_is_better:
+            scale = replace(scale, direction="lower")
+        given = [s.value for column in self.columns(metric).values() for s in column.values()]
+        numbers = np.array([value for value in given if value is not None])
+        if len(numbers) and range_of(numbers, scale.range) is None:
+            scale = replace(scale, range=None)
+        return replace(scale, failures=self.failures)
+
+    def shared_metrics(
+        self, wanted: Sequence[str] | None
+    ) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+        """Return the metrics of all systems, and metric -> systems without it for the others."""
+        every = list(dict.fromkeys(metric for held in self.tables.values() for metric in held))
+        unknown = [metric for metric in wanted or () if metric not in every]
+        if unknown:
+            raise UnknownMetric(f"no system has {unknown[0]!r}{did_you_mean(unknown[0], every)}")
+        chosen = (
+            list(dict.fromkeys([*wanted, *{FAILURE_RATE}.intersection(every)])) if wanted else every
+        )
+        absent = {m: tuple(n for n, held in self.tables.items() if m not in held) for m in every}
+        shared = [metric for metric in chosen if not absent[metric]]
+        if not shared:
+            tables = self.tables.items()
+            has = "; ".join(f"{n} has {', '.join(held) or 'none'}" for n, held in tables)
+            raise DatasetError(f"the systems have no metric in common: {has}")
+        return shared, {m: names for m, names in absent.items() if names and m in chosen}
+
+
+def scored_systems(
+    sides: Mapping[str, Scores],
+    *,
+    clusters: Mapping[str, Hashable] | None = None,
+    lower_is_better: Iterable[str] = (),
+    failures: Policy = "wrong",
+) -> ScoredSystems:
+    """Return the scores of several systems, by name.
+
+    Args:
+        sides: name -> scores.
+        clusters: query id -> cluster. None for the clusters of the evaluations, else those of the
+            ids; {} for none.
+        lower_is_better: metrics for which lower is better, besides those that Ragstone knows.
+        failures: what counts for a failed query.
+
+    Raises:
+        ConfigError: results of several systems or settings, or an unknown policy.
+        DatasetError: a query with two values of a metric, or no query in common.
+    """
+    check_policy(failures)
+    chosen = {name: _selected(given, name) for name, given in sides.items()}
+    tables = {name: _by_metric(given, name) for name, given in chosen.items()}
+    check_systems({name: set().union(*held.values()) for name, held in tables.items()})
+    added = failure_scores(tables)
+    if added:
+        tables = {name: held | {FAILURE_RATE: added[name]} for name, held in tables.items()}
+    evaluations = {name: side for name, side in chosen.items() if isinstance(side, Evaluation)}
+    label, groups = _labelled_clusters(clusters, evaluations.values(), tables.values())
+    return ScoredSystems(
+        tables, evaluations, groups, label, {FAILURE_RATE, *lower_is_better}, failures
+    )
+
+
+def _selected(scores: Scores, name: str) -> Scores:
+    """Return the scores of the only system and setting of some results; others unchanged."""
+    if not isinstance(scores, Evaluated):
+        return scores
+    try:
+        return scores.evaluation()
+    except ConfigError as error:
+        raise error.with_message(f"{name}: {error}") from error
+
+
+def _by_metric(scores: Scores, name: str) -> dict[str, Column]:
+    """Return metric -> query id -> score of one system."""
+    if isinstance(scores, Path | str):
+        held: Iterable[Score] = read_scores(Path(scores))
+    elif isinstance(scores, Evaluation | Table):
+        held = table_to_scores(scores.table if isinstance(scores, Evaluation) else scores)
+    else:
+        held = cast("Iterable[Score]", scores)
+    columns: dict[str, Column] = {}
+    for score in held:
+        column = columns.setdefault(score.metric, {})
+        if column.setdefault(score.query_id, score) is not score:
+            raise DatasetError(
+                f"{name}: query {score.query_id!r} has a second value for {score.metric}; keep one"
+            )
+    return columns
+
+
+def _labelled_clusters(
+    clusters: Mapping[str, Hashable] | None,
+    evaluations: Iterable[Evaluation],
+    tables: Iterable[Mapping[str, Column]],
+) -> tuple[str, Mapping[str, Hashable]]:
+    """Return the given clusters, those of the evaluations or those of the ids, with a name."""
+    if clusters is None:
+        clusters = {query_id: c for one in evaluations for query_id, c in one.clusters.items()}
+        if not clusters:
+            by_id = clusters_by_id({q for table in tables for held in table.values() for q in held})
+            return "conversation" if by_id else "", by_id
+    return "clusters" if clusters else "", clusters
