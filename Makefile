@@ -27,8 +27,8 @@ $(VENV)/.torch: $(VENV)/.dev
 
 demo: $(VENV)/.demo ## run the demo experiment on the sample data with real models, write demo-report.html
 	$(BIN)/ragstone models fetch
-	$(BIN)/ragstone run examples/demo.yaml
-	$(BIN)/ragstone report examples/demo.yaml --output demo-report.html
+	$(BIN)/ragstone run demo
+	$(BIN)/ragstone report demo --output demo-report.html
 
 torch: $(VENV)/.torch ## install the packages for the tests of torch models (1.1 GB)
 

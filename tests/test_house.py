@@ -19,6 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = [
     {"version"},
     {"types", "errors"},
+    {"examples"},
     {"core", "text"},
     {"calls"},
     {"models"},

@@ -1,7 +1,7 @@
 """Ragstone measures the quality and the failures of retrieval-augmented generation.
 
 >>> import ragstone
->>> experiment = ragstone.load_experiment("examples/demo.yaml")  # doctest: +SKIP
+>>> experiment = ragstone.load_experiment("demo")  # doctest: +SKIP
 >>> experiment.run().report("report.html")  # doctest: +SKIP
 
 Importing the package loads none of its modules: each public name is loaded at its first use.
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ragstone.evaluation.score_files import Evaluation as Evaluation
     from ragstone.evaluation.score_files import evaluate_answers as evaluate_answers
     from ragstone.evaluation.score_files import evaluate_run as evaluate_run
+    from ragstone.experiment.evaluate import evaluate as evaluate
     from ragstone.experiment.experiment import Experiment as Experiment
     from ragstone.experiment.experiment import load_experiment as load_experiment
     from ragstone.experiment.system import System as System
@@ -79,6 +80,7 @@ _load, __dir__, __all__ = attach(
         "evaluation.compare": ["compare"],
         "evaluation.comparison": ["Comparison"],
         "evaluation.score_files": ["Evaluation", "evaluate_answers", "evaluate_run"],
+        "experiment.evaluate": ["evaluate"],
         "experiment.experiment": ["Experiment", "load_experiment"],
         "experiment.system": ["System"],
         "experiment.verify": ["verify"],

@@ -293,7 +293,7 @@ def test_a_replay_makes_no_call(tmp_path: Path) -> None:
         first = list(calls.ask(endpoint(server), questions(3)))
     with Calls(CallLog(tmp_path / "log"), replay_only=True) as calls:
         assert list(calls.ask(endpoint(server), questions(3))) == first
-        with pytest.raises(CallError, match="1 replies of fake"):
+        with pytest.raises(CallError, match="1 reply of fake"):
             list(calls.ask(endpoint(server), questions(4)))
 
 

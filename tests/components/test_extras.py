@@ -29,6 +29,8 @@ _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "token-similarity": {"hf", "hub"},  # only for published encoders, which these do not take
     "token-K-precision": {"hf", "hub"},
     "semantic-similarity": {"hf", "hub"},
+    "sentence-transformers": {"local"},  # its packages bring tokenizers, for notes on the data
+    "sentence-transformers-sparse": {"local"},
 }
 _BROUGHT: Final = {"hf": {"hub"}, "st": {"hub"}, "vllm": {"hub"}}
 """Extra -> extras whose packages its own packages install."""

@@ -40,7 +40,7 @@ def test_another_content_or_place_is_found(change: Any, place: str, said: str) -
 @pytest.mark.parametrize("document", [{"a": 1}, [], None, "text"])
 def test_a_document_without_a_checksum_is_refused(document: object) -> None:
     """Earlier versions wrote none."""
-    with pytest.raises(ValueError, match="it has no checksum"):
+    with pytest.raises(ValueError, match="without a checksum"):
         unseal(document, "notes/a.json")
 
 

@@ -77,6 +77,7 @@ TESTS = Path(__file__).parents[1]
 WITHOUT_EFFECT = """
 ATTEMPT_TIMEOUT_SECONDS, CALL_DEADLINE_SECONDS: defaults of `RetryPolicy`, which tests lower.
 CONNECT_TIMEOUT_SECONDS, CHECK_TIMEOUT_SECONDS: only the wait for a connection changes.
+BATCH_WAIT_SECONDS: a batch with fewer queries has the same answers.
 CLOSE_TIMEOUT_SECONDS, MODEL_STOP_SECONDS: only the wait for the end of a thread changes.
 DNS_CACHE_SECONDS, CACHED_SCORES, CACHED_CHARACTERS: a cache changes no result.
 UNKNOWN_CONTEXT_TOKENS: no prompt is longer.

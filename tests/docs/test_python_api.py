@@ -1,4 +1,4 @@
-"""The page on the Python interface and the README: their blocks run."""
+"""The page on the Python interface: its blocks run."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import linecache
 import re
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
-from tests.fakes.made_results import made_results
-
-import ragstone
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "python-api.md").read_text("utf-8")
-README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
@@ -38,9 +34,10 @@ def shown(
 
 def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     """Each prints the output that the text describes."""
-    plan, evaluation, frames, comparison, metrics, data, own, _, error = shown
+    learnt, plan, evaluation, frames, comparison, metrics, data, own, _, error = shown
 
     assert len(BLOCKS) == PAGE.count("```python")
+    assert learnt.startswith("answer has Match 1.000")
     assert plan.startswith("4 trials of 40 queries each")
     assert re.search(r"^nDCG@10 +0\.\d{4}", evaluation, re.MULTILINE)
     assert "'not_applicable', 'missing'" in frames
@@ -52,20 +49,3 @@ def test_every_block_of_the_page_runs(shown: list[str]) -> None:
     assert "c-places-01 [" in data
     assert re.search(r"^1\.0000 +- +1 +0 +0$", own, re.MULTILINE)
     assert error.startswith("systems -")
-
-
-def test_the_readme_block_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Its lines fit the results of any experiment; the demo's need models, so others are used."""
-    (block,) = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    stored = made_results(tmp_path)
-    results = ragstone.Results(stored.store, stored.record)
-    demo = SimpleNamespace(run=lambda: results)
-    monkeypatch.setattr(ragstone, "load_experiment", lambda _: demo, raising=False)
-    monkeypatch.chdir(tmp_path)
-
-    exec(block, {})  # noqa: S102 - as a reader does
-
-    assert "Intervals: 95%" in capsys.readouterr().out
-    assert (tmp_path / "report.html").exists()

@@ -106,3 +106,14 @@ def test_results_kept_before_texts_were_are_read(tmp_path: Path, data: Path) -> 
     tables = replace(results.record.tables, texts="")
     old = Results(results.store, replace(results.record, tables=tables))
     assert dict(query_pages(old)["passages"])["p0"] is None
+
+
+def test_a_search_that_finds_nothing_did_not_fail(data: Path, tmp_path: Path) -> None:
+    """The query counts as 0 and not as failed; no passage has the word of q3."""
+    results = _run(tmp_path, data, "words", lexical="bm25")
+
+    [ranking] = results.rankings
+    cell = next(cell for cell in results.ranking_cells if cell.metric == "nDCG@10")
+    assert "q3" not in ranking.rankings or not len(ranking.rankings["q3"])
+    assert (cell.summary.n, cell.summary.failed) == (3, 0)
+    assert ranking.scores["nDCG@10"]["q3"].value == 0.0

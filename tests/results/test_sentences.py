@@ -9,8 +9,11 @@ from typing import Any
 from tests.fakes.made_results import made_results
 
 from ragstone.core import limits
+from ragstone.results.html import render_report
 from ragstone.results.leaderboards import Lead
+from ragstone.results.lesson import lesson
 from ragstone.results.oracle import gain_sentences
+from ragstone.results.terminal import leaderboard_parts
 from ragstone.statistics.paired import paired_difference
 from ragstone.statistics.significance import Family, judge
 from ragstone.statistics.summary import Summary
@@ -78,3 +81,19 @@ def test_many_systems_do_not_flood_the_summary(tmp_path: Path) -> None:
     results = made_results(tmp_path, systems=[f"s{n}" for n in range(9)])
 
     assert len(gain_sentences(results)) == limits.MAX_GAIN_SENTENCES
+
+
+def test_the_first_sentence_says_what_was_learnt(tmp_path: Path) -> None:
+    """The effect of gold context, and of retrieval in its place, on the best system."""
+    results = made_results(tmp_path)
+    assert lesson(results).startswith("Gold context changes Match of bm25 + small by +0.")
+    assert "and its own passages in place of them (retrieved(3)) by" in lesson(results)
+    assert str(next(iter(leaderboard_parts(results)))).startswith(lesson(results))
+    assert f'<p class="lesson">{lesson(results)}</p>' in render_report(results)
+
+
+def test_without_gold_context_it_is_the_best_system_with_its_mean(tmp_path: Path) -> None:
+    """One system under one setting has no comparison; failed answers are counted."""
+    found = lesson(made_results(tmp_path, systems=("mine",), settings=("none",)))
+    assert found.startswith("mine has Match 0.")
+    assert found.endswith(" of them without an answer.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -120,3 +121,15 @@ def test_few_differing_clusters_do_not_show_how_far_others_may_be() -> None:
     assert interval is not None
     assert interval[0] < unlimited[0]
     assert interval[1] > unlimited[1]
+
+
+@pytest.mark.parametrize("n", [20, 300, 2000])
+def test_a_p_without_an_interval_is_that_of_the_test(n: int) -> None:
+    """To 1 %, also with sums of which one is large."""
+    made = np.random.default_rng(n)
+    for sums in (made.normal(0.05, 1, n), np.append(made.random(n) - 0.45, 3 * math.sqrt(n))):
+        p, interval = cluster_test(sums, np.ones(len(sums)), None, 1.0)
+
+        assert interval is None
+        assert p == pytest.approx(sign_flip_p(sums), rel=0.01, abs=1e-9)
+    assert cluster_test(np.zeros(n), np.ones(n), None, 1.0)[0] == 1.0

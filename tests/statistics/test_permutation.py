@@ -51,6 +51,14 @@ def test_recalls_are_on_the_grid_of_the_transform() -> None:
     assert sign_flip_p(sixtieths / 60) == pytest.approx(exact, rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e-4, 1e4, 1e300])
+def test_values_of_any_size_have_a_p(scale: float) -> None:
+    """A factor changes nothing."""
+    gaps = np.random.default_rng(1).normal(0.4, 1, 30)
+
+    assert sign_flip_p(scale * gaps) == pytest.approx(sign_flip_p(gaps), abs=1e-3)
+
+
 @pytest.mark.parametrize("kind", ["labels", "recalls", "graded", "outliers"])
 @pytest.mark.parametrize("n", [10, 20, 45, 300])
 def test_many_rows_have_the_p_of_each_row(kind: str, n: int) -> None:

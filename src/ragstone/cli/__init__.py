@@ -13,6 +13,8 @@ from ragstone.errors import RagstoneError
 from ragstone.version import __version__
 
 COMMANDS: Final = {
+    "try": ("ragstone.cli.try_system", "Measure your own system with one command."),
+    "init": ("ragstone.cli.init", "Write a first experiment file for your own system."),
     "run": ("ragstone.cli.run", "Run or resume an experiment."),
     "plan": ("ragstone.cli.plan", "Plan an experiment: how many queries show a difference."),
     "show": ("ragstone.cli.show", "Show an experiment's tables in the terminal."),
@@ -70,9 +72,10 @@ def root() -> None:
 
     \b
     Examples:
-      ragstone run examples/demo.yaml            run the demo, with models on this machine
-      ragstone show examples/demo.yaml           print its tables
-      ragstone report examples/demo.yaml -o report.html
+      ragstone try my_rag.py:answer qa.csv      measure your own system
+      ragstone run demo                         run the demo, with models on this machine
+      ragstone show demo                        print its tables
+      ragstone report demo -o report.html
     """
 
 

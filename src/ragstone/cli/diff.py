@@ -24,7 +24,7 @@ def command(a: Path, b: Path) -> None:
     \b
     Examples:
       ragstone diff monday.json tuesday.json
-      ragstone diff passport.json examples/demo.yaml --json
+      ragstone diff passport.json demo --json
     """
     from ragstone.results.passport_diff import diff_passports
 

@@ -35,9 +35,9 @@ def command(experiment: Path, overrides: tuple[str, ...], form: str, output: Pat
 
     \b
     Examples:
-      ragstone export examples/demo.yaml -o demo.inspector.json
+      ragstone export demo -o demo.inspector.json
       ragstone export talk.yaml --to mtrageval -o talk-tasks
-      ragstone export examples/demo.yaml --to trec -o demo-runs
+      ragstone export demo --to trec -o demo-runs
     """
     results = load_results(experiment, overrides)
     warn_of_attempt(results)

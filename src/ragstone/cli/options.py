@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -117,6 +119,9 @@ query_options: Final = together(
     ),
 )
 """Arguments of a command in which a model assesses the queries of a data set."""
+metrics_option: Final = click.option(
+    "--metrics", metavar="NAME,...", help="Metrics, separated by commas (default: Match,EM,F1)."
+)
 chart_option: Final = click.option(
     "--chart",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -125,6 +130,29 @@ chart_option: Final = click.option(
     help="Write a chart to this file: .svg, .png, or .json (Vega-Lite).",
 )
 FORMER_CHART: Final = {"--svg": "--chart"}
+
+
+def starter_options(default: str) -> Callable[[F], F]:
+    """Return the options of a command that writes an experiment file."""
+    return together(
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(path_type=Path, dir_okay=False),
+            default=Path(default),
+            metavar="FILE",
+            help="Experiment file to write.",
+        ),
+        click.option("--force", is_flag=True, help="Overwrite another file of this name."),
+    )
+
+
+def output_quiet() -> contextlib.AbstractContextManager[object]:
+    """Return a block in which prints of your own code go to standard error.
+
+    Standard output has the result of the command alone, which may be JSON.
+    """
+    return contextlib.redirect_stdout(sys.stderr)
 
 
 def wants_json() -> bool:

@@ -33,8 +33,8 @@ def command(experiment: Path, overrides: tuple[str, ...], output: Path | None) -
 
     \b
     Examples:
-      ragstone passport examples/demo.yaml
-      ragstone passport examples/demo.yaml -o passport.json
+      ragstone passport demo
+      ragstone passport demo -o passport.json
     """
     from ragstone.results.passport_file import write_passport
 

@@ -49,8 +49,8 @@ def command(
 
     \b
     Examples:
-      ragstone report examples/demo.yaml
-      ragstone report examples/demo.yaml -o demo.html --queries all
+      ragstone report demo
+      ragstone report demo -o demo.html --queries all
     """
     from ragstone.results.html import write_report
 

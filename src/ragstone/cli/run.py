@@ -13,6 +13,7 @@ from ragstone.cli.options import (
     AliasCommand,
     experiment_arguments,
     json_option,
+    output_quiet,
     print_result,
 )
 from ragstone.results.wording import TITLES
@@ -115,10 +116,10 @@ def command(
 
     \b
     Examples:
-      ragstone run examples/demo.yaml
-      ragstone run examples/demo.yaml --limit 20 --seed 1
-      ragstone run examples/demo.yaml --plan
-      ragstone run examples/demo.yaml --only retrieve
+      ragstone run demo
+      ragstone run demo --limit 20 --seed 1
+      ragstone run demo --plan
+      ragstone run demo --only retrieve
       ragstone run my.yaml --reuse
       ragstone run my.yaml data=../my-data systems.0.retriever.k1=0.9
     """
@@ -142,8 +143,10 @@ def command(
     )
     with calls, shown_by(open_bar):
         if plan:
-            planned = loaded.plan(calls, sample_calls=sample_calls or 0, **options)
+            with output_quiet():
+                planned = loaded.plan(calls, sample_calls=sample_calls or 0, **options)
             print_result(planned.document, planned.text)
         else:
-            results = loaded.run(calls, only=only, **options)
+            with output_quiet():
+                results = loaded.run(calls, only=only, **options)
             print_result(results.to_dict, lambda: results)

@@ -31,9 +31,9 @@ def command(
 
     \b
     Examples:
-      ragstone show examples/demo.yaml
-      ragstone show examples/demo.yaml --query ID
-      ragstone show examples/demo.yaml --json
+      ragstone show demo
+      ragstone show demo --query ID
+      ragstone show demo --json
       ragstone show sweep.yaml --scan --by domain
     """
     from ragstone.results.by_label import label_document, label_table

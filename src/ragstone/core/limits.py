@@ -68,6 +68,8 @@ ANTHROPIC_REPLY_TOKENS: Final = 1024
 """The same for Anthropic's protocol, which requires a maximum."""
 MAX_UNCOMMITTED_REPLIES: Final = 4096
 """Replies that wait for the disk; beyond, no call starts, so that a crash loses little."""
+BATCH_WAIT_SECONDS: Final = 0.01
+"""Waiting for further queries of a batch of your own function; a call takes longer."""
 LOG_LOCK_SECONDS: Final = 60.0
 """Waiting for another process that writes the same call log; a commit takes milliseconds."""
 LEASE_HEARTBEAT_SECONDS: Final = 2.0
@@ -212,7 +214,7 @@ SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
-MAX_RANKED_SYSTEMS: Final = 24
+MAX_RANKED_SYSTEMS: Final = 16
 """Systems of which all pairs are compared; if there are more, each is compared with the best."""
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""

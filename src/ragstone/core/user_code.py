@@ -62,7 +62,7 @@ def load_file(path: Path, where: str) -> ModuleType:
             # A method may import it later, when the folder is not on the path.
             with contextlib.suppress(ImportError):
                 importlib.import_module(sibling.removesuffix(".py"))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name], _TEXTS[name]
         reason = error.msg if isinstance(error, SyntaxError) else error
         raise ConfigError(
@@ -76,7 +76,7 @@ def load_file(path: Path, where: str) -> ModuleType:
     return module
 
 
-def error_line(error: Exception) -> str:
+def error_line(error: BaseException) -> str:
     """Return the file and the line that raised an error, in brackets."""
     if isinstance(error, SyntaxError):
         return f" ({Path(error.filename or '').name}, line {error.lineno})"

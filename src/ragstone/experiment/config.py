@@ -31,6 +31,7 @@ from ragstone.core.parsing import parse_yaml, read_yaml
 from ragstone.core.spec import COMPONENT_LISTS, short_name
 from ragstone.data.dataset import Dataset
 from ragstone.errors import ConfigError, did_you_mean
+from ragstone.examples import find_example
 from ragstone.experiment.analysis_file import AnalysisSpec
 from ragstone.statistics.correctness import Correctness
 
@@ -164,16 +165,19 @@ def load_file(
     """Return the checked form of a YAML file or a mapping, and the folder of the file."""
     if isinstance(source, Mapping):
         return parse_experiment(source, where="experiment", overrides=overrides), Path()
-    path = Path(source)
+    path = find_example(Path(source))
     return read_experiment_file(path, overrides), path.parent
 
 
 def read_experiment_file(path: Path, overrides: Sequence[str] = ()) -> ExperimentFile:
     """Return the checked form of a YAML file after `key=value` overrides, its sweeps spread out.
 
+    The name of a shipped example, such as `demo`, stands for its file.
+
     Raises:
         ConfigError: the message has the file, the key, the value and the nearest legal one.
     """
+    path = find_example(path)
     document = read_yaml(path, "experiment file")
     if not isinstance(document, dict):
         raise ConfigError(

@@ -294,8 +294,10 @@ def _judge(
 def _score_rankings(
     metrics: MetricSet, _: Services, queries: Table, run: Table, qrels: Table
 ) -> Result:
-    relevance, rankings = table_to_relevance(qrels), table_to_rankings(run)
-    table = score_rankings(metrics.metrics, relevance, rankings, columns(queries)["query_id"])
+    query_ids = columns(queries)["query_id"]
+    # A table has no row of an empty ranking; a search that finds nothing did not fail.
+    rankings = dict.fromkeys(query_ids, Ranking()) | table_to_rankings(run)
+    table = score_rankings(metrics.metrics, table_to_relevance(qrels), rankings, query_ids)
     return Result(table, columns(table)["status"].count("unscored"))
 
 

@@ -23,6 +23,7 @@ from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions, setting_meaning
+from ragstone.results.lesson import lesson
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.passport import make_passport
 from ragstone.results.query_page import query_pages
@@ -95,6 +96,7 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
             asked=usage.calls_lines(results),
             leads=leaderboards.leads(results),
             retrieval_lead=leaderboards.retrieval_lead(results),
+            lesson=lesson(results),
             gains=gain_sentences(results),
             charts=drawn,
             definitions=metric_definitions(

@@ -18,6 +18,7 @@ from ragstone.errors import ConfigError, RagstoneError, did_you_mean
 from ragstone.evaluation.score_files import Evaluation
 from ragstone.results.html import write_report
 from ragstone.results.leaderboards import results_document
+from ragstone.results.lesson import lesson
 from ragstone.results.passport import make_passport
 from ragstone.results.reader import StoredResults
 from ragstone.results.terminal import leaderboard_parts
@@ -30,7 +31,7 @@ class Results(Tabular, StoredResults):
     """Results of an experiment.
 
     >>> import ragstone
-    >>> results = ragstone.load_experiment("examples/demo.yaml").run()  # doctest: +SKIP
+    >>> results = ragstone.load_experiment("demo").run()  # doctest: +SKIP
     >>> results  # doctest: +SKIP
     Results('demo', 2 systems x 4 settings, 16 queries, finished)
     >>> results.report("report.html")  # doctest: +SKIP
@@ -50,7 +51,7 @@ class Results(Tabular, StoredResults):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the means as plain data, numbers unrounded (docs/report.md lists the keys)."""
-        return results_document(self)
+        return {"lesson": lesson(self), **results_document(self)}
 
     def to_arrow(self, *, summary: bool = False) -> Table:
         """Return one row per system, setting, metric and query; with `summary` one per metric.

@@ -13,6 +13,7 @@ from ragstone.results.beside import figure_table
 from ragstone.results.by_label import LabelTable, collection_tables
 from ragstone.results.glossary import OVERALL
 from ragstone.results.leaderboards import Board, BoardRow
+from ragstone.results.lesson import lesson
 from ragstone.results.population import TablePopulation
 from ragstone.results.query_page import find_query
 from ragstone.results.reader import StoredResults
@@ -34,7 +35,8 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
     data = results.record.data
     answers = results.record.trials or results.record.file.get("settings")
     done, size = ("answered", data.answered) if answers else ("ranked", data.ranked)
-    head = (
+    head = f"{learnt}\n" if (learnt := lesson(results)) else ""
+    head += (
         f"{results.name}: {size} of {data.queries} queries {done}, "
         f"{data.passages} passages ({data.name})"
     )

@@ -25,7 +25,12 @@ from typing import Final
 import numpy as np
 
 from ragstone.statistics.bootstrap import Floats, crossing
-from ragstone.statistics.permutation import ENUMERATED, sign_flip_p, sign_sums_below
+from ragstone.statistics.permutation import (
+    ENUMERATED,
+    SMALLEST_P,
+    sign_flip_p,
+    sign_sums_below,
+)
 
 Interval = tuple[float, float]
 
@@ -96,10 +101,9 @@ def cluster_test(
     clusters than any rejection needs (six at 95 %), and for equal differences. Without a confidence
     there is no interval.
     """
-    p = sign_flip_p(sums)
     if confidence is None:
-        return p, None
-    alpha = 1 - confidence
+        return _quick_p(sums), None
+    p, alpha = sign_flip_p(sums), 1 - confidence
     k, mean = len(sums), float(sums.sum() / sizes.sum())
     if 2.0 ** (1 - k) >= alpha:
         return p, None if span is None or k < 2 else (-span, span)  # noqa: PLR2004 - no spread
@@ -119,6 +123,18 @@ def cluster_test(
             low, high = min(low, least), max(high, most)
         low, high = max(low, -span), min(high, span)
     return p, (low, high)
+
+
+def _quick_p(sums: Floats) -> float:
+    """Return p of the sign-flip test within 1 %: by Edgeworth's expansion if no cluster stands out.
+
+    The transform of `sign_flip_p` takes a hundred times as long.
+    """
+    squares = sums**2
+    if not squares.any() or float(squares.max()) > _EVEN * float(squares.sum()):
+        return sign_flip_p(sums)
+    below = _below(sums)
+    return min(1.0, max(2 * min(below, 1 - below), SMALLEST_P))
 
 
 def _of_equal(mean: float, clusters: int, alpha: float, span: float) -> Interval:

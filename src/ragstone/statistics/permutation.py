@@ -79,13 +79,17 @@ def sign_flip_rows(values: Floats, counts: NDArray[np.int64]) -> Floats:
     sizes, weights = np.abs(values), counts.astype(np.float64)
     differing = weights[:, sizes > 0].sum(axis=1)
     found = np.ones(len(counts))
-    # Sums of few values have gaps, which a series does not show.
-    for row in np.flatnonzero((differing > 0) & (differing <= ENUMERATED)).tolist():
-        found[row] = sign_flip_p(np.repeat(values, counts[row]))
-    many = differing > ENUMERATED
-    if many.any():
-        tails = _tails(sizes, weights[many], np.abs(weights[many] @ values))
-        found[many] = np.clip(2 * tails, SMALLEST_P, 1.0)
+    few = (differing > 0) & (differing <= ENUMERATED)
+    grain = _grain(sizes)
+    if not grain or 16 * sizes.max() > _FREQUENCIES * grain:
+        # Sums of few values have gaps, which a cut series does not show.
+        for row in np.flatnonzero(few).tolist():
+            found[row] = sign_flip_p(np.repeat(values, counts[row]))
+        few[:] = False
+    for rows in (few, differing > ENUMERATED):
+        if rows.any():
+            tails = _tails(sizes, weights[rows], np.abs(weights[rows] @ values))
+            found[rows] = np.clip(2 * tails, SMALLEST_P, 1.0)
     return found
 
 
@@ -112,6 +116,8 @@ def _tails(sizes: Floats, weights: Floats, observed: Floats) -> Floats:
 
 def _grain(sizes: Floats) -> float:
     """Return the largest step of which all sizes are multiples, or 0."""
+    if sizes.max() > _LONG_LENGTH:
+        return 0.0
     places = np.rint(sizes * _GRAIN)
     if np.abs(sizes * _GRAIN - places).max() > _ON_LATTICE:
         return 0.0
@@ -130,9 +136,12 @@ def sign_sums_below(values: Floats) -> float:
 
 def _by_transform(sizes: Floats, observed: float, least_length: int = _LENGTH) -> float:
     """Return P(|sum| >= observed) of the sizes with random signs."""
+    unit = _grain(sizes)
+    if not unit:
+        # Squares of very large or small values leave the range of floating-point numbers.
+        sizes, observed = sizes / sizes.max(), observed / sizes.max()
     spread = math.sqrt(float((sizes**2).sum()))
     reach = min(float(sizes.sum()), _WIDTH * spread)
-    unit = _grain(sizes)
     if unit and 2 * reach / unit + 4 <= _LONG_LENGTH:
         places = np.rint(sizes / unit)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from ragstone.text.language_names import base_code
@@ -92,6 +93,7 @@ _BY_TWOS: Final = re.compile(r"[1-9]\d?(?:,\d\d)+,\d{3}")
 _MARKS: Final = re.compile(rf"[.,'{DECIMAL_MARK}{THOUSANDS_MARK}]")
 
 
+@lru_cache(maxsize=1024)
 def hold(signs: str) -> str:
     """Return a text with each character replaced by the one that represents it as a letter."""
     return "".join(chr(_PRIVATE + ord(c)) if ord(c) < _PLANE else c for c in signs)
@@ -136,9 +138,10 @@ def numbers(text: str, language: str = "") -> str:
     found, done = list[str](), 0
     # A search for single characters is several times as fast as one for the whole pattern.
     while start := _START.search(text, done):
-        number = _NUMBER.match(text, start.start())
-        found += [text[done : start.start()], _written(number, comma=comma) if number else start[0]]
-        done = number.end() if number else start.end()
+        place = start.start()
+        number = _NUMBER.match(text, place)
+        found += (text[done:place], _written(number, comma=comma) if number else start[0])
+        done = number.end() if number else place + 1
     text = "".join((*found, text[done:]))
     return _NAME.sub(lambda m: hold(m[0]), text) if _NAME_SIGN.search(text) else text
 
@@ -154,6 +157,8 @@ def _habits(language: str) -> tuple[bool, bool]:
 
 def _written(found: re.Match[str], *, comma: bool) -> str:
     """Return a number in its one spelling: currency, sign, digits, scale, percent."""
+    if found[0].isdecimal() and found["unit"] is None:
+        return found[0]
     if found["over"] and int(found["over"]) < int(found["under"]):
         value = _fraction(found)
     elif found["over"]:
@@ -161,7 +166,8 @@ def _written(found: re.Match[str], *, comma: bool) -> str:
     else:
         value = _read(found["digits"], comma=comma)
         value = f"0{hold('.')}{value}" if found["point"] else value
-        value += re.sub(r"\D", lambda sign: hold(sign[0]), found["power"] or "")
+        if found["power"]:
+            value += re.sub(r"\D", lambda sign: hold(sign[0]), found["power"])
     value = (hold("-") if found["minus"] else "") + value
     before, money = found["before"] or "", found["money"] or ""
     if before == "%" and found.string[found.end() : found.end() + 1].isalpha():

@@ -170,7 +170,7 @@ def test_any_callable_object_is_a_function(tmp_path: Path, calls: Calls, text: s
     ("body", "reason"),
     [
         ("raise KeyError('city')", r"raised KeyError: 'city' \(mine.py, line 2\)"),
-        ("return 3", "returned int; expected a text"),
+        ("return 3", r"returned int \(3\); expected a text"),
         ("return None", "returned NoneType"),
         ("return {'text': 'a'}", "no text under 'answer'; it returned: text"),
         ("return {'answer': 'a', 'passages': 'p'}", "reply of an unexpected shape"),

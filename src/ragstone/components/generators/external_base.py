@@ -7,6 +7,8 @@ never receives gold answers, qrels or labels.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -15,12 +17,23 @@ import orjson
 from ragstone.calls.types import Request, Sampling
 from ragstone.components.generators.llm_base import EndpointGenerator
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.errors import ConfigError
+from ragstone.errors import ComponentError, ConfigError
 from ragstone.protocols import Services
 from ragstone.types import Context, ContextPassage, Message, Prediction, Query, Task
 
 NO_SAMPLING: Final = Sampling(temperature=None, max_tokens=None)
 """Your own system chooses its sampling parameters itself."""
+_check_first: ContextVar[bool] = ContextVar("check_first", default=False)
+
+
+@contextmanager
+def first_reply_checked() -> Iterator[None]:
+    """Stop a run in this block if the first reply of an own system has a wrong form."""
+    token = _check_first.set(True)
+    try:
+        yield
+    finally:
+        _check_first.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +80,22 @@ class ExternalSystem(EndpointGenerator):
             self.check_setting(shown.setting)
         if self.asks_again and not self.run:
             return self.of_run(services.calls.run).generate(tasks, services)
-        return super().generate(tasks, services)
+        generate = self._first_alone if _check_first.get() else super().generate
+        return generate(tasks, services)
+
+    def _first_alone(
+        self, tasks: Sequence[Task], services: Services
+    ) -> Iterator[Outcome[Prediction]]:
+        """Yield the outcome of the first task before the others are sent; it is not sent again."""
+        for outcome in super().generate(tasks[:1], services):
+            if outcome.value.status == "unreadable":
+                raise ComponentError(
+                    f"the first reply stopped the run: {outcome.value.reason}",
+                    component=self.endpoint.model,
+                    query_id=outcome.value.query_id,
+                )
+            yield outcome
+        yield from super().generate(tasks[1:], services)
 
 
 def as_plain_data(task: Task) -> dict[str, Any]:

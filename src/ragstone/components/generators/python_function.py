@@ -117,23 +117,26 @@ class _FunctionClient:
 
     async def attempt(self, request: Request) -> Reply:
         name = self.endpoint.model
-        try:
-            value = await _in_thread(self.call, request)
-            if inspect.isawaitable(value):
-                value = await value
-        except (asyncio.CancelledError, TimeoutError):
-            raise
-        except Exception as error:
-            raise AttemptError(
-                f"{name} raised {type(error).__name__}: {error}{error_line(error)}"
-            ) from error
-        return read_answer(value, name)
+        return read_answer(await call_function(self.call, request, name), name)
 
     async def close(self) -> None:
         """Do nothing: no resources are open."""
 
 
-async def _in_thread(function: Callable[[Request], Any], request: Request) -> Any:
+async def call_function(function: Callable[[Any], Any], given: Any, name: str) -> Any:
+    """Return what your function returns; its exceptions, exits included, become `AttemptError`."""
+    try:
+        value = await _in_thread(function, given)
+        return await value if inspect.isawaitable(value) else value
+    except (asyncio.CancelledError, TimeoutError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise AttemptError(
+            f"{name} raised {type(error).__name__}: {error}{error_line(error)}"
+        ) from error
+
+
+async def _in_thread(function: Callable[[Any], Any], request: Any) -> Any:
     """Call a function in a daemon thread: the program can end even if the function hangs."""
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()  # The call cannot be cancelled.

@@ -1,0 +1,151 @@
+"""Your own system measured by one call: a function, recorded answers, or a component."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from ragstone.calls.identity import digest_folder
+from ragstone.components.generators.external_base import first_reply_checked
+from ragstone.components.generators.given_function import GivenFunction
+from ragstone.core.atomic_files import write_document
+from ragstone.core.fingerprint import fingerprint
+from ragstone.data.dataset import Dataset
+from ragstone.data.load import load_dataset
+from ragstone.data.readers.table import table_dataset
+from ragstone.errors import ConfigError
+from ragstone.experiment.experiment import load_experiment
+
+if TYPE_CHECKING:
+    from ragstone.results.results import Results
+
+METRICS: Final = ("Match", "EM", "F1")
+"""Metrics of an evaluation that names none."""
+SETTINGS: Final = ("none",)
+"""Settings of an own system that names none."""
+
+
+def evaluate(
+    system: Any,
+    data: Any,
+    metrics: Sequence[Any] = METRICS,
+    *,
+    settings: Sequence[Any] | None = None,
+    name: str = "evaluation",
+    store: str | Path = ".ragstone",
+    concurrency: int = 1,
+    timeout: float | None = None,
+    batch: int = 1,
+) -> Results:
+    """Return the results of one system on a data set.
+
+    Args:
+        system: a function of the query, sync or async, that returns a text or a mapping with
+            `answer`; a list of rows with `query_id` (or the text as `query`) and `answer`; a
+            component; a generator or a system as in an experiment file.
+        data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
+        metrics: as in an experiment file.
+        settings: context settings; by default the system retrieves for itself.
+        name: name of the experiment in the store.
+        store: folder of the results.
+        concurrency: maximum number of parallel calls of a function; above 1, it must be
+            thread-safe or async.
+        timeout: maximum seconds of a call of a function.
+        batch: maximum number of queries per call; above 1, the function takes a list of texts and
+            returns a list of answers.
+
+    Raises:
+        ConfigError: a name or an option is wrong; nothing was run.
+        ComponentError: the first reply has a wrong form; nothing else was asked.
+
+    >>> import tempfile
+    >>> results = evaluate(
+    ...     lambda query: "The Tagus.",
+    ...     [{"query": "Which river is in Lisbon?", "gold_answers": ["Tagus"]}],
+    ...     store=tempfile.mkdtemp(),
+    ... )
+    >>> results.evaluation()["Match"].mean
+    1.0
+    """
+    dataset = _dataset(data)
+    digest_folder.set(Path(store))
+    options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
+    entry = _entry(system, dataset, Path(store), options)
+    answers = "generator" in entry
+    experiment = load_experiment(
+        {
+            "name": name,
+            "data": dataset,
+            "store": str(store),
+            "systems": [entry],
+            "settings": list(settings or SETTINGS) if answers else [],
+            "metrics": list(metrics),
+        }
+    )
+    with first_reply_checked():
+        return experiment.run()
+
+
+def _dataset(data: Any) -> Dataset:
+    if isinstance(data, list | tuple):
+        return table_dataset(enumerate(data, start=1), Path("rows"))
+    return load_dataset(data)
+
+
+def _entry(
+    system: Any, dataset: Dataset, store: Path, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the entry of a system in an experiment."""
+    if isinstance(system, Mapping) and "name" not in system:
+        return dict(system)
+    if isinstance(system, str | Mapping):
+        return {"generator": system}
+    if dataclasses.is_dataclass(system) and not isinstance(system, type):
+        for verb, key in (("generate", "generator"), ("retrieve", "retriever")):
+            if hasattr(system, verb):
+                return {"name": type(system).__name__, key: system}
+    if callable(system):
+        return {"name": _name(system).rpartition(".")[2], "generator": _given(system, options)}
+    if isinstance(system, Iterable):
+        path = _record(list(system), dataset, store)
+        return {"name": "rows", "generator": {"name": "recorded", "path": str(path)}}
+    raise ConfigError(
+        f"{type(system).__name__} is not a system; give a function of the query, a list of rows "
+        "with 'query_id' and 'answer', or a component",
+        value=system,
+    )
+
+
+def _given(function: Callable[..., Any], options: Mapping[str, Any]) -> GivenFunction:
+    module = getattr(function, "__module__", None) or "__main__"
+    return GivenFunction(f"{module}.{_name(function)}", given=function, **options)
+
+
+def _name(function: Any) -> str:
+    """Return a function's name; an object has that of its class."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return "function" if name == "<lambda>" else name
+
+
+def _record(rows: Sequence[Any], dataset: Dataset, store: Path) -> Path:
+    """Write rows of answers as a file of the store, by their content, and return it."""
+    ids = {query.text: query.query_id for query in dataset.queries}
+    found = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise ConfigError(f"row {number}: expected a mapping with 'answer', found {row!r}")
+        query_id = row.get("query_id") or ids.get(str(row.get("query")))
+        if query_id is None:
+            raise ConfigError(
+                f"row {number}: no query of the data has its 'query_id' or 'query'; found "
+                f"{', '.join(map(str, row)) or 'nothing'}"
+            )
+        found.append({**row, "query_id": query_id})
+    text = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in found)
+    path = store / "rows" / f"{fingerprint(text.decode())}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path if path.exists() else write_document(path, text, "rows")

@@ -1,0 +1,160 @@
+"""`ragstone try` and `ragstone init`: an own system measured by one command, and its file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ragstone.cli import root
+from ragstone.errors import ComponentError, ConfigError, RagstoneError
+from ragstone.experiment.experiment import load_experiment
+
+FUNCTION = """\
+from pathlib import Path
+def answer(query):
+    print("a message of the function")
+    with Path("asked").open("a") as log:
+        log.write("x")
+    return "It is Lima." if "Peru" in query else "It is Rome."
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a function, questions and recorded answers into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_rag.py").write_text(FUNCTION)
+    Path("qa.csv").write_text("id,question,answer\n1,Capital of Peru?,Lima\n2,Of Oman?,Muscat\n")
+    Path("answers.jsonl").write_text(
+        '{"query_id": "1", "answer": "It is Lima."}\n{"query_id": "2", "answer": "It is Rome."}\n'
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    """Serve the answers of the function over HTTP and return the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            query = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["query"]
+            body = json.dumps({"answer": "It is Lima." if "Peru" in query else "It is Rome."})
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/ask"
+    server.shutdown()
+    server.server_close()
+
+
+def run(*arguments: str) -> Result:
+    """Run a command; its own errors are raised."""
+    found = CliRunner().invoke(root, arguments)
+    if isinstance(found.exception, RagstoneError):
+        raise found.exception
+    return found
+
+
+def scores(*arguments: str) -> dict[str, float]:
+    """Return the means of `ragstone try --json`."""
+    document = json.loads(run("try", *arguments, "--json").stdout)
+    return {row["metric"]: row["mean"] for row in document["leaderboard"]}
+
+
+def test_one_command_measures_a_function_and_writes_the_file_that_did_it() -> None:
+    """Each query is asked once, over a run of `try`, another one, and one of the file."""
+    found = run("try", "my_rag.py:answer", "qa.csv")
+    assert found.stdout.startswith("my_rag has Match 0.500 [0.013, 0.987] on 2 queries.\ntry: 2 of")
+    assert "message of the function" not in found.stdout
+    assert "message of the function" in found.stderr
+    assert "ragstone run try.yaml" in found.stderr
+    run("try", "my_rag.py:answer", "qa.csv")
+    again = run("run", "try.yaml")
+    assert again.stdout.splitlines()[:5] == found.stdout.splitlines()[:5]
+    assert Path("asked").read_text() == "xx"
+
+
+def test_a_function_a_service_and_recorded_answers_have_the_same_scores(service: str) -> None:
+    """To the last digit."""
+    of_function = scores("my_rag.py:answer", "qa.csv", "--metrics", "Match,F1,EM")
+    assert of_function.keys() >= {"Match", "F1", "EM"}
+    for number, system in enumerate((service, "answers.jsonl")):
+        assert scores(system, "qa.csv", "--metrics", "Match,F1,EM", "-o", f"{number}.yaml") == (
+            of_function
+        )
+
+
+def test_another_file_is_not_overwritten() -> None:
+    """Unless --force is given; nothing is asked before."""
+    Path("try.yaml").write_text("mine: true\n")
+    with pytest.raises(ConfigError, match=r"try\.yaml exists; name another file with -o"):
+        run("try", "my_rag.py:answer", "qa.csv")
+    assert not Path("asked").exists()
+    run("try", "my_rag.py:answer", "qa.csv", "--force", "--limit", "1")
+    assert load_experiment("try.yaml").file.sample.limit == 1
+
+
+def test_a_reply_of_a_wrong_form_stops_the_run_with_what_came_back() -> None:
+    """No other query is asked; one failing query stops nothing."""
+    Path("wrong.py").write_text("def answer(query):\n    return {'text': 'Lima'}\n")
+    with pytest.raises(ComponentError, match=r"no text under 'answer'; it returned: text"):
+        run("try", "wrong.py:answer", "qa.csv")
+    Path("half.py").write_text("def answer(query):\n    return {'Of Oman?': 'Muscat'}[query]\n")
+    found = run("try", "half.py:answer", "qa.csv", "-o", "half.yaml")
+    assert "1 of them without an answer" in found.stdout
+
+
+def test_a_wrong_system_is_told() -> None:
+    """With the forms that a system may have."""
+    for written, message in (
+        ("nothing", "'nothing' is not a system"),
+        ("absent.py:answer", r"there is no file absent\.py"),
+        ("my_rag.py:answers", "there is no function 'answers'"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            run("try", written, "qa.csv")
+    assert not Path("try.yaml").exists()
+
+
+def test_init_writes_a_commented_file_that_runs() -> None:
+    """Without a terminal, a missing option is an error and nothing is asked."""
+    found = run("init", "--system", "my_rag.py:answer", "--data", "qa.csv", "-o", "mine.yaml")
+    assert "ragstone run mine.yaml" in found.stdout
+    assert "#" in Path("mine.yaml").read_text()
+    assert run("run", "mine.yaml", "--plan").stdout.startswith("1 trials of 2 queries each")
+    missing = run("init", "--system", "my_rag.py:answer")
+    assert missing.exit_code == 2
+    assert "--data is missing, and there is no terminal" in missing.output
+    assert not Path("asked").exists()
+
+
+def test_init_asks_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each option that is not given; Return takes the usual metrics."""
+    monkeypatch.setattr("ragstone.cli.init._is_terminal", lambda: True)
+    CliRunner().invoke(root, ["init"], input="my_rag.py:answer\nqa.csv\n\n", catch_exceptions=False)
+    file = load_experiment("experiment.yaml").file
+    assert (file.data, file.metrics) == ("qa.csv", ["Match", "EM", "F1"])
+
+
+def test_the_interpreter_is_not_left(capsys: pytest.CaptureFixture[str]) -> None:
+    """`sys.exit` in a function is the reason of a failed answer."""
+    Path("leaves.py").write_text("import sys\ndef answer(query):\n    sys.exit(4)\n")
+    found = run("try", "leaves.py:answer", "qa.csv", "-o", "leaves.yaml")
+    assert found.exit_code == 0
+    assert "leaves.py:answer raised SystemExit: 4" in found.stdout
+    assert sys.stdout is not sys.stderr
+    assert capsys.readouterr().out == ""
