@@ -336,7 +336,10 @@ class Prediction:
     __repr__ = one_line
 
     def __post_init__(self) -> None:
-        """Correct the status."""
+        """Correct the status, and turn plain texts of `contexts` into passages."""
+        if self.contexts is not None:
+            given = (Passage("", c) if isinstance(c, str) else c for c in self.contexts)
+            object.__setattr__(self, "contexts", tuple(given))
         fitting: tuple[str, ...] = ANSWER_STATUSES[3:]
         if self.answer is not None:
             # An answer of another type is refused later, with the name of its component.

@@ -191,3 +191,14 @@ def test_rows_without_gold_get_what_needs_none(tmp_path: Path) -> None:
         rows_score(path, "--system", "c")
     with pytest.raises(click.UsageError, match="name one with --system"):
         rows_score(path, "--per-query", str(tmp_path / "s.jsonl"))
+
+
+def test_gold_answers_may_be_a_table(tmp_path: Path) -> None:
+    """Ids that both files lack are digests of the same queries."""
+    answers, gold = tmp_path / "answers.csv", tmp_path / "qa.csv"
+    answers.write_text("question,answer\nWhere?,Paris\nWhen?,1912\n")
+    gold.write_text("query,ground_truth\nWhere?,x\n")
+
+    found = json.loads(score(str(answers), str(gold), "--metrics", "EM", "--json").stdout)
+
+    assert (found["EM"]["n"], found["EM"]["mean"]) == (1, 0.0)

@@ -189,7 +189,7 @@ def test_it_works_in_a_script(tmp_path: Path) -> None:
 
 def test_empty_input_is_told(tmp_path: Path) -> None:
     """No questions, or a question without text."""
-    with pytest.raises(ragstone.DatasetError, match="no questions"):
+    with pytest.raises(ragstone.DatasetError, match="contains no row"):
         evaluate(lima, [], store=tmp_path)
-    with pytest.raises(ragstone.DatasetError, match="'text' is missing"):
+    with pytest.raises(ragstone.ConfigError, match="no column of questions"):
         evaluate(lima, [{"answer": "a"}], store=tmp_path)

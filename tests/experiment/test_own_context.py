@@ -226,3 +226,28 @@ def test_a_judge_reads_the_reported_context(tmp_path: Path) -> None:
     assert statuses[known[0]["query_id"]] == "not_applicable"
     assert [statuses[row["query_id"]] for row in known[1:]] == ["scored"] * 3
     assert any("A text of my own." in prompt for prompt in prompts)
+
+
+OWN_CLASS = """
+from dataclasses import dataclass
+from ragstone import Passage, Prediction
+
+@dataclass(frozen=True)
+class Mine:
+    may_retrieve = True
+
+    def generate(self, query, context):
+        shown = ["Lisbon is a city.", Passage("p7", "It is on the Tagus.", "Lisbon")]
+        return Prediction(query.query_id, "Lisbon", contexts=shown)
+"""
+
+
+def test_a_generator_class_reports_its_context(tmp_path: Path) -> None:
+    """As texts or passages; a title is part of the text."""
+    (tmp_path / "mine.py").write_text(OWN_CLASS)
+    results = run(tmp_path, "c", f"{tmp_path / 'mine.py'}:Mine")
+
+    (trial,) = results.trials
+    texts = {tuple(p.text for p in context.passages) for context in trial.contexts.values()}
+    assert texts == {("Lisbon is a city.", "Lisbon\nIt is on the Tagus.")}
+    assert {score.value for score in trial.scores["K-precision"].values()} == {1.0}

@@ -16,8 +16,7 @@ from ragstone.core.atomic_files import write_document
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.dataset import Dataset
 from ragstone.data.load import load_dataset
-from ragstone.data.readers.rows import Row
-from ragstone.data.readers.table import TableReader
+from ragstone.data.readers.table import table_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
 
@@ -93,9 +92,7 @@ def evaluate(
 
 def _dataset(data: Any) -> Dataset:
     if isinstance(data, list | tuple):
-        names = list(dict.fromkeys(name for row in data for name in row))
-        rows = ((number, Row(row)) for number, row in enumerate(data, start=1))
-        return TableReader("rows").dataset(names, rows)
+        return table_dataset(enumerate(data, start=1), Path("rows"))
     return load_dataset(data)
 
 

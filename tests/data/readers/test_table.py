@@ -32,7 +32,7 @@ def test_a_csv_file_is_a_data_set(tmp_path: Path, caplog: pytest.LogCaptureFixtu
         ("When?", ("1912", "12"), {}),
     ]
     assert (dataset.name, len(dataset.corpus)) == ("qa", 0)
-    assert "text=Question" in caplog.text
+    assert "text=Question, gold_answers=answer" in caplog.text
 
 
 def test_columns_can_be_named(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def read_answer(value: object, name: str) -> Reply:
     if not isinstance(value, Mapping):
         kind = type(value).__name__
         raise AttemptError(
-            f"{name} returned {kind}; expected a text, or a mapping with 'answer'",
+            f"{name} returned {kind} ({show(value)}); expected a text, or a mapping with 'answer'",
             kind="unreadable",
         )
     answer = value.get("answer")

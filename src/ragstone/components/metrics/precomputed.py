@@ -84,14 +84,14 @@ def _context(query_id: str, texts: list[str]) -> Context:
 
 
 def read_gold(path: Path) -> list[Query]:
-    """Return the queries of a data set's folder, or of its file of queries.
+    """Return the queries of a data set's folder, of a table of questions, or of JSON lines.
 
-    Each line of the file has the field `_id`, and optionally `answers`, `text` and labels.
+    Each line of JSON lines has the field `_id`, and optionally `answers`, `text` and labels.
 
     Raises:
         DatasetError: a malformed line, no line at all, or a query listed twice.
     """
-    if path.is_dir():
+    if path.is_dir() or path.name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet")):
         from ragstone.data.load import load_dataset
 
         return load_dataset(path).queries

@@ -75,7 +75,7 @@ def read_answer_rows(
         DatasetError: a malformed row, no row, or two rows of one system for one query.
     """
     found = dict[str, SystemRows]()
-    first, rows = with_names(path)
+    first, rows = with_names(read_table(path), path)
     known = find_columns(first, columns or {}, path)
     if "answer" not in known.of:
         raise ConfigError(
@@ -95,18 +95,18 @@ def read_answer_rows(
 
 
 def with_names(
-    path: Path,
-) -> tuple[list[str], Iterable[tuple[int, Row]]]:
+    rows: Iterable[tuple[int, Mapping[str, Any]]], source: Path
+) -> tuple[list[str], Iterable[tuple[int, Mapping[str, Any]]]]:
     """Return the columns of a table's first rows, and all rows.
 
     Raises:
         DatasetError: there is no row, or one is malformed.
     """
-    rows = read_table(path)
-    head = list(islice(rows, _SEEN_FIRST))
+    others = iter(rows)
+    head = list(islice(others, _SEEN_FIRST))
     if not head:
-        raise DatasetError(f"{path} contains no row", path=path)
-    return list(dict.fromkeys(name for _, row in head for name in row)), chain(head, rows)
+        raise DatasetError(f"{source} contains no row", path=source)
+    return list(dict.fromkeys(name for _, row in head for name in row)), chain(head, others)
 
 
 def _add(row: Row, found: dict[str, SystemRows]) -> None:

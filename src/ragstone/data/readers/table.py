@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from ragstone.data.readers.base import Reader
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.rows import FieldError, Ids, Row, reading
 from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
-from ragstone.data.readers.table_files import TABLE_ENDS
+from ragstone.data.readers.table_files import TABLE_ENDS, read_table
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import ConfigError
 
@@ -49,36 +49,56 @@ class TableReader(Reader):
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and line if it is malformed."""
-        return self.dataset(*with_names(Path(self.path)))
+        path = Path(self.path)
+        return table_dataset(read_table(path), path, self.columns)
 
-    def dataset(self, names: list[str], rows: Iterable[tuple[int, Row]]) -> Dataset:
-        """Return the data set of numbered rows with these columns; raise as `read` does."""
-        path, made = Path(self.path), _Tables()
-        columns, others = self._columns(names, path)
-        if note := columns.note(path):
-            _LOG.warning("%s", note)
-        for number, row in rows:
-            with reading(path, number):
-                named = columns.named(row)
-                made.add(named, {name: named.pop(name, None) for name in others}, number)
-        return made.finish(_title(path))
 
-    def _columns(self, names: list[str], path: Path) -> tuple[TableColumns, dict[str, str]]:
-        """Return the columns of questions, and column -> role of those of systems."""
-        given = {"text" if role == "query" else role: c for role, c in self.columns.items()}
-        if "gold_answers" not in given:
-            usual = [name for name in names if name.lower() in _USUAL["gold_answers"]]
-            answers = [name for name in names if name.lower() == "answer"]
-            given |= {"gold_answers": answers[0]} if answers and not usual else {}
-        found = find_columns(names, given, path, _USUAL)
-        if "text" not in found.of:
-            raise ConfigError(
-                f"{path} has no column of questions; its columns are {', '.join(names) or 'none'}; "
-                f"name it with columns: {{text: COLUMN}}"
-            )
-        held = set(found.of.values())
-        others = {n: role for role in _OF_SYSTEMS for n in names if n.lower() in NAMES[role]}
-        return found, {name: role for name, role in others.items() if name not in held}
+def table_dataset(
+    rows: Iterable[tuple[int, Mapping[str, Any]]],
+    source: Path,
+    columns: Mapping[str, str] | None = None,
+) -> Dataset:
+    """Return the data set of numbered rows, one question each.
+
+    Args:
+        rows: number and fields of each row.
+        source: the file, or a name in its place, for errors and for the data set's name.
+        columns: role -> column, as of `TableReader`.
+
+    Raises:
+        ConfigError: a column is missing, or two may have one role.
+        DatasetError: there is no row, or one is malformed.
+    """
+    names, all_rows = with_names(rows, source)
+    known, of_systems = _columns(names, columns or {}, source)
+    if note := known.note(source):
+        _LOG.warning("%s", note)
+    made = _Tables()
+    for number, row in all_rows:
+        with reading(source, number):
+            named = known.named(row)
+            made.add(named, {name: named.pop(name, None) for name in of_systems}, number)
+    return made.finish(_title(source))
+
+
+def _columns(
+    names: list[str], written: Mapping[str, str], source: Path
+) -> tuple[TableColumns, list[str]]:
+    """Return the columns of questions, and the names of those of systems."""
+    given = {"text" if role == "query" else role: c for role, c in written.items()}
+    usual = [name for name in names if name.lower() in _USUAL["gold_answers"]]
+    answer = next((name for name in names if name.lower() == "answer"), "")
+    is_gold = answer and not usual and "gold_answers" not in given
+    told = {"gold_answers": answer} if is_gold else {}
+    found = find_columns(names, {**told, **given}, source, _USUAL)
+    found = replace(found, guessed={**found.guessed, **told})
+    if "text" not in found.of:
+        raise ConfigError(
+            f"{source} has no column of questions; its columns are {', '.join(names) or 'none'}; "
+            f"name it with columns: {{text: COLUMN}}"
+        )
+    known = {name for role in _OF_SYSTEMS for name in NAMES[role]} - set(found.of.values())
+    return found, [name for name in names if name.lower() in known]
 
 
 class _Tables:
