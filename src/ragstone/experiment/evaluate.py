@@ -114,8 +114,8 @@ def _entry(
         path = _record(list(system), dataset, store)
         return {"name": "rows", "generator": {"name": "recorded", "path": str(path)}}
     raise ConfigError(
-        f"{type(system).__name__} is not a system; give a function of the query, a list of rows with "
-        "'query_id' and 'answer', or a component",
+        f"{type(system).__name__} is not a system; give a function of the query, a list of rows "
+        "with 'query_id' and 'answer', or a component",
         value=system,
     )
 

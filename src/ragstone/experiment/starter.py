@@ -98,8 +98,9 @@ def _generator(written: str) -> tuple[str, str]:
     if colon and module:
         return Path(module).name.removesuffix(".py"), f"{{name: callable, function: {quoted}}}"
     raise ConfigError(
-        f"{written!r} is not a system: there is no such file; write a function as my_rag.py:answer, "
-        "the address of a service (http://...), or a file of recorded answers (JSON lines)",
+        f"{written!r} is not a system: there is no such file; write a function as "
+        "my_rag.py:answer, the address of a service (http://...), or a file of recorded "
+        "answers (JSON lines)",
         value=written,
     )
 
