@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 METRICS: Final = ("Match", "EM", "F1")
 """Metrics of an evaluation that names none."""
-SETTINGS: Final = ("none",)
-"""Settings of an own system that names none."""
 
 
 def evaluate(
@@ -49,7 +47,8 @@ def evaluate(
             component; a generator or a system as in an experiment file.
         data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
         metrics: as in an experiment file.
-        settings: context settings; by default the system retrieves for itself.
+        settings: context settings; by default `system`, the context that an own system reports, and
+            `none` for a generator that retrieves nothing.
         name: name of the experiment in the store.
         store: folder of the results.
         concurrency: maximum number of parallel calls of a function; above 1, it must be
@@ -75,17 +74,17 @@ def evaluate(
     digest_folder.set(Path(store))
     options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
     entry = _entry(system, dataset, Path(store), options)
-    answers = "generator" in entry
-    experiment = load_experiment(
-        {
-            "name": name,
-            "data": dataset,
-            "store": str(store),
-            "systems": [entry],
-            "settings": list(settings or SETTINGS) if answers else [],
-            "metrics": list(metrics),
-        }
-    )
+    document = {
+        "name": name,
+        "data": dataset,
+        "store": str(store),
+        "systems": [entry],
+        "settings": list(settings or ()) if "generator" in entry else [],
+        "metrics": list(metrics),
+    }
+    experiment = load_experiment(document)
+    if "generator" in entry and not experiment.settings:
+        experiment = load_experiment({**document, "settings": ["none"]})
     with first_reply_checked():
         return experiment.run()
 

@@ -15,7 +15,7 @@ from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.registry import known
 from ragstone.errors import ConfigError
-from ragstone.experiment.evaluate import METRICS, SETTINGS
+from ragstone.experiment.evaluate import METRICS
 from ragstone.experiment.experiment import Experiment, load_experiment
 
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
@@ -27,7 +27,7 @@ name: {name}
 data: {data}  # a file of questions, a folder, or sample
 {sample}systems:
   {system}: {{generator: {generator}}}  # further systems: one line each
-settings: [{settings}]  # your system finds its passages itself
+settings: [system]  # the context of an answer is the one that your system reports
 metrics: [{metrics}]  # ragstone components metrics lists all
 """
 
@@ -60,7 +60,6 @@ class Starter:
             sample=sample,
             system=json.dumps(name, ensure_ascii=False),
             generator=generator,
-            settings=", ".join(SETTINGS),
             metrics=", ".join(json.dumps(metric) for metric in self.metrics),
         )
 
