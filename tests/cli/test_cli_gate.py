@@ -201,3 +201,17 @@ def test_an_experiment_passes_against_itself(experiment: Path) -> None:
 
     assert code == 0
     assert output.startswith("pass: ")
+
+
+def test_two_files_of_one_experiment_are_refused(experiment: Path, tmp_path: Path) -> None:
+    """A copy of an experiment file with the same name has the same results, which never differ."""
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(experiment.read_text())
+    places = [f"{path}:bm25:retrieved(3)" for path in (experiment, copy)]
+
+    code, output = gate(places[0], "--baseline", places[1], "--metric", "nDCG@10", "--margin", "1")
+
+    assert code == 2
+    assert "are the same results" in output
+    with pytest.raises(ConfigError, match="give each experiment file a `name` of its own"):
+        run("compare", *places)

@@ -104,7 +104,7 @@ def _decide(
     from ragstone.core.atomic_files import write_document
     from ragstone.evaluation.gate import gate
 
-    sides = [read_sources([one], store)[0].scores for one in (new, baseline)]
+    sides = [source.scores for source in read_sources([new, baseline], store)]
     found = gate(
         sides[0],
         baseline=sides[1],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -28,6 +28,15 @@ class ScoreSource:
     name: str
     scores: Scores
     results: Results | None = None
+    chosen: tuple[str, str] = ("", "")
+    """System and setting of the results."""
+
+    @property
+    def origin(self) -> tuple[str, ...] | None:
+        """The store, the experiment, the system and the setting; None for a file of scores."""
+        if self.results is None:
+            return None
+        return (str(self.results.store.root.resolve()), self.results.name, *self.chosen)
 
 
 store_option: Final = click.option(
@@ -57,17 +66,26 @@ source_options: Final = together(
 def read_sources(written: Sequence[str], store: Path) -> list[ScoreSource]:
     """Return the scores of each argument, with names that differ if the arguments do."""
     found = [_read(one, store) for one in written]
+    _refuse_same(written, found)
     names = [source.name for source in found]
     if len(set(names)) == len(names):
         return found
     return [
-        ScoreSource(source.name if names.count(source.name) == 1 else one, *_rest(source))
+        source if names.count(source.name) == 1 else replace(source, name=one)
         for source, one in zip(found, written, strict=True)
     ]
 
 
-def _rest(source: ScoreSource) -> tuple[Any, Any]:
-    return source.scores, source.results
+def _refuse_same(written: Sequence[str], sources: Sequence[ScoreSource]) -> None:
+    """Raise `ConfigError` if two arguments name the same results, which never differ."""
+    seen: dict[tuple[str, ...], str] = {}
+    for one, source in zip(written, sources, strict=True):
+        if source.origin is not None and seen.setdefault(source.origin, one) != one:
+            store, name, *_ = source.origin
+            raise ConfigError(
+                f"{seen[source.origin]} and {one} are the same results: experiment {name!r} in the "
+                f"store {store}; give each experiment file a `name` of its own and run it again"
+            )
 
 
 def _read(written: str, store: Path) -> ScoreSource:
@@ -75,7 +93,7 @@ def _read(written: str, store: Path) -> ScoreSource:
     named = None if Path(written).exists() else _NAMED.fullmatch(written)
     if named and not re.search(r"\.(ya?ml|json|html?):", named[1], re.IGNORECASE):
         found = _read_place(named[2], store)
-        return ScoreSource(named[1], found.scores, found.results)
+        return replace(found, name=named[1])
     return _read_place(written, store)
 
 
@@ -103,7 +121,8 @@ def _read_place(written: str, store: Path) -> ScoreSource:
             f"the run of {path} is not finished; finish it with: ragstone run {path}", path=path
         )
     system, setting = _chosen(results, path, rest)
-    return ScoreSource(rest or stem, results.evaluation(system, setting), results)
+    found = results.evaluation(system, setting)
+    return ScoreSource(rest or stem, found, results, (system, setting))
 
 
 def _chosen(results: Results, path: Path, rest: str) -> tuple[str, str]:
