@@ -251,3 +251,17 @@ def test_a_generator_class_reports_its_context(tmp_path: Path) -> None:
     texts = {tuple(p.text for p in context.passages) for context in trial.contexts.values()}
     assert texts == {("Lisbon is a city.", "Lisbon\nIt is on the Tagus.")}
     assert {score.value for score in trial.scores["K-precision"].values()} == {1.0}
+
+
+def test_failures_of_a_system_that_reports_no_context_do_not_make_a_mean(tmp_path: Path) -> None:
+    """Without any known context, a metric of the context has no value, not 0."""
+    dataset = ragstone.load_dataset("sample")
+    rows = [
+        {"query_id": query.query_id, "answer": None if place % 4 == 0 else "Lisbon"}
+        for place, query in enumerate(dataset.queries)
+    ]
+    results = run(tmp_path, "bare", recorded(tmp_path, rows))
+
+    found = results.evaluation()
+    assert (found["K-precision"].mean, found["K-precision"].n) == (None, 0)
+    assert found["Match"].failed > 0

@@ -67,9 +67,13 @@ def reported_contexts(
     """Return the contexts of some predictions, and why others have none -> their number.
 
     A query without a row has no known context: its system reported none, or an id that is not in
-    the corpus without its text. A failed answer has an empty context, so that it stays a failure.
+    the corpus without its text. A failed answer has an empty context, so that it stays a failure,
+    unless no answer has a known context.
     """
-    given = {p.query_id: _reported(p) for p in table_to_predictions(predictions)}
+    answers = table_to_predictions(predictions)
+    given = {p.query_id: _reported(p) for p in answers}
+    if all(given[p.query_id] is None for p in answers if p.answer is not None):
+        given = dict.fromkeys(given)
     texts, ids = _look_up([p for one in given.values() for p in one or ()], corpus)
     found, reasons = [], dict[str, int]()
     for query_id, passages in given.items():
