@@ -129,17 +129,17 @@ def _tables(
     from ragstone.data.readers.answer_rows import SystemRows, read_answer_rows
     from ragstone.data.readers.table_columns import parse_columns
 
+    queries = None if gold is None else read_gold(gold)
     is_json_lines = path.name.removesuffix(".gz").endswith(".jsonl")
-    if gold is not None and is_json_lines and not columns and system is None:
+    if queries is not None and is_json_lines and not columns and system is None:
         given = read_answers(path, setting)
-        return {"": SystemRows(read_gold(gold), given.predictions, given.contexts)}
+        return {"": SystemRows(queries, given.predictions, given.contexts)}
     table = read_answer_rows(path, parse_columns(columns), setting)
     if note := table.columns.note(path):
         click.echo(f"note: {note}", err=True)
     chosen = table.systems if system is None else {system: table.of(system)}
-    if gold is None:
+    if queries is None:
         return dict(chosen)
-    queries = read_gold(gold)
     return {name: replace(rows, queries=queries) for name, rows in chosen.items()}
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ragstone.cli.options import FILE, load_results, together, warn_of_attempt
-from ragstone.errors import ConfigError, StoreError
+from ragstone.core.regular_files import is_there, open_regular
+from ragstone.errors import ConfigError, DatasetError, StoreError
 
 if TYPE_CHECKING:
     from ragstone.evaluation.scored_systems import Scores
@@ -101,7 +102,7 @@ def _read_place(written: str, store: Path) -> ScoreSource:
     match = None if Path(written).exists() else _PLACE.fullmatch(written)
     path, rest = (Path(match[1]), match[2] or "") if match else (Path(written), "")
     stem = path.name.split(".")[0] or written
-    if not path.is_file():
+    if not is_there(path):
         raise ConfigError(
             f"{written}: there is no file {path}; give a file of scores, a passport, or an "
             "experiment as e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING",
@@ -148,7 +149,11 @@ def _chosen(results: Results, path: Path, rest: str) -> tuple[str, str]:
 
 def _is_passport(path: Path) -> bool:
     """Return whether a file begins like a page or like a JSON document of several lines."""
-    with path.open("rb") as file:
+    try:
+        file = open_regular(path)
+    except OSError as error:
+        raise DatasetError(f"cannot read {path}: {error}") from error
+    with file:
         first = file.readline(1024).strip()
     return first.startswith(b"<") or first == b"{"
 
