@@ -215,3 +215,16 @@ def test_two_files_of_one_experiment_are_refused(experiment: Path, tmp_path: Pat
     assert "are the same results" in output
     with pytest.raises(ConfigError, match="give each experiment file a `name` of its own"):
         run("compare", *places)
+
+
+def test_a_file_that_changed_after_its_run_is_named(experiment: Path) -> None:
+    """The results are those of the earlier file; the key that differs is named."""
+    place = f"{experiment}:bm25:retrieved(3)"
+    arguments = ["gate", place, "--baseline", place, "--metric", "nDCG@10", "--margin", "0.9"]
+    assert "differs from the file" not in CliRunner().invoke(root, arguments).stderr
+
+    experiment.write_text(experiment.read_text().replace("k1=0.1", "k1=0.2"))
+    changed = CliRunner().invoke(root, arguments)
+
+    assert changed.exit_code == 0
+    assert "differs from the file of its results in systems;" in changed.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -111,6 +112,7 @@ def _read_place(written: str, store: Path) -> ScoreSource:
     if path.suffix.lower() in {".yaml", ".yml"}:
         results = load_results(path, ())
         warn_of_attempt(results)
+        _warn_of_changes(path, results)
     elif _is_passport(path):
         results = _results_of_passport(path, store)
     elif rest:
@@ -124,6 +126,20 @@ def _read_place(written: str, store: Path) -> ScoreSource:
     system, setting = _chosen(results, path, rest)
     found = results.evaluation(system, setting)
     return ScoreSource(rest or stem, found, results, (system, setting))
+
+
+def _warn_of_changes(path: Path, results: Results) -> None:
+    """Print a line to standard error if the file is not the one of its results."""
+    from ragstone.experiment.config import read_experiment_file
+
+    file = json.loads(json.dumps(read_experiment_file(path, ()).model_dump(), default=str))
+    keys = [key for key in file if file[key] != results.record.file.get(key)]
+    if keys:
+        click.echo(
+            f"note: {path} differs from the file of its results in {', '.join(keys)}; run it again "
+            "to compare its present form",
+            err=True,
+        )
 
 
 def _chosen(results: Results, path: Path, rest: str) -> tuple[str, str]:
