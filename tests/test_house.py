@@ -46,7 +46,7 @@ OTHER_TESTS = {
     "golden": "cache keys and requests that must not change",
 }
 """Folders of tests that are about no single folder of the package."""
-TESTED_ELSEWHERE = {"results/exporters": "tests/results/test_conversation_page.py runs them"}
+TESTED_ELSEWHERE: dict[str, str] = {}
 
 
 def module_of(path: Path) -> str:
