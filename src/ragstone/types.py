@@ -93,6 +93,18 @@ class Query:
         turn = self.labels.get("turn")
         return turn if isinstance(turn, int) else None
 
+    def has_labels(self, wanted: Mapping[str, Any]) -> bool:
+        """Return whether each label has the value, or one of the listed values, that is wanted.
+
+        >>> query = Query("q", "Who?", labels={"domain": "places"})
+        >>> query.has_labels({"domain": ["people", "places"]}), query.has_labels({"turn": 1})
+        (True, False)
+        """
+        return all(
+            self.labels.get(label) in (value if isinstance(value, list) else [value])
+            for label, value in wanted.items()
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from ragstone.cli import root
-from ragstone.core.regular_files import NotRegular, is_there, open_regular, read_regular
+from ragstone.core.regular_files import NotRegular, is_there, open_regular
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.parquet import FolderFiles
 from ragstone.data_quality.lenient_reader import read_leniently
@@ -35,7 +35,8 @@ def test_a_regular_file_and_a_link_to_one_are_read(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"text")
     (tmp_path / "b").symlink_to("a")
 
-    assert read_regular(tmp_path / "b") == b"text"
+    with open_regular(tmp_path / "b") as file:
+        assert file.read() == b"text"
     assert is_there(tmp_path / "b")
 
 

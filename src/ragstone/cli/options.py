@@ -90,6 +90,12 @@ json_option: Final = click.option(
     callback=_keep_json,
     help="Print JSON with unrounded numbers instead of text.",
 )
+failures_option: Final = click.option(
+    "--failures",
+    type=click.Choice(["wrong", "exclude", "bounds"]),
+    default="wrong",
+    help="Failed queries count as wrong, are left out, or give the worst and the best case.",
+)
 model_option: Final = click.option(
     "--model", default="local", help="Model to call: a generator spec such as chat(model=NAME)."
 )

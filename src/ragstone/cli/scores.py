@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ragstone.cli.options import FILE, json_option, together, write_json_lines
+from ragstone.cli.options import FILE, failures_option, json_option, together, write_json_lines
 
 if TYPE_CHECKING:
     from ragstone.evaluation.score_files import Evaluation
@@ -31,12 +31,7 @@ scores_options: Final = together(
         callback=_read_clusters,
         help="File that groups dependent queries: query id, tab, cluster per line.",
     ),
-    click.option(
-        "--failures",
-        type=click.Choice(["wrong", "exclude", "bounds"]),
-        default="wrong",
-        help="Failed queries count as wrong, are left out, or give the worst and the best case.",
-    ),
+    failures_option,
     click.option("--per-query", type=FILE, help="Write a line per query and metric to this file."),
     json_option,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ragstone.cli.options import FILE, load_results, together, warn_of_attempt
+from ragstone.cli.options import FILE, failures_option, load_results, together, warn_of_attempt
 from ragstone.core.regular_files import is_there, open_regular
 from ragstone.errors import ConfigError, DatasetError, StoreError
 
@@ -46,12 +46,7 @@ store_option: Final = click.option(
 )
 source_options: Final = together(
     click.option("--lower-is-better", help="Comma-separated metrics for which lower is better."),
-    click.option(
-        "--failures",
-        type=click.Choice(["wrong", "exclude", "bounds"]),
-        default="wrong",
-        help="Failed queries count as wrong, are left out, or give the worst and the best case.",
-    ),
+    failures_option,
     store_option,
     click.option(
         "--clusters",

@@ -32,12 +32,6 @@ def open_regular(path: Path, buffering: int = -1) -> BinaryIO:
     return path.open("rb", buffering)
 
 
-def read_regular(path: Path) -> bytes:
-    """Return all bytes of a regular file; raises as `open_regular` does."""
-    with open_regular(path) as file:
-        return file.read()
-
-
 def check_regular(path: Path) -> None:
     """Raise `FileNotFoundError` or `NotRegular` unless a path is a regular file."""
     try:

@@ -126,8 +126,7 @@ def _check_population(
         if label not in known:
             hint = did_you_mean(label, known)
             raise _wrong("population", f"no query of the sample has the label {label!r}{hint}")
-    wanted = {k: v if isinstance(v, list) else [v] for k, v in analysis.population.items()}
-    if not any(all(q.labels.get(k) in v for k, v in wanted.items()) for q in queries):
+    if not any(query.has_labels(analysis.population) for query in queries):
         raise _wrong(
             "population",
             f"no query has the labels {analysis.population!r} and is in the sample "

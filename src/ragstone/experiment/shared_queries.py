@@ -101,9 +101,8 @@ def matching(dataset: Dataset, sample: Sample) -> Dataset:
     """Return the data set with the queries that have the labels of `sample.where`."""
     if not sample.where:
         return dataset
-    wanted = {k: v if isinstance(v, list) else [v] for k, v in sample.where.items()}
     known = {label for query in dataset.queries for label in query.labels}
-    for label in wanted:
+    for label in sample.where:
         if label not in known:
             raise ConfigError(
                 f"sample.where: no query has the label {label!r}{did_you_mean(label, known)}",
@@ -111,12 +110,10 @@ def matching(dataset: Dataset, sample: Sample) -> Dataset:
                 value=label,
             )
     kept = [
-        position
-        for position, query in enumerate(dataset.queries)
-        if all(query.labels.get(label) in values for label, values in wanted.items())
+        position for position, query in enumerate(dataset.queries) if query.has_labels(sample.where)
     ]
     if not kept:
-        found = {k: {str(query.labels.get(k)) for query in dataset.queries} for k in wanted}
+        found = {k: {str(query.labels.get(k)) for query in dataset.queries} for k in sample.where}
         values = "; ".join(f"{k}: {listed(sorted(v))}" for k, v in found.items())
         raise ConfigError(
             f"sample.where: no query has the labels {sample.where!r}; the values are {values}",

@@ -24,7 +24,6 @@ from ragstone.results.usage import answer_statuses, usage_rows
 from ragstone.results.verdict import verdict_documents
 from ragstone.results.wording import plain_reason
 from ragstone.statistics.adaptability import Adaptability, Share
-from ragstone.statistics.failures import difference_between
 from ragstone.statistics.ranks import Place, best_group
 from ragstone.statistics.significance import SystemPair, pair_document
 from ragstone.statistics.summary import Summary, few_clusters
@@ -121,17 +120,6 @@ class Lead:
         return f"{'. '.join(sentences)}."
 
 
-@dataclass(frozen=True)
-class Gain:
-    """The effect of gold context over no context on one system."""
-
-    system: str
-    metric: str
-    mean: float
-    difference: Summary
-    """`gold` minus `none`, paired by query."""
-
-
 def leaderboard(results: StoredResults) -> list[Board]:
     """Return one board per setting; systems and metrics are in the experiment's order."""
     return [_board(results, setting, results.answer_cells) for setting in results.settings]
@@ -213,21 +201,6 @@ def comparisons(results: StoredResults) -> list[dict[str, Any]]:
     ]
 
 
-def paired_difference(
-    results: StoredResults, metric: str, first: tuple[str, str], second: tuple[str, str]
-) -> Summary:
-    """Return the mean of `first - second` over the queries that both have a value for.
-
-    `first` and `second` are (system, setting); the setting is empty for ranking metrics.
-    """
-    measured = {(rows.system, rows.setting): rows for rows in (*results.trials, *results.rankings)}
-    mine, others = (measured[key].scores.get(metric, {}) for key in (first, second))
-    found = difference_between(others, mine, results.record.scale(metric), results.clusters)
-    if found is None:
-        return Summary(None, 0)
-    return Summary(found.difference, found.n, interval=found.interval)
-
-
 def bar_parts(found: Adaptability) -> dict[str, Share]:
     """Return the parts of an adaptability bar by the keys of `PART_NAMES`; they sum to 1."""
     noise, miss = found.vulnerability_noise, found.vulnerability_miss
@@ -281,6 +254,7 @@ def results_document(results: StoredResults) -> dict[str, Any]:
     """Return the tables as plain data, numbers unrounded (`--json`; docs/report.md)."""
     retrieval = retrieval_board(results)
     boards = [*leaderboard(results), *([retrieval] if retrieval else [])]
+    tables = {name: number_table(results, name) for name in NUMBER_TABLES}
     return {
         "name": results.name,
         "finished": results.record.finished,
@@ -290,8 +264,8 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "systems": results.systems,
         "settings": results.settings,
         "correct": str(rule) if (rule := results.record.correctness) else None,
-        **{name: number_table(results, name) for name in NUMBER_TABLES},
-        "leaderboard": with_figures(results, number_table(results, "leaderboard")),
+        **tables,
+        "leaderboard": with_figures(results, tables["leaderboard"]),
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "refusals": refusals_document(results),

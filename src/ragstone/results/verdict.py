@@ -123,7 +123,8 @@ class _Gap:
 def _compared(results: StoredResults, analysis: PlannedAnalysis) -> Iterator[_Gap]:
     """Yield each pair's difference under each setting and by each metric with a direction."""
     measured = {(rows.setting, rows.system): rows for rows in (*results.trials, *results.rankings)}
-    wanted = set(_population(results, analysis.population))
+    queries = results.all_queries.items()
+    wanted = {q for q, query in queries if query.has_labels(analysis.population)}
     for setting in dict.fromkeys(setting for setting, _ in measured):
         for a, b in analysis.comparisons:
             if (setting, a) not in measured or (setting, b) not in measured:
@@ -145,14 +146,6 @@ def _chosen(rows: ScoredRows, metric: str, wanted: Container[str]) -> dict[str, 
 
 def _failed(scores: Mapping[str, Score]) -> int:
     return sum(score.status == "failed" for score in scores.values())
-
-
-def _population(results: StoredResults, population: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the ids of the queries with the labels."""
-    wanted = {k: v if isinstance(v, list) else [v] for k, v in population.items()}
-    for query_id, query in results.all_queries.items():
-        if all(query.labels.get(label) in values for label, values in wanted.items()):
-            yield query_id
 
 
 def _decided(

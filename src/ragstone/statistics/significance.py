@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypeAlias
 
@@ -11,7 +11,6 @@ from ragstone.statistics.failures import Scale
 from ragstone.statistics.paired import (
     Correction,
     Difference,
-    adjust,
     minimum_detectable,
     more_queries,
 )
@@ -91,29 +90,6 @@ class Family:
         low, high = found.interval or (-math.inf, math.inf)
         within = self.margin is not None and -self.margin < low and high < self.margin
         return "equivalent" if within else "undecided"
-
-
-def decide(
-    differences: Sequence[Difference],
-    *,
-    confidence: float = 0.95,
-    correction: Correction = "holm",
-    lower_is_better: bool = False,
-    margin: float | None = None,
-) -> list[tuple[float, Outcome]]:
-    """Return the corrected p and the outcome of each difference of a family of comparisons.
-
-    >>> from ragstone.statistics.paired import paired_difference
-    >>> lead = paired_difference([0.0] * 20, [1.0] * 10 + [0.0] * 10)
-    >>> [outcome for _, outcome in decide([lead, lead], lower_is_better=True)]
-    ['worse', 'worse']
-    """
-    family = Family(1 - confidence, len(differences), correction, margin)
-    corrected = adjust([found.p for found in differences], correction)
-    return [
-        (p, family.outcome(found, p, lower_is_better=lower_is_better))
-        for found, p in zip(differences, corrected, strict=True)
-    ]
 
 
 def judge(
