@@ -69,7 +69,7 @@ campaign: $(VENV)/.dev ## run the long campaigns (an hour or two)
 	$(BIN)/python benchmarks/doctor_findings.py $(SHARED)
 	$(BIN)/python benchmarks/mtrag_people.py $(SHARED)/mtrag
 
-pictures: $(VENV)/.dev ## draw the pictures of the docs anew, in a real browser
+pictures: $(VENV)/.dev ## draw the pictures of the docs in a real browser
 	$(BIN)/python tools/pictures.py
 
 clean: ## remove the environment, the store and the demo report; models stay in the cache

@@ -1,4 +1,4 @@
-"""Draw the pictures of the docs anew: `python tools/pictures.py` (or `make pictures`).
+"""Draw the pictures of the docs: `python tools/pictures.py` (or `make pictures`).
 
 Each picture is what a reader sees: the page in a browser, after the command that makes it. Chromium
 must be installed.
