@@ -30,6 +30,7 @@ from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.evaluation.answered import Answered
 from ragstone.statistics.failures import (
     Scale,
     check_policy,
@@ -76,6 +77,10 @@ class Evaluation(Tabular):
     """The corpus of the answers; empty if unknown."""
     gold_answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Query id -> its gold answers; empty if unknown."""
+    answered: Answered = field(default_factory=Answered)
+    """The queries, answers and contexts behind the scores."""
+    headline: str = ""
+    """The metric that the experiment ranks its systems by; empty without an experiment."""
 
     def __repr__(self) -> str:
         """Return one line: the means and the number of queries."""
@@ -282,6 +287,17 @@ def evaluate_answers(
         clusters=groups,
         scales=scales,
         beside=figures_beside(parsed, queries, predictions),
+        answered=_answered(queries, predictions, contexts or {}),
+    )
+
+
+def _answered(
+    queries: Iterable[Query], predictions: Iterable[Prediction], contexts: Mapping[str, Context]
+) -> Answered:
+    return Answered(
+        {query.query_id: query for query in queries},
+        {one.query_id: one for one in predictions},
+        {query_id: context.passage_ids for query_id, context in contexts.items()},
     )
 
 
