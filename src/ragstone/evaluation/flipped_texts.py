@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from ragstone.core import limits
@@ -104,9 +105,11 @@ def flipped_texts(
     changes: dict[str, list[tuple[str, str, str, str]]] = {}
     for one in metrics:
         for (a, b), flipped in one.flipped.items():
-            for outcome in ("worse", "better"):
-                for query_id in getattr(flipped, outcome):
-                    changes.setdefault(query_id, []).append((one.metric, a, b, outcome))
+            # In turns, so that the beginning of a long list has both directions.
+            for turn in zip_longest(flipped.worse, flipped.better):
+                for query_id, outcome in zip(turn, ("worse", "better"), strict=True):
+                    if query_id is not None:
+                        changes.setdefault(query_id, []).append((one.metric, a, b, outcome))
     return {
         query_id: FlippedQuery(
             _query(query_id, answered),

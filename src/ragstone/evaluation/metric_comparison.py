@@ -60,11 +60,13 @@ class MetricComparison:
         beaten = {p.a for p in self.pairs if p.b == best and p.outcome == "better"}
         beaten |= {p.b for p in self.pairs if p.a == best and p.outcome == "worse"}
         others = [name for p in self.pairs if best in (p.a, p.b) for name in {p.a, p.b} - {best}]
-        open_ = [name for name in others if name not in beaten]
-        shown = [name for name in others if name in beaten]
-        better = f"better than {', '.join(shown)}" if shown else "not shown to be better"
-        more = f"; not shown for {', '.join(open_)}" if open_ and shown else ""
-        return f"{best} has the best mean, {better}{more}"
+        of = {"better than": beaten, "not shown to be better than": set(others) - beaten}
+        parts = [
+            f"{phrase} {', '.join(name for name in others if name in names)}"
+            for phrase, names in of.items()
+            if names
+        ]
+        return f"{best} has the best mean, {' and '.join(parts)}"
 
     def table(self, clusters: str = "") -> TextTable:
         """Return the means as a table, with the verdicts below it."""

@@ -59,10 +59,8 @@ class ScoredSystems:
     @property
     def common(self) -> tuple[str, ...]:
         """The queries that every system has a score of, in the order of the first system."""
-        every = [
-            dict.fromkeys(q for held in t.values() for q in held) for t in self.tables.values()
-        ]
-        return tuple(q for q in every[0] if all(q in other for other in every))
+        first, *others = (dict.fromkeys(chain(*held.values())) for held in self.tables.values())
+        return tuple(q for q in first if all(q in other for other in others))
 
     def headline(self, metrics: Sequence[str]) -> str:
         """Return the headline metric of the experiments if it is among some metrics, or the first.
