@@ -23,6 +23,7 @@ from ragstone.statistics.paired import Difference
 
 _SCRIPTS: Final = ("page.js", "comparison.js")
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that HTML forbids or that no reader sees; the page has their codes."""
 _MARGIN: Final = 2.0
 """Free space at either end of a drawn scale, in percent of its width."""
 
@@ -39,7 +40,7 @@ def render_comparison(comparison: Comparison) -> str:
     """Return the page's HTML."""
     flipped, used = comparison.flipped(), comparison.usage
     groups = [_Scale(one, 1 - comparison.confidence) for one in by_range(comparison.metrics)]
-    return render_page(
+    page = render_page(
         "comparison.html",
         asset("report.css") + asset("comparison.css"),
         [asset(name) for name in _SCRIPTS],
@@ -56,6 +57,7 @@ def render_comparison(comparison: Comparison) -> str:
         texts_known=any(one.known for one in flipped.values()),
         no_answers=NO_ANSWERS,
     )
+    return _CONTROLS.sub(lambda one: f"\\x{ord(one[0]):02x}", page)
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def _entry(one: FlippedQuery) -> dict[str, Any]:
 
 
 def _cut(text: str) -> tuple[str, str]:
-    """Return a text with visible control characters, cut if it is long, and a note on the cut."""
+    """Return a text, cut if it is long, and a note on the cut."""
     most = limits.REPORT_TEXT_CHARACTERS
     note = f"cut: {most:,} of {len(text):,} characters" if len(text) > most else ""
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text[:most]), note
+    return text[:most], note
