@@ -224,6 +224,8 @@ REPORT_FLIPPED_QUERIES: Final = 500
 """Flipped queries on the page of a comparison; JSON has all."""
 REPORT_TEXT_CHARACTERS: Final = 4000
 """A query, gold answer or answer on that page; a longer one is cut, with a note."""
+MCP_ANSWER_CHARACTERS: Final = 200_000
+"""An answer to an assistant; about 50,000 tokens, which its context may not have."""
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
