@@ -28,12 +28,12 @@ _MARGIN: Final = 2.0
 """Free space at either end of a drawn scale, in percent of its width."""
 
 
-def write_comparison(comparison: Comparison, path: Path) -> Path:
+def write_comparison(comparison: Comparison, path: Path | str) -> Path:
     """Write a comparison as one self-contained file and return its path.
 
     Raises `StoreError` if the file cannot be written.
     """
-    return write_document(path, render_comparison(comparison).encode(), "comparison")
+    return write_document(Path(path), render_comparison(comparison).encode(), "comparison")
 
 
 def render_comparison(comparison: Comparison) -> str:
