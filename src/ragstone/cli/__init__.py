@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "models": ("ragstone.cli.models", "List bundled models; fetch and check their files."),
     "components": ("ragstone.cli.components", "List components with their parameters."),
     "doctor": ("ragstone.cli.doctor", "Report missing extras and models, and how to get them."),
+    "mcp": ("ragstone.cli.mcp", "Serve the results of a store to an assistant, read-only."),
     "config": ("ragstone.cli.config", "Print the JSON Schema of an experiment file."),
 }
 """Name -> (module, one line of help): `ragstone --help` imports none of them."""

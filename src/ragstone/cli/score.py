@@ -17,7 +17,7 @@ from ragstone.core import limits
 if TYPE_CHECKING:
     from ragstone.components.metrics.variants_explained import Disagreement
     from ragstone.data.readers.answer_rows import SystemRows
-    from ragstone.evaluation.score_files import Evaluation
+    from ragstone.evaluation.evaluation import Evaluation
     from ragstone.statistics.summary import Policy
 
 

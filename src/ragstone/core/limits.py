@@ -218,6 +218,16 @@ MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
 MAX_RANKED_SYSTEMS: Final = 16
 """Systems of which all pairs are compared; if there are more, each is compared with the best."""
+SHOWN_FLIPPED_QUERIES: Final = 2
+"""Flipped queries with their texts in the terminal, per direction; JSON and HTML have all."""
+SHOWN_FLIPPED_PAIRS: Final = 3
+"""Pairs of systems whose flipped queries the terminal shows."""
+REPORT_FLIPPED_QUERIES: Final = 500
+"""Flipped queries on the page of a comparison; JSON has all."""
+REPORT_TEXT_CHARACTERS: Final = 4000
+"""A query, gold answer or answer on that page; a longer one is cut, with a note."""
+MCP_ANSWER_CHARACTERS: Final = 200_000
+"""An answer to an assistant; about 50,000 tokens, which its context may not have."""
 SHOWN_LEADERS: Final = 3
 """Systems named on the card of a lead; the table lists the others that share the first group."""
 MAX_GAIN_SENTENCES: Final = 5
