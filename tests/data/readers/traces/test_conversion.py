@@ -33,7 +33,7 @@ FROM = ("query_id", "system", "trace_id", "convention", "schema_url")
 
 def questions(number: int) -> list[str]:
     """Return different questions."""
-    return [f"When leaves {n}?".replace("leaves", "ferry") for n in range(number)]
+    return [f"When ferry {n}?" for n in range(number)]
 
 
 def converted(*paths: Path, **options: Any) -> tuple[list[dict[str, Any]], TraceConverter]:
@@ -53,21 +53,23 @@ def facts(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TracedRag]:
-    """A file of 10,000 spans by OpenInference, with mixed traces, and the application's log."""
-    path = tmp_path_factory.mktemp("traces") / "traces.jsonl"
+def record(path: Path, number: int) -> tuple[Path, TracedRag]:
+    """Write a file of the spans of some questions by OpenInference, with mixed traces."""
     with recording(path) as tracer:
         rag = TracedRag(tracer, OpenInference())
-        rag.ask_all(questions(1725))
+        rag.ask_all(questions(number))
     return path, rag
 
 
-def test_ten_thousand_spans_are_what_the_application_did(
-    recorded: tuple[Path, TracedRag],
-) -> None:
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TracedRag]:
+    """A file of about 1,000 spans, and the log of the application."""
+    return record(tmp_path_factory.mktemp("traces") / "traces.jsonl", 180)
+
+
+def test_ten_thousand_spans_are_what_the_application_did(tmp_path: Path) -> None:
     """Every row is equal to the log: answers, failures, hops, contexts and tokens."""
-    path, rag = recorded
+    path, rag = record(tmp_path / "traces.jsonl", 1725)
     rows, converter = converted(path)
     found = converter.found
     assert facts(rows) == rag.log
@@ -166,7 +168,8 @@ def test_one_document_in_lines_gives_the_same_rows(
     path.write_bytes(pack(cut))
     rows, converter = converted(path)
     assert 0 < len(rows) < len(expected)
-    assert all(row in expected for row in rows)
+    whole = facts(expected)
+    assert all(whole[query] == row for query, row in facts(rows).items())
     line = len(cut.splitlines())
     assert f"line {line}, byte " in converter.found.cuts[0]
 
@@ -214,7 +217,7 @@ def test_memory_is_that_of_the_open_traces(
         path.write_bytes(b"".join(lines[: len(lines) // share]))
         converter = TraceConverter([path])
         tracemalloc.start()
-        assert sum(1 for _ in converter.rows()) > 100
+        assert sum(1 for _ in converter.rows()) > 10
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.7 * peaks[0]
@@ -227,5 +230,5 @@ def test_a_trace_beyond_the_maximum_is_a_reason(
     monkeypatch.setattr(limits, "MAX_TRACE_SPANS", 5)
     rows, converter = converted(recorded[0])
     reason = "the trace has more than 5 spans, the maximum"
-    assert converter.found.without_row == {reason: 1380}
-    assert len(rows) == 345
+    assert converter.found.without_row == {reason: 144}
+    assert len(rows) == 36

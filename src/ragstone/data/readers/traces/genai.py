@@ -94,7 +94,7 @@ def _told(given: Mapping[str, Any], events: Events) -> Any:
 def _body(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields of an event: its attributes, and its body if that is an attribute."""
     bodies = (payloads.loaded(values.get(name)) for name in ("event.body", "gen_ai.event.content"))
-    return {**values, **next((body for body in bodies if isinstance(body, Mapping)), {})}
+    return {**values, **next((body for body in bodies if isinstance(body, dict)), {})}
 
 
 def _before(given: Mapping[str, Any], events: Events, side: str) -> Any:

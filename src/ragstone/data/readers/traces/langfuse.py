@@ -35,9 +35,9 @@ def records_in(document: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(document, list):
         for item in document:
             yield from records_in(item)
-    elif not isinstance(document, Mapping):
+    elif not isinstance(document, dict):
         raise FieldError(f"expected a JSON object, found {show(document)}")
-    elif isinstance(document.get("trace"), Mapping):
+    elif isinstance(document.get("trace"), dict):
         yield from records_in({"observations": [], **document["trace"]})
         yield from records_in(document.get("observations") or [])
     else:
@@ -46,7 +46,7 @@ def records_in(document: Any) -> Iterator[Mapping[str, Any]]:
             yield {_snake(name): v for name, v in document.items() if name != inner}
         # The API lists the observations of a trace as objects, or as their ids alone.
         items = document[inner] if inner else []
-        yield from records_in([item for item in items if isinstance(item, Mapping)])
+        yield from records_in([item for item in items if isinstance(item, dict)])
 
 
 def _snake(name: str) -> str:
@@ -107,7 +107,7 @@ def _operation(record: Mapping[str, Any], kind: Kind) -> Operation:
     if kind != "model":
         return Operation(kind, NAME, query, answer)
     usage = payloads.loaded(record.get("usage_details") or record.get("usage"))
-    counts = usage if isinstance(usage, Mapping) else {}
+    counts = usage if isinstance(usage, dict) else {}
     return Operation(
         kind,
         NAME,

@@ -68,14 +68,14 @@ def _value(value: Mapping[str, Any]) -> Any:
 
 def _objects(owner: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = owner.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(item, Mapping) for item in found):
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise FieldError(f"the field {name!r} must be a list of objects, found {show(found)}")
     return found
 
 
 def _object(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = owner.get(name) or {}
-    if not isinstance(found, Mapping):
+    if not isinstance(found, dict):
         raise FieldError(f"the field {name!r} must be an object, found {show(found)}")
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -21,6 +20,8 @@ _SCORES: Final = ("score", "relevance_score", "similarity")
 _USERS: Final = frozenset({"user", "human"})
 _ASSISTANTS: Final = frozenset({"assistant", "ai", "model", "agent"})
 _ROLES: Final = _USERS | _ASSISTANTS | {"system", "developer", "tool", "function"}
+_DIGITS: Final = 10
+"""A place in a list has fewer digits."""
 HIDDEN: Final = "__REDACTED__"
 """The value that OpenInference writes in place of a hidden text."""
 
@@ -55,7 +56,7 @@ def answer_text(value: Any) -> str:
     ('1912', '{"year":1912,"sure":true}')
     """
     found = _text(value, _ANSWERS, _ASSISTANTS)
-    is_other = isinstance(value, Mapping) and not _messages(value) and len(value) > 1
+    is_other = isinstance(value, dict) and not _messages(value) and len(value) > 1
     return found or (orjson.dumps(value, default=str).decode() if is_other else "")
 
 
@@ -71,7 +72,7 @@ def _text(value: Any, names: Sequence[str], roles: frozenset[str]) -> str:
             return next((text for text in reversed(texts) if text), "")
         if isinstance(value, list):
             return message_text({"content": value})
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return ""
         known = [value[name] for name in names if value.get(name) is not None]
         value = known[0] if known else next(iter(value.values())) if len(value) == 1 else None
@@ -84,14 +85,14 @@ _NESTED: Final = 5
 
 def _messages(value: Any) -> list[Mapping[str, Any]]:
     """Return the chat messages that a value is or contains."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         inner = value.get("messages")
         value = inner if isinstance(inner, list) else [value] if "role" in value else []
     if not isinstance(value, list):
         return []
     if len(value) == 1 and isinstance(value[0], list):
         value = value[0]  # LangChain writes one list of messages per prompt of a batch.
-    found = [item for item in value if isinstance(item, Mapping)]
+    found: list[Mapping[str, Any]] = [item for item in value if isinstance(item, dict)]
     return found if found and all(_role(item) in _ROLES for item in found) else []
 
 
@@ -114,7 +115,7 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 
 def _part_text(part: Any) -> str:
-    if not isinstance(part, Mapping) or part.get("type", "text") not in ("text", "output_text"):
+    if not isinstance(part, dict) or part.get("type", "text") not in ("text", "output_text"):
         return ""
     found = part.get("content", part.get("text"))
     return found if isinstance(found, str) and found != HIDDEN else ""
@@ -132,8 +133,8 @@ def all_texts(value: Any) -> str:
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for item in value.values() if isinstance(value, Mapping) else value:
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _strings(item)
 
 
@@ -149,12 +150,14 @@ def indexed(attributes: Mapping[str, Any], prefix: str, noun: str = "") -> list[
     [{'id': 'p1'}, {'id': 'p2'}]
     """
     if isinstance(whole := loaded(attributes.get(prefix)), list):
-        return [_without(item, noun) if isinstance(item, Mapping) else item for item in whole]
+        return [_without(item, noun) if isinstance(item, dict) else item for item in whole]
     found: dict[int, dict[str, Any]] = {}
-    pattern = re.compile(rf"{re.escape(prefix)}\.(\d{{1,9}})\.(.+)", re.DOTALL)
+    start = f"{prefix}."
     for name, value in attributes.items():
-        if name.startswith(prefix) and (match := pattern.fullmatch(name)):
-            found.setdefault(int(match[1]), {})[match[2]] = value
+        if name.startswith(start):
+            place, _, rest = name[len(start) :].partition(".")
+            if place.isdecimal() and len(place) < _DIGITS:
+                found.setdefault(int(place), {})[rest] = value
     return [_without(found[place], noun) for place in sorted(found)]
 
 
@@ -171,7 +174,7 @@ def passages_in(value: Any) -> tuple[TracedPassage, ...]:
     >>> passages_in({"documents": [{"page_content": "It sank.", "metadata": {"id": "p7"}}]})
     (TracedPassage(passage_id='p7', text='It sank.', score=None),)
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         value = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
     items = value if isinstance(value, list | tuple) else ()
     return tuple(found for found in map(_passage, items) if found is not None)
@@ -183,12 +186,12 @@ def _passage(item: Any) -> TracedPassage | None:
     if isinstance(item, list | tuple) and len(item) == 2:  # noqa: PLR2004
         inner = _passage(item[0])
         return inner and TracedPassage(inner.passage_id, inner.text, number(item[1]))
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict):
         return None
     fields: dict[str, Any] = {}
     nested = (loaded(item.get(name)) for name in ("metadata", "document", "node"))
     for part in (*nested, item):
-        if isinstance(part, Mapping):
+        if isinstance(part, dict):
             fields.update({name: v for name, v in part.items() if v not in (None, "", HIDDEN)})
     texts = (fields[name] for name in _TEXTS if isinstance(fields.get(name), str))
     ids = (fields[name] for name in _IDS if isinstance(fields.get(name), str | int))

@@ -59,7 +59,7 @@ def trace_row(
     if not query.strip():
         return NO_QUERY
     reason = next((top.error for top in tops if top.error), "" if answer else NO_ANSWER)
-    hops = [_with_texts(hop, corpus) for hop in _hops(spans)]
+    hops = [_with_texts(hop, spans, corpus) for hop in _hops(spans)]
     found: dict[str, Any] = {"query": query, "answer": None if reason else answer}
     if reason:
         found["reason"] = reason
@@ -124,17 +124,27 @@ def _key(passage: TracedPassage) -> str:
     return passage.passage_id or passage.text
 
 
-def _with_texts(hop: _Hop, corpus: Corpus | None) -> _Hop:
-    """Return a search with the corpus's texts for the passages of which it has the id alone."""
-    if corpus is None:
+def _with_texts(hop: _Hop, spans: Iterable[TraceSpan], corpus: Corpus | None) -> _Hop:
+    """Return a search with texts for the passages of which it has the id alone.
+
+    They are in another span of the trace, or in the corpus.
+    """
+    if all(one.text for one in hop.passages):
         return hop
-    passages = [
-        replace(one, text=corpus[one.passage_id].full_text)
-        if not one.text and one.passage_id in corpus
-        else one
-        for one in hop.passages
-    ]
-    return _Hop(hop.query, passages)
+    known = {
+        one.passage_id: one.text
+        for operation in map(_of, spans)
+        for one in (*operation.candidates, *operation.passages)
+        if one.text
+    }
+
+    def text(passage: TracedPassage) -> str:
+        name = passage.passage_id
+        if corpus is None or name not in corpus:
+            return passage.text or known.get(name, "")
+        return passage.text or known.get(name) or corpus[name].full_text
+
+    return _Hop(hop.query, [replace(passage, text=text(passage)) for passage in hop.passages])
 
 
 def _sources(hops: Sequence[_Hop], model: TraceSpan | None, notes: Counter[str]) -> dict[str, Any]:
