@@ -214,6 +214,8 @@ REPORT_LABEL_VALUES: Final = 24
 """Values of a label that a report breaks metrics down by; with more, groups are tiny."""
 SCAN_LABEL_VALUES: Final = 12
 """Values of a label in a weight scan, which needs more queries per value."""
+MAX_REGEX_SECONDS: Final = 1.0
+"""Search of a regex, from a row of the data, in one answer; some patterns take for ever."""
 MAX_LABEL_CHARACTERS: Final = 120
 """A label shown beside a conversation; a longer one is a text."""
 MAX_RANKED_SYSTEMS: Final = 16

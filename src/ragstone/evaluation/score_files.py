@@ -15,6 +15,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragstone.components.judges.scoring import judge_predictions
 from ragstone.components.metrics.base import AnswerMetric, RankingMetric
 from ragstone.components.metrics.document_level import rank_documents
 from ragstone.components.metrics.parse import parse_metric
@@ -25,11 +26,12 @@ from ragstone.components.metrics.score import (
     score_answers,
     score_rankings,
 )
-from ragstone.core.schemas import columns, with_texts
+from ragstone.core.schemas import SCORES, columns, joined, scores_to_table, with_texts
 from ragstone.core.tables import Tabular, TextTable
 from ragstone.data.matching_ids import check_ids, check_passages
 from ragstone.data.readers.scores import clusters_by_id, clusters_by_label
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.protocols import Services
 from ragstone.statistics.failures import (
     Scale,
     check_policy,
@@ -49,6 +51,7 @@ from ragstone.types import Prediction, Query, Ranking, brief
 if TYPE_CHECKING:
     from arro3.core import Table
 
+    from ragstone.protocols import Judge
     from ragstone.types import Context
 
 
@@ -235,8 +238,10 @@ def evaluate_answers(
     contexts: Mapping[str, Context] | None = None,
     clusters: Mapping[str, str] | None = None,
     failures: Policy = "wrong",
+    judges: Sequence[Judge] = (),
+    services: Services | None = None,
 ) -> Evaluation:
-    """Return the means of answer metrics over all queries of `gold`.
+    """Return the means of answer metrics, and of judges' verdicts, over all queries of `gold`.
 
     Args:
         answers: query id -> answer, or predictions. A query without one, or with None, is failed.
@@ -247,9 +252,12 @@ def evaluate_answers(
         clusters: query id -> cluster (default: the queries' label `conversation` or `document`).
         failures: what counts for a failed query: `wrong`, `exclude` or `bounds`
             (`ragstone.statistics.failures`).
+        judges: judges that grade the answers; those with a model need `services`.
+        services: the way to the judges' models.
 
     Raises:
         ConfigError: an unknown metric, a metric of rankings, or an unknown policy.
+        CallError: the model of a judge cannot be reached.
         DatasetError: a query is listed twice, or there is no query.
 
     >>> evaluate_answers({"q1": "Paris, France"}, {"q1": ["Paris"]}, ["EM", "F1"])["F1"].mean
@@ -259,21 +267,20 @@ def evaluate_answers(
     queries, given = _queries(gold), _predictions(answers)
     if not queries:
         raise DatasetError("there is no query with gold answers")
-    known = {query.query_id for query in queries}
+    known = {query.query_id: query for query in queries}
     check_ids(given, known, ("the answers", "the gold answers"))
-    missing = tuple(q.query_id for q in queries if q.query_id not in given)
+    missing = tuple(query_id for query_id in known if query_id not in given)
     extra = tuple(query_id for query_id in given if query_id not in known)
-    predictions = [given.get(q.query_id) or _absent(q.query_id) for q in queries]
-    table = score_answers(
-        metrics,
-        queries,
-        predictions,
-        [(contexts or {}).get(q.query_id) for q in queries],
-    )
-    parsed = _parsed(metrics)
+    predictions = [given.get(i) or Prediction(i, None, "no answer was given") for i in known]
+    shown = contexts or {}
+    by_metrics = score_answers(metrics, queries, predictions, [shown.get(i) for i in known])
+    served = services or Services()
+    by_judges = [_judged(judge, served, queries, shown, predictions) for judge in judges]
+    table, parsed = joined([by_metrics, *by_judges], SCORES), _parsed(metrics)
     check_ids(clusters or (), known, ("the clusters", "the queries"))
     groups = clusters_by_label(queries)[1] if clusters is None else clusters
     scales = _scales(parsed, failures)
+    scales |= {m: Scale(j.range, j.direction, failures) for j in judges for m in j.metrics}
     return Evaluation(
         summaries=_summaries(table, frozenset(missing), groups, scales),
         table=table,
@@ -283,6 +290,21 @@ def evaluate_answers(
         scales=scales,
         beside=figures_beside(parsed, queries, predictions),
     )
+
+
+def _judged(
+    judge: Judge,
+    services: Services,
+    queries: Sequence[Query],
+    contexts: Mapping[str, Context],
+    predictions: Sequence[Prediction],
+) -> Table:
+    """Return the scores of a judge, metric by metric."""
+    judge.check(services)
+    outcomes = judge_predictions(judge, services, queries, contexts, predictions)
+    found = [score for outcome in outcomes for score in outcome.value or ()]
+    order = {metric: place for place, metric in enumerate(judge.metrics)}
+    return scores_to_table(sorted(found, key=lambda score: order[score.metric]))
 
 
 def _queries(gold: Mapping[str, Sequence[str]] | Sequence[Query]) -> list[Query]:
@@ -310,10 +332,6 @@ def _predictions(
         return {q: Prediction(q, a, why if a is None else "") for q, a in answers.items()}
     refuse_duplicates("prediction", [one.query_id for one in answers])
     return {one.query_id: one for one in answers}
-
-
-def _absent(query_id: str) -> Prediction:
-    return Prediction(query_id, None, "no answer was given")
 
 
 def _parsed(
