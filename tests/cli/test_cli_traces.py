@@ -48,23 +48,16 @@ def test_rows_of_traces_score_like_the_rows_of_the_application(
     rows = tmp_path / "rows.jsonl"
     invoke("traces", "convert", path, "-o", rows, "--corpus", corpus)
     own = [{"query_id": query_id_of(query), **row} for query, row in rag.log.items()]
+    asked = sorted(own, key=lambda row: str(row["query"]))
+    answers = [row["answer"] if n % 2 else "no" for n, row in enumerate(asked)]
     gold = [
-        {"_id": row["query_id"], "text": row["query"], "answers": [f"At {n % 3} o'clock."]}
-        for n, row in enumerate(own)
+        {"_id": row["query_id"], "text": row["query"], "answers": [answer or "no"]}
+        for row, answer in zip(asked, answers, strict=True)
     ]
     scores = []
-    for answers in (rows, write(tmp_path / "own.jsonl", own)):
-        arguments = ["--gold", write(tmp_path / "gold.jsonl", gold)]
-        result = invoke(
-            "score",
-            answers,
-            "--columns",
-            "",
-            *arguments,
-            "--metrics",
-            "EM,F1,K-precision",
-            "--json",
-        )
+    for path in (rows, write(tmp_path / "own.jsonl", own)):
+        options = ("--gold", write(tmp_path / "gold.jsonl", gold), "--json")
+        result = invoke("score", path, *options, "--metrics", "EM,F1,K-precision")
         scores.append(json.loads(result.stdout))
     assert scores[0] == scores[1]
     assert 0 < scores[0]["EM"]["mean"] < 1
@@ -104,8 +97,10 @@ def test_without_a_row_nothing_is_written(tmp_path: Path) -> None:
     path = write_traces(tmp_path / "t.jsonl", made_span("1", "", {"http.route": "/"}))
     rows = write(tmp_path / "rows.jsonl", [{"query_id": "q", "answer": "a"}])
     before = rows.read_bytes()
-    with pytest.raises(DatasetError, match="no trace that makes a row(?s:.*)known convention"):
+    with pytest.raises(DatasetError, match=r"no trace that makes a row(?s:.*)known convention"):
         invoke("traces", "convert", path, "-o", rows)
     assert rows.read_bytes() == before
+    chain = {"openinference.span.kind": "CHAIN", "input.value": "Why?", "output.value": "So."}
+    write_traces(path, made_span("1", "", chain))
     with pytest.raises(DatasetError, match="cannot write"):
-        invoke("traces", "convert", write_traces(path, made_span("1")), "-o", tmp_path)
+        invoke("traces", "convert", path, "-o", tmp_path)

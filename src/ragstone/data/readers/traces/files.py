@@ -13,7 +13,7 @@ import orjson
 
 from ragstone.core import limits
 from ragstone.core.parsing import LimitError, parse_json
-from ragstone.data.readers.rows import lines, opened, read_bytes, reading
+from ragstone.data.readers.rows import FieldError, lines, opened, read_bytes, reading
 from ragstone.data.readers.table_files import read_table
 from ragstone.data.readers.traces.langfuse import langfuse_span, records_in
 from ragstone.data.readers.traces.otlp_json import FIELD, json_spans
@@ -28,9 +28,12 @@ from ragstone.errors import DatasetError
 
 _TABLES: Final = (".csv", ".tsv", ".parquet")
 _OTHER_SIGNALS: Final = ("resourceLogs", "resourceMetrics")
+_KNOWN: Final = "a file of traces is OTLP as JSON or protobuf, or an export of Langfuse"
 _HEAD_BYTES: Final = 16
 _PREFIX_BYTES: Final = 4
 """Bytes of the length before each message in a file of OpenTelemetry's collector."""
+_VARINT_BYTES: Final = 10
+"""Bytes of the longest number of protobuf."""
 _CONTROL: Final = 9
 """Bytes below this one are in no text."""
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|[\[\]{}]', re.DOTALL)
@@ -58,6 +61,8 @@ def read_spans(path: Path, notes: FileNotes) -> Iterator[TraceSpan]:
     """
     with opened(path) as file:
         head = file.read(_HEAD_BYTES)
+    if not head:
+        raise DatasetError(f"{path} is empty; {_KNOWN}", path=path)
     if path.name.removesuffix(".gz").lower().endswith(_TABLES):
         yield from _table_spans(path, notes)
     elif head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and min(head) >= _CONTROL:
@@ -104,7 +109,7 @@ def _documents(path: Path, notes: FileNotes) -> Iterator[tuple[int, Any]]:
         numbered.close()  # type: ignore[attr-defined]  # it is a generator
         yield number, _parsed(path, number, read_bytes(path), notes)
         return
-    yield number, parse_json(line)
+    yield number, _parsed(path, number, line, notes)
     for number, line in numbered:
         yield number, _parsed(path, number, line.rstrip(), notes)
 
@@ -177,10 +182,11 @@ def _protobuf_spans(path: Path, head: bytes, notes: FileNotes) -> Iterator[Trace
         messages = _messages(path, _varint_length)
     for start, message, is_whole in messages:
         try:
-            with reading(path, f"byte {start}"):
-                yield from protobuf_spans(memoryview(message))
+            yield from protobuf_spans(memoryview(message))
         except CutMessage:
             notes.cuts.append(_cut(path, start, message))
+        except FieldError as error:
+            raise DatasetError(f"{path}, byte {start}: {error}; {_KNOWN}", path=path) from error
         else:
             if not is_whole:
                 notes.cuts.append(_cut(path, start, message))
@@ -202,9 +208,8 @@ def _messages(path: Path, length_of: LengthOf) -> Iterator[tuple[int, bytes, boo
             start += prefix
             if size > limits.MAX_LINE_BYTES:
                 raise DatasetError(
-                    f"{path}, byte {start}: this is not a file of traces (OTLP as JSON or "
-                    f"protobuf, or an export of Langfuse), or a message has more than "
-                    f"{limits.MAX_LINE_BYTES:,} bytes, the maximum",
+                    f"{path}, byte {start}: a message of {size:,} bytes, which is more than "
+                    f"{limits.MAX_LINE_BYTES:,}, the maximum; {_KNOWN}",
                     path=path,
                 )
             message = file.read(size)
@@ -220,9 +225,10 @@ def _fixed_length(file: BinaryIO) -> tuple[int, int] | None:
 
 
 def _varint_length(file: BinaryIO) -> tuple[int, int] | None:
+    """Return the number before a message and its own length, or None at the end of the file."""
     prefix = b""
-    while byte := file.read(1):
+    while (byte := file.read(1)) and len(prefix) < _VARINT_BYTES:
         prefix += byte
         if byte[0] < 0x80:  # noqa: PLR2004
             return varint(prefix, 0)
-    return None
+    return (limits.MAX_LINE_BYTES + 1, len(prefix)) if prefix else None
