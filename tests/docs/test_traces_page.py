@@ -29,8 +29,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_page_shows_the_output_and_the_row(recorded: Path) -> None:
     """The command's output is that of the page; the row too, but for the time and the trace."""
     result = CliRunner().invoke(command, ["convert", "traces.jsonl", "-o", "rows.jsonl"])
-    shown = PAGE.split("-o rows.jsonl
-rows.jsonl", 1)[1].split("```")[0]
+    shown = PAGE.split("-o rows.jsonl\nrows.jsonl", 1)[1].split("```")[0]
     assert result.output == f"rows.jsonl{shown}"
 
     row = json.loads((recorded / "rows.jsonl").read_text().splitlines()[0])
