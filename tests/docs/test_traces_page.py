@@ -27,7 +27,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_page_shows_the_output_and_the_row(recorded: Path) -> None:
-    """The command's output is that of the page; the row too, but for the time and the trace."""
+    """The command's output is that of the page; the row too, but for the times and the trace."""
     result = CliRunner().invoke(command, ["convert", "traces.jsonl", "-o", "rows.jsonl"])
     shown = PAGE.split("-o rows.jsonl\nrows.jsonl", 1)[1].split("```")[0]
     assert result.output == f"rows.jsonl{shown}"
@@ -38,6 +38,8 @@ def test_the_page_shows_the_output_and_the_row(recorded: Path) -> None:
     assert row.pop("trace_id") != expected.pop("trace_id")
     assert row["usage"].pop("seconds") > 0
     assert expected["usage"].pop("seconds") > 0
+    assert row["steps"][0].pop("latency_s") > 0
+    assert expected["steps"][0].pop("latency_s") > 0
     assert row == expected
 
 

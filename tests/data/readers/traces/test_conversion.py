@@ -43,12 +43,13 @@ def converted(*paths: Path, **options: Any) -> tuple[list[dict[str, Any]], Trace
 
 
 def facts(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return query -> the row without its origin and its seconds."""
+    """Return query -> the row without its origin and its times."""
     found = {}
     for row in rows:
         kept = {name: value for name, value in row.items() if name not in FROM}
         usage = {name: value for name, value in row["usage"].items() if name != "seconds"}
-        found[row["query"]] = {**kept, "usage": usage}
+        steps = [{k: v for k, v in step.items() if k != "latency_s"} for step in row["steps"]]
+        found[row["query"]] = {**kept, "usage": usage, "steps": steps}
     assert len(found) == len(rows)
     return found
 

@@ -75,6 +75,7 @@ ROW = {
                 {"id": "p7", "text": "It sank.", "score": 0.9},
                 {"id": "p2", "text": "No."},
             ],
+            "latency_s": 0.1,
         }
     ],
     "usage": {"tokens_in": 98, "tokens_out": 2, "cost": 0.00083, "seconds": 2.5},

@@ -146,6 +146,7 @@ def test_a_reranker_replaces_the_searches_that_it_was_given(tmp_path: Path) -> N
     )
     found = [(step["query"], [one["id"] for one in step["passages"]]) for step in row["steps"]]
     assert found == [("why", ["x"]), ("dense", ["c"])]
+    assert [step["latency_s"] for step in row["steps"]] == [1e-9, 5e-9]
     # The reranker has no text for c, but the search has.
     assert [one["text"] for one in row["contexts"]] == ["x x", "c c"]
 
@@ -224,6 +225,23 @@ def test_passages_without_ids_are_texts(tmp_path: Path) -> None:
     assert row[0]["contexts"] == ["a b", "c"]
     assert "passage_ids" not in row[0]
     assert converter.found.notes == {trace_rows.NO_IDS: 1}
+
+
+def test_texts_of_a_trace_do_not_control_the_terminal(tmp_path: Path) -> None:
+    """An error with an escape sequence is printed without it."""
+    failed = {"code": 2, "message": "\x1b[2Jgone"}
+    _, converter = convert(tmp_path, made_span("1", "", CHAIN, status=failed))
+    assert "the answer is null:  [2Jgone" in str(converter.found)
+
+
+def test_numbers_beyond_64_bits_are_no_counts(tmp_path: Path) -> None:
+    """Tokens and scores of that size are left out."""
+    row = only(
+        tmp_path,
+        made_span("1", "", {**CHAIN, "gen_ai.usage.input_tokens": "9" * 400}),
+        made_span("2", "1", {**llm("p", "So.", 1), "llm.token_count.prompt": "9" * 400}),
+    )
+    assert "tokens_in" not in row["usage"]
 
 
 def test_labels_tell_where_a_row_comes_from(tmp_path: Path) -> None:

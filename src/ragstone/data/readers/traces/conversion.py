@@ -81,7 +81,8 @@ class Conversion:
             left = len(reasons) - len(shown)
             lines += [f"  and {left:,} other reasons; --json lists them all"] if left else []
         lines += ["", "Cut:", *(f"  {cut}" for cut in self.cuts)] if self.cuts else []
-        return "\n".join(lines)
+        # Reasons repeat texts of the files, which must not move the cursor of a terminal.
+        return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
 
 
 @dataclass

@@ -72,7 +72,7 @@ def langfuse_span(record: Mapping[str, Any]) -> TraceSpan | str:
     start = _nanoseconds(record.get("timestamp" if is_trace else "start_time"))
     end = _nanoseconds(record.get("end_time")) or start
     if is_trace and end == start:
-        end += int(1e9 * (payloads.number(record.get("latency")) or 0))
+        end += 1000 * (payloads.count(1e6 * (payloads.number(record.get("latency")) or 0)) or 0)
     failed = str(record.get("level")).upper() == "ERROR"
     return TraceSpan(
         trace_id,

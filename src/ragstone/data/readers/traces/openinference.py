@@ -56,14 +56,14 @@ def _value(attributes: Mapping[str, Any], side: str) -> Any:
 def _model(attributes: Mapping[str, Any], query: Any, answer: Any) -> Operation:
     asked = _messages(attributes, "llm.input_messages")
     told = _messages(attributes, "llm.output_messages")
-    prompts = payloads.indexed(attributes, "llm.prompts", "prompt")
-    choices = payloads.indexed(attributes, "llm.choices", "completion")
+    prompts = asked or payloads.indexed(attributes, "llm.prompts", "prompt")
+    choices = told or payloads.indexed(attributes, "llm.choices", "completion")[:1]
     return Operation(
         "model",
         NAME,
         payloads.query_text(asked or query),
-        payloads.answer_text(told or (choices[0] if choices else None) or answer),
-        prompt=payloads.all_texts(asked or prompts or query),
+        payloads.answer_text(choices or answer),
+        prompt=payloads.all_texts(prompts or query),
         tokens_in=payloads.count(attributes.get("llm.token_count.prompt")),
         tokens_out=payloads.count(attributes.get("llm.token_count.completion")),
         cost=payloads.number(attributes.get("llm.cost.total")),
@@ -74,8 +74,7 @@ def _messages(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]
     """Return the chat messages of a model call: role and content."""
     found = []
     for item in payloads.indexed(attributes, prefix, "message"):
-        parts = payloads.indexed(item, "contents", "message_content")
-        content = item.get("content") or parts
+        content = item.get("content") or payloads.indexed(item, "contents", "message_content")
         found.append({"role": item.get("role", ""), "content": content})
     return found
 

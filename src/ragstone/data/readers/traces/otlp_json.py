@@ -83,7 +83,9 @@ def _object(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _whole(owner: Mapping[str, Any], name: str) -> int:
     found = owner.get(name) or 0
     try:
-        return int(found)
-    except (TypeError, ValueError) as error:
-        problem = f"the field {name!r} must be a whole number, found {show(found)}"
-        raise FieldError(problem) from error
+        value = int(found)
+    except (TypeError, ValueError, OverflowError):
+        value = None
+    if value is None or not -(2**63) <= value < 2**64:
+        raise FieldError(f"the field {name!r} must be a whole number, found {show(found)}")
+    return value

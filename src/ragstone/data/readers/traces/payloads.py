@@ -22,6 +22,8 @@ _ASSISTANTS: Final = frozenset({"assistant", "ai", "model", "agent"})
 _ROLES: Final = _USERS | _ASSISTANTS | {"system", "developer", "tool", "function"}
 _DIGITS: Final = 10
 """A place in a list has fewer digits."""
+_LARGEST: Final = 2**53
+"""Whole numbers from here on are not exact in JSON."""
 HIDDEN: Final = "__REDACTED__"
 """The value that OpenInference writes in place of a hidden text."""
 
@@ -206,7 +208,7 @@ def number(value: Any) -> float | None:
         return None
     try:
         found = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return found if math.isfinite(found) else None
 
@@ -214,4 +216,4 @@ def number(value: Any) -> float | None:
 def count(value: Any) -> int | None:
     """Return a number of tokens: whole and not negative, or None."""
     found = number(value)
-    return None if found is None or found < 0 else int(found)
+    return None if found is None or not 0 <= found < _LARGEST else int(found)

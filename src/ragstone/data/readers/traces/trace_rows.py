@@ -32,15 +32,19 @@ NO_TEXTS: Final = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class _Hop:
     """One search: its query, and the passages that were left after reranking."""
 
     query: str
     passages: Sequence[TracedPassage]
+    start: int
+    end: int
 
     def to_dict(self) -> dict[str, Any]:
-        return {"query": self.query, "passages": [_passage(one) for one in self.passages]}
+        found = {"query": self.query, "passages": [_passage(one) for one in self.passages]}
+        seconds = (self.end - self.start) / 1e9
+        return {**found, "latency_s": seconds} if seconds > 0 else found
 
 
 def trace_row(
@@ -107,16 +111,18 @@ def _of(span: TraceSpan) -> Operation:
 def _hops(spans: Iterable[TraceSpan]) -> list[_Hop]:
     """Return the searches by time; a reranker's output replaces the searches that it was given."""
     hops: list[_Hop] = []
-    for operation in map(_of, spans):
-        if operation.kind == "retrieval":
-            hops.append(_Hop(operation.query, operation.passages))
-        elif operation.kind == "reranking" and operation.passages:
+    for span in spans:
+        operation, merged = _of(span), list[_Hop]()
+        if operation.kind == "reranking" and operation.passages:
             given = {_key(passage) for passage in operation.candidates}
             merged = [h for h in hops if h.passages and given.issuperset(map(_key, h.passages))]
             merged = merged or hops[-1:]
-            query = merged[0].query if merged else operation.query
-            hops = [hop for hop in hops if hop not in merged]
-            hops.append(_Hop(query, operation.passages))
+        elif operation.kind != "retrieval":
+            continue
+        hops = [hop for hop in hops if hop not in merged]
+        query = merged[0].query if merged else operation.query
+        start = min([span.start, *(hop.start for hop in merged)])
+        hops.append(_Hop(query, operation.passages, start, span.end))
     return hops
 
 
@@ -144,7 +150,8 @@ def _with_texts(hop: _Hop, spans: Iterable[TraceSpan], corpus: Corpus | None) ->
             return passage.text or known.get(name, "")
         return passage.text or known.get(name) or corpus[name].full_text
 
-    return _Hop(hop.query, [replace(passage, text=text(passage)) for passage in hop.passages])
+    passages = [replace(passage, text=text(passage)) for passage in hop.passages]
+    return replace(hop, passages=passages)
 
 
 def _sources(hops: Sequence[_Hop], model: TraceSpan | None, notes: Counter[str]) -> dict[str, Any]:
