@@ -114,6 +114,17 @@ def test_documents_of_genai_may_carry_more_than_id_and_score() -> None:
     assert found.passages == (TracedPassage("7", "It sank.", 0.9), TracedPassage("p2"))
 
 
+def test_a_tool_with_documents_is_a_search() -> None:
+    """In both conventions; a tool without documents is none."""
+    documents = {"retrieval.documents.0.document.id": "p1"}
+    found = read_openinference({"openinference.span.kind": "TOOL", **documents})
+    assert (found.kind, found.passages) == ("retrieval", (TracedPassage("p1"),))
+    tool = {"gen_ai.operation.name": "execute_tool"}
+    found = read_genai({**tool, "gen_ai.retrieval.documents": '[{"id": "p1"}]'}, [])
+    assert (found.kind, found.passages) == ("retrieval", (TracedPassage("p1"),))
+    assert read_openinference({"openinference.span.kind": "TOOL"}).kind == "other"
+
+
 def test_openinference_reads_json_by_its_mime_type() -> None:
     """A JSON object without the type is the text of the query."""
     text = '{"query": "Why?", "history": []}'
@@ -180,6 +191,10 @@ def test_passages_of_frameworks() -> None:
     """LangChain's documents and pairs with a score, LlamaIndex' nodes, matches of a database."""
     chain = {"page_content": "a", "metadata": {"id": "p1"}, "type": "Document"}
     assert passages_in([[chain, 0.5], chain])[0] == TracedPassage("p1", "a", 0.5)
+    titled = {"page_content": "a", "metadata": {"content": "a title", "text": "no", "id": "p1"}}
+    assert passages_in([titled]) == (TracedPassage("p1", "a"),)
+    wrapped = {"document": {"content": "a", "metadata": '{"id": 0}'}, "score": 0}
+    assert passages_in([wrapped]) == (TracedPassage("0", "a", 0.0),)
     node = {"node": {"id_": "p1", "text": "a"}, "score": 0.5}
     assert passages_in({"nodes": [node]}) == (TracedPassage("p1", "a", 0.5),)
     match = {"id": "p1", "score": "0.5", "metadata": {"text": "a"}}

@@ -41,12 +41,11 @@ def is_genai(attributes: Mapping[str, Any]) -> bool:
 def read_genai(attributes: Mapping[str, Any], events: Events) -> Operation:
     """Return what the attributes and events of a span of the convention say."""
     kind = _KINDS.get(str(attributes.get("gen_ai.operation.name", "chat")), "other")
-    if kind == "retrieval":
+    if kind == "retrieval" or (kind == "other" and "gen_ai.retrieval.documents" in attributes):
         found = payloads.loaded(attributes.get("gen_ai.retrieval.documents"))
         query = attributes.get("gen_ai.retrieval.query.text")
-        return Operation(
-            kind, NAME, payloads.query_text(query), passages=payloads.passages_in(found)
-        )
+        passages = payloads.passages_in(found)
+        return Operation("retrieval", NAME, payloads.query_text(query), passages=passages)
     if kind == "other":
         return Operation(kind, NAME)
     details = next((values for name, values in events if name == _DETAILS), {})

@@ -26,6 +26,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
 def read_openinference(attributes: Mapping[str, Any]) -> Operation:
     """Return what the attributes of a span of the convention say."""
     kind = _KINDS.get(str(attributes.get(MARK)).upper(), "other")
+    if kind == "other" and any(name.startswith("retrieval.documents") for name in attributes):
+        kind = "retrieval"  # A tool that searches.
     query, answer = _value(attributes, "input"), _value(attributes, "output")
     if kind == "model":
         return _model(attributes, query, answer)

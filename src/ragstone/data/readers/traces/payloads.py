@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -190,16 +190,25 @@ def _passage(item: Any) -> TracedPassage | None:
         return inner and TracedPassage(inner.passage_id, inner.text, number(item[1]))
     if not isinstance(item, dict):
         return None
-    fields: dict[str, Any] = {}
-    nested = (loaded(item.get(name)) for name in ("metadata", "document", "node"))
-    for part in (*nested, item):
-        if isinstance(part, dict):
-            fields.update({name: v for name, v in part.items() if v not in (None, "", HIDDEN)})
-    texts = (fields[name] for name in _TEXTS if isinstance(fields.get(name), str))
-    ids = (fields[name] for name in _IDS if isinstance(fields.get(name), str | int))
-    scores = (number(fields[name]) for name in _SCORES if name in fields)
-    found = TracedPassage(str(next(ids, "")), next(texts, ""), next(scores, None))
+    parts = _parts(item)
+    passage_id, text = _first(parts, _IDS, str | int), _first(parts, _TEXTS, str)
+    score = number(_first(parts, _SCORES, int | float | str))
+    found = TracedPassage("" if passage_id is None else str(passage_id), text or "", score)
     return found if found.passage_id or found.text else None
+
+
+def _parts(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return an object and the objects in it that describe a passage, its own fields first."""
+    found = [item]
+    for name in ("document", "node", "metadata"):
+        found += [inner for part in found if isinstance(inner := loaded(part.get(name)), dict)]
+    return found
+
+
+def _first(parts: Iterable[Mapping[str, Any]], names: Iterable[str], kind: Any) -> Any:
+    """Return the first value of a kind under one of some names; an empty or hidden one is none."""
+    values = (part.get(name) for part in parts for name in names)
+    return next((v for v in values if isinstance(v, kind) and v not in ("", HIDDEN)), None)
 
 
 def number(value: Any) -> float | None:
