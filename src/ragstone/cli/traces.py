@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group("traces")
 def command() -> None:
-    r"""Convert traces of a running system into rows to score.
+    """Convert traces of a running system into rows to score.
 
     \b
     Examples:
@@ -39,20 +39,23 @@ def command() -> None:
 @click.option(
     "--corpus",
     metavar="SOURCE",
-    help="File of passages (corpus.jsonl), or a data set: its texts are those of passages of which "
-    "a trace has the id alone.",
+    help="File of passages (corpus.jsonl) or data set with the texts of passages that a trace names "
+    "by id only.",
 )
-@click.option(
-    "--system", default="", metavar="NAME", help="System of all rows (default: the service name)."
-)
+@click.option("--system", metavar="NAME", help="System of all rows (default: the service name).")
 @click.option(
     "--keep-incomplete", is_flag=True, help="Make rows of traces of which a part is missing too."
 )
 @json_option
 def convert_command(
-    *, files: tuple[Path, ...], output: Path, corpus: str | None, system: str, keep_incomplete: bool
+    *,
+    files: tuple[Path, ...],
+    output: Path,
+    corpus: str | None,
+    system: str | None,
+    keep_incomplete: bool,
 ) -> None:
-    r"""Write one row per query of the traces in FILE.
+    """Write one row per query of the traces in FILE.
 
     A FILE is OTLP as JSON or protobuf (plain or .gz), with spans of OpenTelemetry's GenAI
     conventions or of OpenInference, or an export of Langfuse (JSON, JSON lines, CSV, Parquet). A
@@ -66,7 +69,9 @@ def convert_command(
     """
     from ragstone.data.readers.traces.conversion import TraceConverter
 
-    converter = TraceConverter(files, _corpus(corpus) if corpus else None, system, keep_incomplete)
+    converter = TraceConverter(
+        files, _corpus(corpus) if corpus else None, system or "", keep_incomplete
+    )
     _write(output, converter.rows(), converter)
     found = converter.found
     print_result(lambda: {**found.to_dict(), "files": [output]}, lambda: f"{output}: {found}")

@@ -160,6 +160,11 @@ def test_failures_and_missing_texts_are_reasons(tmp_path: Path) -> None:
     row = only(tmp_path, made_span("1", "", CHAIN, events=events, status={"code": 2}))
     assert row["reason"] == "ValueError: no"
 
+    inner = made_span("2", "1", LLM, status={"code": 2, "message": "rate limit"})
+    unanswered = made_span("1", "", {**CHAIN, "output.value": ""})
+    assert only(tmp_path, unanswered, inner)["reason"] == "rate limit"
+    assert only(tmp_path, made_span("1", "", CHAIN), inner)["answer"] == "So."
+
     silent = {**CHAIN, "output.value": "__REDACTED__"}
     assert only(tmp_path, made_span("1", "", silent))["reason"] == trace_rows.NO_ANSWER
     hidden = {**CHAIN, "input.value": "__REDACTED__"}

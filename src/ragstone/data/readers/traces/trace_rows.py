@@ -62,7 +62,7 @@ def trace_row(
     query, answer = _query_and_answer(tree, spans)
     if not query.strip():
         return NO_QUERY
-    reason = next((top.error for top in tops if top.error), "" if answer else NO_ANSWER)
+    reason = _failure(tops, spans, answer)
     hops = [_with_texts(hop, spans, corpus) for hop in _hops(spans)]
     found: dict[str, Any] = {"query": query, "answer": None if reason else answer}
     if reason:
@@ -75,6 +75,13 @@ def trace_row(
         notes[NO_SEARCH] += 1
     found["usage"] = _usage(spans, tops)
     return found | _labels(spans, tops)
+
+
+def _failure(tops: Sequence[TraceSpan], spans: Sequence[TraceSpan], answer: str) -> str:
+    """Return why there is no answer; "" if there is one and no span around the query failed."""
+    around = [top for top in tops if top.operation is None or _is(top, "system")]
+    failed = [span.error for span in (around if answer else [*around, *spans]) if span.error]
+    return failed[0] if failed else "" if answer else NO_ANSWER
 
 
 def _query_and_answer(tree: TraceTree, spans: Sequence[TraceSpan]) -> tuple[str, str]:
