@@ -39,8 +39,8 @@ def command() -> None:
 @click.option(
     "--corpus",
     metavar="SOURCE",
-    help="File of passages (corpus.jsonl) or data set with the texts of passages that a trace names "
-    "by id only.",
+    help="File of passages (corpus.jsonl) or data set with the texts of passages that a trace "
+    "names by id only.",
 )
 @click.option("--system", metavar="NAME", help="System of all rows (default: the service name).")
 @click.option(

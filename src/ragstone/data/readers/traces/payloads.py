@@ -22,7 +22,7 @@ _ASSISTANTS: Final = frozenset({"assistant", "ai", "model", "agent"})
 _ROLES: Final = _USERS | _ASSISTANTS | {"system", "developer", "tool", "function"}
 _DIGITS: Final = 10
 """A place in a list has fewer digits."""
-_LARGEST: Final = 2**53
+_INEXACT_FROM: Final = 2**53
 """Whole numbers from here on are not exact in JSON."""
 HIDDEN: Final = "__REDACTED__"
 """The value that OpenInference writes in place of a hidden text."""
@@ -225,4 +225,4 @@ def number(value: Any) -> float | None:
 def count(value: Any) -> int | None:
     """Return a number of tokens: whole and not negative, or None."""
     found = number(value)
-    return None if found is None or not 0 <= found < _LARGEST else int(found)
+    return None if found is None or not 0 <= found < _INEXACT_FROM else int(found)
