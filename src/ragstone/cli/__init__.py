@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "compare": ("ragstone.cli.compare", "Compare systems, with significance tests."),
     "gate": ("ragstone.cli.gate", "Decide whether a new version may replace a baseline."),
     "data": ("ragstone.cli.data", "Show, check, convert, label and generate data sets."),
+    "traces": ("ragstone.cli.traces", "Convert traces of a running system into rows to score."),
     "judge": ("ragstone.cli.judge", "Check, calibrate and correlate LLM judges."),
     "calls": ("ragstone.cli.calls", "List, show, export and prune kept model calls."),
     "store": ("ragstone.cli.store", "List, check and prune a store."),

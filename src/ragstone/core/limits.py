@@ -22,6 +22,8 @@ MAX_YAML_BYTES: Final = 2**20
 """A YAML file; PyYAML needs several seconds per megabyte."""
 MAX_YAML_COLLECTIONS: Final = 20_000
 """Lists and mappings in a YAML file with aliases expanded: nested aliases multiply."""
+MAX_TRACE_SPANS: Final = 50_000
+"""Spans of one trace, which are in memory together; an agent in a loop writes without end."""
 
 # Model calls: number and time
 
