@@ -327,6 +327,16 @@ def table_to_predictions(table: Table) -> list[Prediction]:
     return found
 
 
+def table_to_hops(table: Table) -> dict[str, tuple[Hop, ...]]:
+    """Return query id -> searches in order, of a HOPS table."""
+    found: dict[str, list[Hop]] = {}
+    for row in rows(table):
+        passages = tuple(map(Passage, row["passage_ids"], row["texts"]))
+        hop = Hop(row["query"], passages, row["tokens"], row["seconds"])
+        found.setdefault(row["query_id"], []).append(hop)
+    return {query_id: tuple(hops) for query_id, hops in found.items()}
+
+
 def scores_to_table(scores: Sequence[Score]) -> Table:
     """Return the SCORES table of some scores."""
     return _records_to_table(SCORES, scores)
