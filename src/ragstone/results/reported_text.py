@@ -41,7 +41,7 @@ def _systems(results: StoredResults) -> TextTable:
     headers = ["system", "setting", "n", "failed", "search calls", "recall of all hops"]
     headers += ["in context", "lost", "never found"]
     below = [
-        f"{row.system}, {row.setting}: left out: {left_out_suffix(row.left_out).partition(': ')[2]}"
+        f"{row.system}, {row.setting}{left_out_suffix(row.left_out)}"
         for row in rows
         if row.left_out
     ]
@@ -120,7 +120,8 @@ def hop_lines(hops: Iterable[Hop], grades: Mapping[str, int]) -> Iterator[str]:
     for place, hop in enumerate(hops, start=1):
         facts = [f"{wording.seconds(hop.seconds)} s"] if hop.seconds is not None else []
         facts += [f"{hop.tokens:,} tokens"] if hop.tokens is not None else []
-        yield f"Hop {place}: {hop.query}{f' ({", ".join(facts)})' if facts else ''}"
+        noted = f" ({', '.join(facts)})" if facts else ""
+        yield f"Hop {place}: {hop.query}{noted}"
         for passage in hop.passages:
             grade = grades.get(passage.passage_id)
             relevance = "" if grade is None else f", relevance {grade}"

@@ -160,14 +160,17 @@ def _budget(paths: Sequence[HopPath], most: int) -> tuple[BudgetRow, ...]:
     """Return a row per number of calls that an answer took, up to `most`."""
     valued = [path for path in paths if path.right is not None]
     used = sorted({len(path.found) for path in valued if path.found is not None})
-    return tuple(
-        BudgetRow(
-            calls=calls,
-            accuracy=_mean([p for p in valued if _took(p) == calls], lambda p: p.right or 0.0),
-            within=_mean(valued, lambda p, calls=calls: (p.right or 0.0) * (_took(p) <= calls)),
-        )
-        for calls in used
-        if calls <= most
+    return tuple(_budget_row(valued, calls) for calls in used if calls <= most)
+
+
+def _budget_row(valued: Sequence[HopPath], calls: int) -> BudgetRow:
+    def within(path: HopPath) -> float:
+        return (path.right or 0.0) * (_took(path) <= calls)
+
+    return BudgetRow(
+        calls=calls,
+        accuracy=_mean([p for p in valued if _took(p) == calls], lambda path: path.right or 0.0),
+        within=_mean(valued, within),
     )
 
 
