@@ -38,7 +38,7 @@ def _systems(results: StoredResults) -> TextTable:
         ]
         for row in rows
     ]
-    headers = ["system", "setting", "n", "failed", "search calls", "recall of all hops"]
+    headers = ["system", "setting", "queries", "failed", "search calls", "recall of all hops"]
     headers += ["in context", "lost", "never found"]
     below = [
         f"{row.system}, {row.setting}{left_out_suffix(row.left_out)}"

@@ -69,9 +69,10 @@ def calibration(
 ) -> Calibration:
     """Return the calibration of some answers.
 
-    The interval of the error is the basic bootstrap's: a resample adds chance to the error, and the
-    percentile interval would add this twice. It draws clusters; the bins stay as they are. It
-    begins at 0 if confidences that are exactly right could have this error by chance.
+    The interval of the error contains the percentile and the basic bootstrap interval, which draw
+    clusters: a resample adds chance to the error, which the first adds twice and the second
+    removes. The bins stay as they are. It begins at 0 if confidences that are exactly right could
+    have this error by chance.
 
     Args:
         confidences: per answer its stated probability of being right, from 0 to 1.
@@ -134,7 +135,7 @@ def _error(gaps: Floats, kinds: Sequence[Numbers]) -> float:
 def _interval(
     gaps: Floats, kinds: Sequence[Numbers], members: Numbers, chance: Floats, bootstrap: Bootstrap
 ) -> tuple[float, float] | None:
-    """Return the basic bootstrap interval of the error, within 0 and 1."""
+    """Return the interval of the error, within 0 and 1."""
     count = int(members.max()) + 1 if len(members) else 0
     if count < _LEAST_CLUSTERS:
         return None
@@ -144,9 +145,9 @@ def _interval(
     if drawn is None:
         return None
     error = _error(gaps, kinds)
-    low, high = (min(max(2 * error - end, 0.0), 1.0) for end in reversed(drawn))
+    ends = [*drawn, *(2 * error - end for end in drawn)]
     is_chance = error <= np.quantile(chance, (1 + bootstrap.confidence) / 2)
-    return 0.0 if is_chance else low, high
+    return 0.0 if is_chance else max(min(ends), 0.0), min(max(ends), 1.0)
 
 
 def _by_chance(stated: Floats, kinds: Sequence[Numbers], draws: int, seed: int) -> Floats:
