@@ -7,7 +7,7 @@ contains their places in the lists.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -78,17 +78,16 @@ def query_document(results: StoredResults, query_id: str) -> dict[str, Any]:
             for name in ("built", "context"):
                 context = () if answer[name] is None else contexts[answer[name]]
                 answer[name] = [[*passages[place], origin] for place, origin in context]
-            answer["hops"] = [
-                {
-                    "query": text,
-                    "passages": [passages[place] for place in places],
-                    "tokens": tokens,
-                    "seconds": seconds,
-                }
-                for text, places, tokens, seconds in answer["hops"] or ()
-            ]
+            if answer["hops"] is not None:
+                answer["hops"] = [_hop_document(hop, passages) for hop in answer["hops"]]
     page["grades"] = {passages[place][0]: grade for place, grade in page["grades"]}
     return page
+
+
+def _hop_document(hop: Sequence[Any], passages: Sequence[tuple[str, str | None]]) -> dict[str, Any]:
+    text, places, tokens, seconds = hop
+    found = [list(passages[place]) for place in places]
+    return {"query": text, "passages": found, "tokens": tokens, "seconds": seconds}
 
 
 def find_query(results: StoredResults, query_id: str) -> Query:

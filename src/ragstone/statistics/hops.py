@@ -70,8 +70,8 @@ class BudgetRow:
     accuracy: Summary
     """Share of right answers among those with exactly this number of calls."""
     within: Summary
-    """Share of the queries with a right answer if only so many calls are allowed: an answer that
-    took more counts as wrong."""
+    """Share of the queries with a right answer if `calls` is the maximum: an answer that took more
+    counts as wrong."""
 
 
 @dataclass(frozen=True, slots=True)
