@@ -22,7 +22,7 @@ ITEMS = st.lists(
 def plain_error(confidences: list[float], values: list[float], bins: int) -> float:
     """Return the ECE of different confidences, from a sorted list that is cut evenly."""
     order = sorted(range(len(values)), key=confidences.__getitem__)
-    parts = [list(part) for part in np.array_split(order, bins)]
+    parts: list[list[int]] = [part.tolist() for part in np.array_split(order, bins)]
     gaps = [abs(sum(values[i] - confidences[i] for i in part)) for part in parts]
     return sum(gaps) / len(values)
 

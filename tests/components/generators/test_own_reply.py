@@ -70,7 +70,11 @@ def serve() -> Iterator[Callable[[Any], str]]:
 def test_paths_lead_to_steps_and_confidence(calls: Calls, serve: Callable[[Any], str]) -> None:
     """A reply of another form is mapped; without a value at the path nothing is reported."""
     url = serve({"result": {"text": "1912", "trace": STEPS, "sure": 0.75}})
-    paths = {"answer": "result.text", "steps": "result.trace", "confidence": "result.sure"}
+    paths: dict[str, Any] = {
+        "answer": "result.text",
+        "steps": "result.trace",
+        "confidence": "result.sure",
+    }
 
     (found,) = answers_of(Http(url, **paths), [TASK], calls)
     (bare,) = answers_of(Http(url, answer="result.text", confidence="result.none"), [TASK], calls)
