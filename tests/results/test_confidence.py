@@ -10,7 +10,7 @@ import pytest
 from tests.results.test_hops import run
 
 from ragstone.errors import DatasetError
-from ragstone.results.charts.charts import confidence_chart
+from ragstone.results.charts.charts import confidence_chart, confidence_risk_chart
 from ragstone.results.confidence import confidence_rows
 from ragstone.results.html import render_report
 from ragstone.results.leaderboards import results_document
@@ -47,6 +47,9 @@ def test_every_view_contains_the_same_numbers(tmp_path: Path) -> None:
     chart = confidence_chart(results)
     assert chart is not None
     assert "mine · system: 0.333 right at confidence 0.500" in chart["description"]
+    risk = confidence_risk_chart(results)
+    assert risk is not None
+    assert "mine · system: 0.667 at 1.000" in risk["description"]
     assert query_document(results, "q1")["trials"][0]["confidence"] == 0.9
 
 

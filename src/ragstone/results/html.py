@@ -138,6 +138,7 @@ def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any
         "refusals": charts.refusals_chart(results),
         "hops": charts.budget_chart(results),
         "confidence": charts.confidence_chart(results),
+        "confidence_risk": charts.confidence_risk_chart(results),
         "retrieval": charts.retrieval_charts(results),
         "turns": charts.turns_chart(results),
         "scans": [charts.scan_chart(table) for table in scans],

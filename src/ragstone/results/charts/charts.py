@@ -123,6 +123,16 @@ def confidence_chart(results: StoredResults) -> Spec | None:
     )
 
 
+def confidence_risk_chart(results: StoredResults) -> Spec | None:
+    """Return risk against coverage in the order of the stated confidences, a curve per trial."""
+    return risk_chart(
+        {
+            f"{row.system} · {row.setting}": (row.selective.curve(limits.RISK_POINTS), 1.0)
+            for row in confidence_rows(results)
+        }
+    )
+
+
 def _cutoff_chart(board: Board, name: str, members: Sequence[tuple[int, str]]) -> Spec:
     """Return the means of one family of metrics by cutoff, one line per system."""
     points = [
