@@ -274,6 +274,20 @@ def test_a_generator_class_reports_its_context(tmp_path: Path) -> None:
     assert {score.value for score in trial.scores["K-precision"].values()} == {1.0}
 
 
+def test_a_generator_class_reports_its_searches(tmp_path: Path) -> None:
+    """Their passages are its context; a search without a text has the text of the corpus."""
+    first = next(iter(ragstone.load_dataset("sample").corpus))
+    made = OWN_CLASS.replace("import Passage", "import Hop, Passage").replace(
+        "contexts=shown", f'steps=(Hop("When?", (Passage({first.passage_id!r}, ""),)),)'
+    )
+    (tmp_path / "mine.py").write_text(made)
+    results = run(tmp_path, "s", f"{tmp_path / 'mine.py'}:Mine")
+
+    (trial,) = results.trials
+    assert {c.passages[0].text for c in trial.contexts.values()} == {first.full_text}
+    assert {hop.query for (hop,) in results.hops["mine", "system"].values()} == {"When?"}
+
+
 def test_failures_of_a_system_that_reports_no_context_do_not_make_a_mean(tmp_path: Path) -> None:
     """Without any known context, a metric of the context has no value, not 0."""
     dataset = ragstone.load_dataset("sample")

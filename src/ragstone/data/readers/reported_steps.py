@@ -102,11 +102,9 @@ def read_passage(item: object, name: str) -> Passage:
     """
     if isinstance(item, Passage):
         return Passage(item.passage_id, item.full_text)
-    if isinstance(item, str) and item.strip():
+    if isinstance(item, str) and (item.strip() or name == "contexts"):
         is_id = name == "passage_ids" or (name == "passages" and not any(map(str.isspace, item)))
         return Passage(item, "") if is_id else Passage("", item)
-    if isinstance(item, str) and name == "contexts":
-        return Passage("", item)
     given = item if isinstance(item, Mapping) else {}
     passage_id, text = id_of(given) or "", given.get("text") or ""
     if not (isinstance(passage_id, str) and isinstance(text, str) and (passage_id or text)):
