@@ -53,6 +53,7 @@ def made(name: str, folder: Path) -> object:
         "Endpoint": lambda: ragstone.Endpoint(LONG, ("https://host/v1?key=secret",)),
         "Evaluation": lambda: results.evaluation(setting="gold"),
         "Experiment": lambda: experiment,
+        "Hop": lambda: ragstone.Hop(LONG, (ragstone.Passage(LONG, LONG),) * 99),
         "Passage": lambda: ragstone.Passage(LONG, LONG, LONG, labels={LONG: LONG}),
         "Prediction": lambda: ragstone.Prediction(LONG, None, LONG, passage_ids=(LONG,) * 99),
         "Query": lambda: QUERY,

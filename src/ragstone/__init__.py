@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ragstone.types import Context as Context
     from ragstone.types import Conversation as Conversation
     from ragstone.types import Document as Document
+    from ragstone.types import Hop as Hop
     from ragstone.types import Passage as Passage
     from ragstone.types import Prediction as Prediction
     from ragstone.types import Query as Query
@@ -93,6 +94,7 @@ _load, __dir__, __all__ = attach(
             "Context",
             "Conversation",
             "Document",
+            "Hop",
             "Passage",
             "Prediction",
             "Query",

@@ -310,6 +310,19 @@ def tasks_of(queries: Iterable[Query], contexts: Mapping[str, Context]) -> list[
 
 
 @dataclass(frozen=True, slots=True)
+class Hop:
+    """A search that a system under test reports as a step to its answer."""
+
+    query: str
+    passages: tuple[Passage, ...] = ()
+    """Passages that it found: `Passage(id, "")` without text, `Passage("", text)` without id."""
+    tokens: int | None = None
+    seconds: float | None = None
+
+    __repr__ = one_line
+
+
+@dataclass(frozen=True, slots=True)
 class Reported:
     """Parts of a reply that only a system under test reports."""
 
@@ -317,6 +330,7 @@ class Reported:
     confidence: float | None = None
     cost: float | None = None
     seconds: float | None = None
+    steps: tuple[Hop, ...] | None = None
 
     __repr__ = one_line
 
@@ -349,6 +363,8 @@ class Prediction:
     """Class of the reply. A status that does not fit the answer is corrected: a missing answer is
     `failed`, or the given kind of failure; a blank one is `empty`, or `cut` at its maximum length.
     """
+    steps: tuple[Hop, ...] | None = None
+    """Searches that the system itself made, in order; None if it does not report them."""
 
     __repr__ = one_line
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import pytest
 from tests.browser.devtools import Page, open_page
 from tests.fakes.made_results import HOSTILE, made_results
+from tests.results.test_hops import ANSWERS, run
 
 from ragstone.results.html import write_report
 from ragstone.types import Prediction, Score
@@ -274,6 +275,26 @@ def test_risk_against_coverage_is_drawn(chromium: str, tmp_path: Path) -> None:
             assert await page.run(drawn.format("symbol")) >= 8
             assert not await page.run(TOO_WIDE)
             assert await page.run("document.querySelectorAll('#refusals tbody tr').length") == 8
+
+    visit(chromium, report, act)
+
+
+def test_hops_and_confidence_are_drawn(chromium: str, tmp_path: Path) -> None:
+    """Charts and tables within the width of a phone; a query has its searches, gold marked."""
+    answers = [{**one, "confidence": 0.7} for one in ANSWERS]
+    report = write_report(run(tmp_path, answers), tmp_path / "report.html")
+
+    async def act(page: Page) -> None:
+        await page.resize(390)
+        for name in ("hops", "confidence"):
+            await page.until(f"document.querySelector('#chart-{name} .mark-symbol path')")
+        assert not await page.run(TOO_WIDE)
+        await page.run("location.hash = '#query/q1'")
+        await page.until("document.querySelectorAll('.hop').length === 2")
+        first = await page.run("document.querySelector('.hop summary').textContent")
+        assert first == "1. Which of 2? 2 passages 1 relevant"
+        assert await page.run("document.querySelectorAll('.hop .passage.relevant').length") == 2
+        assert not await page.run(TOO_WIDE)
 
     visit(chromium, report, act)
 

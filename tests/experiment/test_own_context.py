@@ -26,7 +26,10 @@ METRICS = ["Match", "F1", "answer-in-context", "K-precision", "R@2", "nDCG@5"]
 
 
 def replies() -> dict[str, dict[str, Any]]:
-    """Return a reply per query of the sample: texts of its gold passages, one of them altered."""
+    """Return a reply per query of the sample: texts of its gold passages, one of them altered.
+
+    A third of the replies has steps and contexts, another third steps alone.
+    """
     dataset = ragstone.load_dataset("sample")
     found: dict[str, dict[str, Any]] = {}
     for place, query in enumerate(dataset.queries):
@@ -35,12 +38,17 @@ def replies() -> dict[str, dict[str, Any]]:
         answer = query.gold_answers[0] if query.gold_answers and place % 3 else "Lisbon"
         contexts: list[Any] = [f"  {text.upper()} " for text in texts] + ["A text of my own."]
         usage = {"tokens_in": 10 + place, "tokens_out": 2, "cost": 0.25, "seconds": 1.5}
+        steps = [
+            {"query": query.text, "passages": contexts[:1], "latency_s": 0.25},
+            {"query": "again", "contexts": contexts[1:], "tokens": 12},
+        ]
         found[query.text] = {
             "query_id": query.query_id,
             "answer": answer,
-            "contexts": contexts,
+            **({} if place % 3 == 1 else {"contexts": contexts}),
+            **({"steps": steps} if place % 3 else {}),
             "usage": usage,
-            "confidence": 0.5,
+            "confidence": (1 + place % 3) / 4,
         }
     return found
 
@@ -117,7 +125,14 @@ def outcome(results: Results) -> tuple[Any, ...]:
         q: (p.answer, p.tokens_in, p.cost, p.seconds, p.confidence)
         for q, p in trial.predictions.items()
     }
-    return trial.setting, scores, ranks, dict(trial.contexts), answers
+    document = results.to_dict()
+    reported = results.hops, document["hops"], document["confidence"]
+    return trial.setting, scores, ranks, dict(trial.contexts), answers, reported
+
+
+def scores_with_value(scores: dict[str, tuple[float | None, str]]) -> int:
+    """Return the number of queries with a value."""
+    return sum(value is not None for value, _ in scores.values())
 
 
 def scores_of_rows(tmp_path: Path, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -152,7 +167,7 @@ def test_all_ways_to_call_a_system_give_the_same_scores(tmp_path: Path, service:
 
     found = {name: outcome(run(tmp_path, name, made)) for name, made in generators.items()}
 
-    setting, scores, ranks, contexts, answers = found["recorded"]
+    setting, scores, ranks, contexts, answers, reported = found["recorded"]
     assert all(one == found["recorded"] for one in found.values())
     assert setting == "system"
     of_rows = scores_of_rows(tmp_path, known)
@@ -161,7 +176,13 @@ def test_all_ways_to_call_a_system_give_the_same_scores(tmp_path: Path, service:
     assert {status for _, status in scores["K-precision"].values()} == {"scored"}
     assert max(value for value in ranks["R@2"].values() if value is not None) == 1.0
     assert all(c.passage_ids[-1].startswith("text-") for c in contexts.values())
-    assert {one[2:] for one in answers.values()} == {(0.25, 1.5, 0.5)}
+    assert {one[2:] for one in answers.values()} == {(0.25, 1.5, c) for c in (0.25, 0.5, 0.75)}
+    hops, (of_hops,), (of_confidence,) = reported
+    searches = [len(steps) for steps in hops["mine", "system"].values()]
+    assert searches == [2] * sum(place % 3 > 0 for place in range(len(known)))
+    assert of_hops["recall"]["mean"] == of_hops["in_context"]["mean"] > 0
+    assert of_hops["left_out"] == {"the system reported no steps": len(known) - len(searches)}
+    assert of_confidence["n"] == scores_with_value(scores["Match"])
 
 
 def test_a_context_that_is_not_reported_is_not_known(tmp_path: Path) -> None:
@@ -251,6 +272,20 @@ def test_a_generator_class_reports_its_context(tmp_path: Path) -> None:
     texts = {tuple(p.text for p in context.passages) for context in trial.contexts.values()}
     assert texts == {("Lisbon is a city.", "Lisbon\nIt is on the Tagus.")}
     assert {score.value for score in trial.scores["K-precision"].values()} == {1.0}
+
+
+def test_a_generator_class_reports_its_searches(tmp_path: Path) -> None:
+    """Their passages are its context; a search without a text has the text of the corpus."""
+    first = next(iter(ragstone.load_dataset("sample").corpus))
+    made = OWN_CLASS.replace("import Passage", "import Hop, Passage").replace(
+        "contexts=shown", f'steps=(Hop("When?", (Passage({first.passage_id!r}, ""),)),)'
+    )
+    (tmp_path / "mine.py").write_text(made)
+    results = run(tmp_path, "s", f"{tmp_path / 'mine.py'}:Mine")
+
+    (trial,) = results.trials
+    assert {c.passages[0].text for c in trial.contexts.values()} == {first.full_text}
+    assert {hop.query for (hop,) in results.hops["mine", "system"].values()} == {"When?"}
 
 
 def test_failures_of_a_system_that_reports_no_context_do_not_make_a_mean(tmp_path: Path) -> None:

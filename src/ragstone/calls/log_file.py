@@ -22,6 +22,7 @@ from ragstone.calls.file_locks import journal_mode
 from ragstone.calls.types import Failure, Outcome, Reply, Request, TokenLogprob
 from ragstone.calls.wire_formats import NO_ANSWER
 from ragstone.core import limits
+from ragstone.core.schemas import lists_to_steps, steps_to_lists
 from ragstone.errors import StoreError
 from ragstone.types import FailureKind, Passage, Reported
 
@@ -306,8 +307,9 @@ def _from_reported(reported: Reported | None) -> dict[str, Any] | None:
         return None
     given = reported.contexts
     contexts = None if given is None else [[p.passage_id, p.full_text] for p in given]
-    named = ((name, getattr(reported, name)) for name in ("confidence", "cost", "seconds"))
-    return {"contexts": contexts, **{name: value for name, value in named if value is not None}}
+    named = {name: getattr(reported, name) for name in ("confidence", "cost", "seconds")}
+    named["steps"] = None if reported.steps is None else steps_to_lists(reported.steps)
+    return {"contexts": contexts, **{n: value for n, value in named.items() if value is not None}}
 
 
 def _to_reported(kept: Mapping[str, Any] | None) -> Reported | None:
@@ -316,4 +318,5 @@ def _to_reported(kept: Mapping[str, Any] | None) -> Reported | None:
         return None
     contexts = kept["contexts"]
     passages = None if contexts is None else tuple(Passage(*pair) for pair in contexts)
-    return Reported(**{**kept, "contexts": passages})
+    steps = None if kept.get("steps") is None else lists_to_steps(kept["steps"])
+    return Reported(**{**kept, "contexts": passages, "steps": steps})

@@ -70,6 +70,8 @@ ANTHROPIC_REPLY_TOKENS: Final = 1024
 """The same for Anthropic's protocol, which requires a maximum."""
 MAX_UNCOMMITTED_REPLIES: Final = 4096
 """Replies that wait for the disk; beyond, no call starts, so that a crash loses little."""
+MAX_STEPS: Final = 1000
+"""Steps that your own system reports with an answer: more are a loop that does not end."""
 BATCH_WAIT_SECONDS: Final = 0.01
 """Waiting for further queries of a batch of your own function; a call takes longer."""
 LOG_LOCK_SECONDS: Final = 60.0
@@ -194,6 +196,8 @@ MAX_CATEGORY_VALUES: Final = 20
 
 REPORT_QUERIES: Final = 500
 """Queries with their own page in a report; a browser opens a larger file slowly."""
+SHOWN_HOPS: Final = 20
+"""Hops, and numbers of search calls, with a row of their own; few systems search more often."""
 RISK_POINTS: Final = 100
 """Points of a curve of risk against coverage in JSON and in a chart."""
 REPORT_CONVERSATIONS: Final = 50

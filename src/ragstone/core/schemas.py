@@ -19,6 +19,7 @@ from ragstone.errors import RagstoneError
 from ragstone.types import (
     Context,
     ContextPassage,
+    Hop,
     Label,
     Message,
     Passage,
@@ -65,7 +66,18 @@ PREDICTIONS: Final = _schema(
     status=_STR,
 )
 _REPORTED: Final = _schema(contexts=_STR, confidence=_F64)
+_STEPS: Final = _schema(steps=_STR)
 """Columns of predictions of which at least one has such a value."""
+HOPS: Final = _schema(
+    query_id=_STR,
+    hop=_I64,
+    query=_STR,
+    passage_ids=_STRS,
+    texts=_STRS,
+    tokens=_I64,
+    seconds=_F64,
+)
+"""The searches of a query that an own system reports, numbered from 1."""
 _SCORE = {"query_id": _STR, "metric": _STR, "value": _F64, "status": _STR, "reason": _STR}
 SCORES: Final = _schema(**_SCORE)
 SYSTEM_SCORES: Final = _schema(system=_STR, setting=_STR, **_SCORE)
@@ -262,13 +274,39 @@ def table_to_rankings(table: Table) -> dict[str, Ranking]:
 def predictions_to_table(predictions: Sequence[Prediction]) -> Table:
     """Return the PREDICTIONS table of some predictions, with what systems reported besides."""
     table = _records_to_table(PREDICTIONS, predictions)
-    if all(one.contexts is None and one.confidence is None for one in predictions):
-        return table
-    contexts = [_pairs_to_json(one.contexts) for one in predictions]
-    more = _records_to_table(_REPORTED, predictions, contexts=contexts)
-    for name in _REPORTED.names:
-        table = table.append_column(_REPORTED.field(name), more.column(name))
+    if any(one.contexts is not None or one.confidence is not None for one in predictions):
+        contexts = [_pairs_to_json(one.contexts) for one in predictions]
+        table = _extended(table, _records_to_table(_REPORTED, predictions, contexts=contexts))
+    if any(one.steps is not None for one in predictions):
+        table = _extended(table, to_table(_STEPS, {"steps": list(map(_steps_json, predictions))}))
     return table
+
+
+def _extended(table: Table, more: Table) -> Table:
+    for name in more.column_names:
+        table = table.append_column(more.schema.field(name), more.column(name))
+    return table
+
+
+def _steps_json(prediction: Prediction) -> str | None:
+    steps = prediction.steps
+    return None if steps is None else orjson.dumps(steps_to_lists(steps)).decode()
+
+
+def steps_to_lists(steps: Sequence[Hop]) -> list[list[Any]]:
+    """Return steps as plain data: query, pairs of id and text, tokens, seconds."""
+    return [
+        [hop.query, [[p.passage_id, p.full_text] for p in hop.passages], hop.tokens, hop.seconds]
+        for hop in steps
+    ]
+
+
+def lists_to_steps(lists: Iterable[Sequence[Any]]) -> tuple[Hop, ...]:
+    """Return the inverse of `steps_to_lists`."""
+    return tuple(
+        Hop(query, tuple(Passage(*pair) for pair in pairs), *facts)
+        for query, pairs, *facts in lists
+    )
 
 
 def _pairs_to_json(passages: Sequence[Passage] | None) -> str | None:
@@ -283,9 +321,20 @@ def table_to_predictions(table: Table) -> list[Prediction]:
     for row in rows(table):
         ids, pairs = row.pop("passage_ids"), row.pop("contexts", None)
         contexts = None if pairs is None else tuple(Passage(*p) for p in orjson.loads(pairs))
-        given = None if ids is None else tuple(ids)
-        found.append(Prediction(**row, passage_ids=given, contexts=contexts))
+        given, lists = None if ids is None else tuple(ids), row.pop("steps", None)
+        steps = None if lists is None else lists_to_steps(orjson.loads(lists))
+        found.append(Prediction(**row, passage_ids=given, contexts=contexts, steps=steps))
     return found
+
+
+def table_to_hops(table: Table) -> dict[str, tuple[Hop, ...]]:
+    """Return query id -> searches in order, of a HOPS table."""
+    found: dict[str, list[Hop]] = {}
+    for row in rows(table):
+        passages = tuple(map(Passage, row["passage_ids"], row["texts"]))
+        hop = Hop(row["query"], passages, row["tokens"], row["seconds"])
+        found.setdefault(row["query_id"], []).append(hop)
+    return {query_id: tuple(hops) for query_id, hops in found.items()}
 
 
 def scores_to_table(scores: Sequence[Score]) -> Table:

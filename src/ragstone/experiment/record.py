@@ -206,6 +206,7 @@ class Recorder:
             scores=done[trial.scores].name,
             verdicts=tuple(done[step].name for step in trial.verdicts),
             not_applicable=self._keep("not-applicable", _reasons(own)) if own else "",
+            hops=done[trial.hops].name if trial.hops and trial.hops in done else "",
         )
 
     def _keep(self, step: str, table: StoredTable) -> str:

@@ -1,4 +1,4 @@
-"""The passages that a system under test reported with its answers, as a run and as contexts."""
+"""The passages that a system under test reported: as a run, as contexts and by hop."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from ragstone.core.component import Component
 from ragstone.core.schemas import (
+    HOPS,
     contexts_to_table,
     rankings_to_table,
     rows,
     table_to_contexts,
     table_to_predictions,
+    to_table,
 )
+from ragstone.data.readers.reported_steps import passages_of
 from ragstone.types import Context, ContextPassage, Passage, Prediction, Ranking
 
 if TYPE_CHECKING:
@@ -49,16 +52,32 @@ class ReportedContexts(Component):
     computed_with = ("ragstone.experiment.reported:reported_contexts",)
 
 
+@dataclass(frozen=True)
+class ReportedHops(Component):
+    """The searches of several hops that a system under test reported with its answers."""
+
+    computed_with = ("ragstone.experiment.reported:reported_hops",)
+
+
 def reported_run(predictions: Table, contexts: Table | None = None) -> Table:
-    """Return the run of some predictions; without passage ids, those of the context count."""
+    """Return the run of some predictions; without passage ids, those of the context count.
+
+    Without `contexts`, the ids in the steps count in their place.
+    """
     shown = {c.query_id: c.passage_ids for c in table_to_contexts(contexts)} if contexts else {}
-    given = {
-        p.query_id: shown.get(p.query_id, ()) if p.passage_ids is None else p.passage_ids
-        for p in table_to_predictions(predictions)
-    }
-    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in given.values()]
+    given = {one.query_id: one for one in table_to_predictions(predictions)}
+    named = [
+        shown.get(one.query_id, _ids_of_steps(one)) if one.passage_ids is None else one.passage_ids
+        for one in given.values()
+    ]
+    ranked = [list(dict.fromkeys(passage_ids)) for passage_ids in named]
     rankings = [Ranking(ids, [float(n) for n in range(len(ids), 0, -1)]) for ids in ranked]
     return rankings_to_table(list(given), rankings)
+
+
+def _ids_of_steps(prediction: Prediction) -> tuple[str, ...]:
+    named = (one.passage_id for one in passages_of(prediction.steps or ()))
+    return tuple(passage_id for passage_id in named if passage_id)
 
 
 def reported_contexts(
@@ -92,9 +111,38 @@ def _reported(prediction: Prediction) -> tuple[Passage, ...] | None:
     if prediction.contexts is not None:
         return prediction.contexts
     ids = prediction.passage_ids
+    if ids is None and prediction.steps is not None:
+        return passages_of(prediction.steps)
     if ids is None and prediction.answer is None:
         return ()
     return None if ids is None else tuple(Passage(passage_id, "") for passage_id in ids)
+
+
+def reported_hops(predictions: Table, corpus: Table) -> Table:
+    """Return the HOPS table of some predictions: a row per step, in order.
+
+    A text without an id has the id of the corpus's passage, an id without a text its text; the text
+    of an id that is not in the corpus is empty.
+    """
+    steps = [
+        (one.query_id, place, hop)
+        for one in table_to_predictions(predictions)
+        for place, hop in enumerate(one.steps or (), start=1)
+    ]
+    texts, ids = _look_up([p for *_, hop in steps for p in hop.passages], corpus)
+    found = [[_named(one, texts, ids) for one in hop.passages] for *_, hop in steps]
+    return to_table(
+        HOPS,
+        {
+            "query_id": [query_id for query_id, *_ in steps],
+            "hop": [place for _, place, _ in steps],
+            "query": [hop.query for *_, hop in steps],
+            "passage_ids": [[one.passage_id for one in passages] for passages in found],
+            "texts": [[one.text for one in passages] for passages in found],
+            "tokens": [hop.tokens for *_, hop in steps],
+            "seconds": [hop.seconds for *_, hop in steps],
+        },
+    )
 
 
 def _named(passage: Passage, texts: Mapping[str, str], ids: Mapping[str, str]) -> ContextPassage:

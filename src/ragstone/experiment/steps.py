@@ -40,7 +40,12 @@ from ragstone.core.step_notes import most_frequent
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import CallError, ComponentError
-from ragstone.experiment.reported import ReportedContexts, reported_contexts, reported_run
+from ragstone.experiment.reported import (
+    ReportedContexts,
+    reported_contexts,
+    reported_hops,
+    reported_run,
+)
 from ragstone.experiment.searches import by_collection
 from ragstone.types import Ranking, Search, brief, tasks_of
 
@@ -300,10 +305,6 @@ def _score_answers(
     return Result(table, failed, beside=figures_beside(metrics.metrics, asked, given))
 
 
-def _reported_run(_: Component, __: Services, **tables: Table) -> Result:
-    return Result(reported_run(**tables))
-
-
 def _reported_contexts(
     component: ReportedContexts, _: Services, predictions: Table, corpus: Table
 ) -> Result:
@@ -322,8 +323,9 @@ KINDS: Final[Mapping[str, StepKind]] = {
     "context": StepKind(_build, lambda _, contexts: contexts_to_table(contexts), cheap=True),
     "process": StepKind(_process, lambda _, contexts: contexts_to_table(contexts), cheap=True),
     "generate": StepKind(_generate, lambda _, predictions: predictions_to_table(predictions)),
-    "reported-run": StepKind(_reported_run),
+    "reported-run": StepKind(lambda _, __, **tables: Result(reported_run(**tables))),
     "reported-context": StepKind(_reported_contexts),
+    "reported-hops": StepKind(lambda _, __, **tables: Result(reported_hops(**tables))),
     "score-answer": StepKind(_score_answers),
     "judge": StepKind(_judge, lambda _, found: scores_to_table([s for one in found for s in one])),
 }

@@ -12,7 +12,7 @@ from ragstone.components.context_settings.system import OwnContext
 from ragstone.core.component import DATA
 from ragstone.core.stored_table import StoredTable
 from ragstone.errors import ConfigError, did_you_mean
-from ragstone.experiment.reported import ReportedContexts, ReportedRun
+from ragstone.experiment.reported import ReportedContexts, ReportedHops, ReportedRun
 from ragstone.experiment.steps import MetricSet, Step
 from ragstone.types import one_line
 
@@ -132,6 +132,8 @@ class Trial:
     """The scores of each judge."""
     reported: RankingSteps | None = None
     """The passages that a system reported with its answers, measured as a ranking."""
+    hops: Step | None = None
+    """The searches that a system reported, if its own context is measured."""
 
 
 class StepList:
@@ -176,14 +178,12 @@ class StepList:
         )
         # The context of an own system is known after its answer, and then part of all measures.
         own, reports = system.may_retrieve and not setting.uses, isinstance(setting, OwnContext)
+        hops = None
         if reports:
-            built = contexts = self._step(
-                "reported-context",
-                ReportedContexts(setting.setting),
-                system,
-                predictions=predictions,
-                corpus=shared.passages,
-            )
+            given: dict[str, Any] = {"predictions": predictions, "corpus": shared.passages}
+            rule = ReportedContexts(setting.setting)
+            built = contexts = self._step("reported-context", rule, system, **given)
+            hops = self._step("reported-hops", ReportedHops(), system, **given)
         graded: dict[str, Any] = {
             "queries": queries,
             "contexts": contexts,
@@ -201,7 +201,7 @@ class StepList:
                 system, reported_run, self._score_ranking(system, reported_run, queries)
             )
         self.trials.append(
-            Trial(system, setting, built, contexts, predictions, scores, verdicts, reported)
+            Trial(system, setting, built, contexts, predictions, scores, verdicts, reported, hops)
         )
 
     def _rank(self, system: System, queries: StoredTable) -> Step:

@@ -26,7 +26,7 @@ ADAPTABILITY: Final = {
 """MIRAGE's four metrics (Park et al., NAACL 2025), noise vulnerability split by cause."""
 
 SETTINGS: Final = {
-    "none": "no context: the generator answers from memory",
+    "none": "no context: a model answers from memory, your own system may search by itself",
     "system": "the context that the system itself reported with its answer",
     "gold": "only the passages that are relevant according to the qrels",
     "gold+noise": "relevant passages among misleading ones",

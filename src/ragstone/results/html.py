@@ -14,8 +14,10 @@ from ragstone.results.beside import figure_table
 from ragstone.results.by_label import collection_tables, label_tables
 from ragstone.results.charts import charts
 from ragstone.results.charts.parts import MOST_SERIES
+from ragstone.results.confidence import confidence_rows
 from ragstone.results.conversation_page import dialogues
 from ragstone.results.glossary import ADAPTABILITY, OVERALL, metric_definitions
+from ragstone.results.hops import hop_trials
 from ragstone.results.lesson import lesson
 from ragstone.results.oracle import gain_sentences
 from ragstone.results.page import asset, render_page
@@ -62,6 +64,8 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
         retrieval=leaderboards.retrieval_board(results),
         shares=results.adaptability,
         refusals=refusal_rows(results),
+        hops=hop_trials(results),
+        confidence=confidence_rows(results),
         figures=figure_table(results),
         usage=used,
         statuses=usage.shown_statuses(used),
@@ -107,6 +111,9 @@ def _charts(results: StoredResults, scans: Sequence[ScanTable]) -> dict[str, Any
         "answers": charts.answers_chart(results),
         "shares": charts.adaptability_chart(results),
         "refusals": charts.refusals_chart(results),
+        "hops": charts.budget_chart(results),
+        "confidence": charts.confidence_chart(results),
+        "confidence_risk": charts.confidence_risk_chart(results),
         "retrieval": charts.retrieval_charts(results),
         "turns": charts.turns_chart(results),
         "scans": [charts.scan_chart(table) for table in scans],

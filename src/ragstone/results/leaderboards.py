@@ -14,6 +14,8 @@ from ragstone.core import limits
 from ragstone.evaluation.usage import answer_statuses
 from ragstone.results.beside import with_figures
 from ragstone.results.by_label import collection_rows
+from ragstone.results.confidence import confidence_document
+from ragstone.results.hops import hops_document
 from ragstone.results.oracle import oracle_doubts
 from ragstone.results.population import populations
 from ragstone.results.reader import StoredResults
@@ -274,6 +276,8 @@ def results_document(results: StoredResults) -> dict[str, Any]:
         "headline": {b.setting or "retrieval": b.headline for b in boards if b.headline},
         "comparisons": comparisons(results),
         "refusals": refusals_document(results),
+        "hops": hops_document(results),
+        "confidence": confidence_document(results),
         "warnings": warnings(results),
         **verdict_documents(results),
         "remarks": remarks(results),

@@ -7,7 +7,7 @@ contains their places in the lists.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ from ragstone.core import limits
 from ragstone.errors import ConfigError
 from ragstone.results.reader import StoredResults
 from ragstone.results.scored_rows import RankingResults, TrialResults
-from ragstone.types import Context, Query, Score
+from ragstone.types import Context, Hop, Passage, Query, Score
 
 
 def query_pages(
@@ -78,8 +78,16 @@ def query_document(results: StoredResults, query_id: str) -> dict[str, Any]:
             for name in ("built", "context"):
                 context = () if answer[name] is None else contexts[answer[name]]
                 answer[name] = [[*passages[place], origin] for place, origin in context]
+            if answer["hops"] is not None:
+                answer["hops"] = [_hop_document(hop, passages) for hop in answer["hops"]]
     page["grades"] = {passages[place][0]: grade for place, grade in page["grades"]}
     return page
+
+
+def _hop_document(hop: Sequence[Any], passages: Sequence[tuple[str, str | None]]) -> dict[str, Any]:
+    text, places, tokens, seconds = hop
+    found = [list(passages[place]) for place in places]
+    return {"query": text, "passages": found, "tokens": tokens, "seconds": seconds}
 
 
 def find_query(results: StoredResults, query_id: str) -> Query:
@@ -109,6 +117,12 @@ class _Shared:
         key = tuple((self._passage(p.passage_id, p.text), p.origin) for p in context.passages)
         return self.contexts.setdefault(key, len(self.contexts))
 
+    def found(self, passage: Passage) -> int:
+        """Return the place of a passage that a hop found, which may be known by its id alone."""
+        if passage.text:
+            return self._passage(passage.passage_id, passage.text)
+        return self.ranked(passage.passage_id)
+
     def ranked(self, passage_id: str) -> int:
         """Return the place of a passage of which only the id is known."""
         if passage_id not in self.first:
@@ -124,7 +138,7 @@ class _Shared:
 def _page(results: StoredResults, query: Query, shared: _Shared) -> dict[str, Any]:
     query_id = query.query_id
     grades = results.qrels.get(query_id, {})
-    trials = [_trial(trial, query_id, shared) for trial in results.trials]
+    trials = [_trial(results, trial, query_id, shared) for trial in results.trials]
     # Contexts come first: a ranked passage of a context then has its text.
     rankings = [_ranking(run, query, shared) for run in results.rankings]
     return {
@@ -146,11 +160,14 @@ def _label(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _trial(trial: TrialResults, query_id: str, shared: _Shared) -> dict[str, Any] | None:
+def _trial(
+    results: StoredResults, trial: TrialResults, query_id: str, shared: _Shared
+) -> dict[str, Any] | None:
     prediction, context = trial.predictions.get(query_id), trial.contexts.get(query_id)
     if prediction is None:
         return None
     built = trial.built.get(query_id)
+    hops = results.hops.get((trial.system, trial.setting), {}).get(query_id)
     return {
         "built": None if built is None or built == context else shared.context(built),
         "context": None if context is None else shared.context(context),
@@ -159,8 +176,15 @@ def _trial(trial: TrialResults, query_id: str, shared: _Shared) -> dict[str, Any
         "seconds": prediction.seconds,
         "tokens": [prediction.tokens_in, prediction.tokens_out],
         "own": None if prediction.passage_ids is None else list(prediction.passage_ids),
+        "confidence": prediction.confidence,
+        "hops": None if hops is None else [_hop(hop, shared) for hop in hops],
         "scores": list(map(_score, trial.scores_of(query_id).values())),
     }
+
+
+def _hop(hop: Hop, shared: _Shared) -> list[Any]:
+    """Return the query, the passages, the tokens and the seconds of a search."""
+    return [hop.query, [shared.found(p) for p in hop.passages], hop.tokens, hop.seconds]
 
 
 def _ranking(run: RankingResults, query: Query, shared: _Shared) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from ragstone.results.standings import Standing, standings
 from ragstone.statistics.adaptability import adaptability
 from ragstone.statistics.breakdown import breakdown
 from ragstone.statistics.correctness import Correctness
-from ragstone.types import Context, Prediction, Query, Score
+from ragstone.types import Context, Hop, Prediction, Query, Score
 
 _Row = TypeVar("_Row", Query, Context, Prediction)
 
@@ -185,6 +185,20 @@ class StoredResults:
     def trials(self) -> list[TrialResults]:
         """The complete trials, in the order of the experiment."""
         return with_failure_rates([self._trial(entry) for entry in self.record.trials])
+
+    @cached_property
+    def hops(self) -> dict[tuple[str, str], dict[str, tuple[Hop, ...]]]:
+        """(system, setting) -> query id -> searches that the system reported, if it reports any.
+
+        A query whose system reported that it made no search has an empty entry.
+        """
+        found = {}
+        for entry, trial in zip(self.record.trials, self.trials, strict=True):
+            known = [q for q, one in trial.predictions.items() if one.steps is not None]
+            if entry.hops and known:
+                rows = schemas.table_to_hops(self.stored_table(entry.hops))
+                found[entry.system, entry.setting] = {q: rows.get(q, ()) for q in known}
+        return found
 
     @property
     def not_applicable(self) -> dict[str, dict[str, int]]:

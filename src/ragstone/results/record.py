@@ -120,6 +120,8 @@ class TrialEntry:
     verdicts: tuple[str, ...] = ()
     not_applicable: str = ""
     """The reasons of the queries that the setting does not apply to; "" if it applies to all."""
+    hops: str = ""
+    """The searches that an own system reported; "" if its own context is not measured."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ is right: those queries are counted apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -22,7 +22,8 @@ from ragstone.types import Query
 METRICS: Final = ("idk", "refusal")
 """Stems of the metrics whose value 1 means a refusal, the better one first."""
 CONFIDENCE: Final = "confidence"
-"""Name of a metric of your own that orders the answers of a curve."""
+"""Name of a metric of your own that orders the answers of a curve, in place of the confidence that
+the system states."""
 UNANSWERABLE: Final = "unanswerable"
 ANSWERABLE: Final = frozenset({"answerable", "partial", ""})
 """Values of the label `answerability` whose queries should be answered."""
@@ -108,7 +109,7 @@ def _row(results: StoredResults, trial: TrialResults, bare: frozenset[str]) -> R
             values[query_id] = right[query_id] if answered and not declined else None
             counts["refused"] += declined
             counts["failed"] += not answered
-    confidence = [trial.values(CONFIDENCE).get(query_id) for query_id in values]
+    confidence = _confidence(trial, values)
     return RefusalRow(
         system=trial.system,
         setting=trial.setting,
@@ -125,6 +126,13 @@ def _row(results: StoredResults, trial: TrialResults, bare: frozenset[str]) -> R
         rightly_refused=counts["rightly"],
         left_out=dict(left_out),
     )
+
+
+def _confidence(trial: TrialResults, query_ids: Iterable[str]) -> list[float | None]:
+    """Return the value of the metric `confidence`, or else the confidence that systems state."""
+    if CONFIDENCE in trial.scores:
+        return [trial.values(CONFIDENCE).get(query_id) for query_id in query_ids]
+    return [trial.predictions[query_id].confidence for query_id in query_ids]
 
 
 def _answerability(query: Query) -> str:

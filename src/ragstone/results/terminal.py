@@ -19,6 +19,7 @@ from ragstone.results.query_page import find_query
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
 from ragstone.results.remarks import remarks
+from ragstone.results.reported_text import hop_lines, reported_tables
 from ragstone.results.scored_rows import RankingResults, ScoredRows, TrialResults
 from ragstone.results.verdict import planned_analysis, verdict_lines
 from ragstone.results.weight_scan import ScanTable
@@ -58,6 +59,7 @@ def leaderboard_parts(results: StoredResults) -> Iterator[str | TextTable]:
         _figures(results),
         _adaptability(results),
         _refusals(results),
+        *reported_tables(results),
         _means("Retrieval", [retrieval] if retrieval else [], population.ranked(results)),
         _leads(results),
         *(_by_label(table) for table in collection_tables(results)),
@@ -285,15 +287,21 @@ def query_text(results: StoredResults, query_id: str) -> str:
     grades = results.qrels.get(query_id, {})
     blocks = [
         lines,
-        *(_trial_lines(trial, query_id, grades) for trial in results.trials),
+        *(_trial_lines(results, trial, query_id, grades) for trial in results.trials),
         *(_ranking_lines(run, query_id, grades) for run in results.rankings),
     ]
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
-def _trial_lines(trial: TrialResults, query_id: str, grades: dict[str, int]) -> Iterator[str]:
+def _trial_lines(
+    results: StoredResults, trial: TrialResults, query_id: str, grades: dict[str, int]
+) -> Iterator[str]:
     prediction, context = trial.predictions.get(query_id), trial.contexts.get(query_id)
     yield f"== {trial.system} under {trial.setting}"
+    hops = results.hops.get((trial.system, trial.setting), {}).get(query_id, ())
+    yield from hop_lines(hops, grades)
+    if hops and context:
+        yield "Final context:"
     for passage in context.passages if context else ():
         grade = grades.get(passage.passage_id)
         origin = passage.origin if grade is None else f"{passage.origin}, relevance {grade}"

@@ -31,6 +31,7 @@ TITLES: Final[Mapping[str, str]] = {
     "generate": "generate answers",
     "reported-run": "read reported passages",
     "reported-context": "read reported contexts",
+    "reported-hops": "read reported searches",
     "score-answer": "score answers",
     "judge": "judge answers",
 }

@@ -43,9 +43,8 @@ class Http(ExternalSystem):
     `{history}`; a value that is only `"{messages}"`, `"{passages}"` or `"{history}"` becomes a
     list. `answer` and `passage_ids` are paths in the reply: names and numbers joined by points,
     with `*` for every item of a list (`choices.0.message.content`, `sources.*.id`). If
-    `answer` is not set, the fields `passage_ids`, `contexts`, `usage` and `confidence` of a reply
-    (docs/calls.md) need no path. The parts of a streamed reply (server-sent events or JSON lines)
-    are joined.
+    `answer` is not set, the other fields of a reply (docs/calls.md) need no path. The parts of a
+    streamed reply (server-sent events or JSON lines) are joined.
 
     `{env:NAME}` in the address, a header or the body is replaced by the value of an environment
     variable, which is neither stored nor shown. What runs behind the address is not known, so each
@@ -61,6 +60,9 @@ class Http(ExternalSystem):
         headers: further headers; `{api_key}` is replaced by the key.
         api_key_env: environment variable that contains the key.
         concurrency: maximum number of parallel calls.
+        steps: path of the steps of an answer, objects with `query` and `passages`; empty if not
+            reported.
+        confidence: path of the confidence, from 0 to 1; empty if not reported.
     """
 
     url: str = field(metadata=NOT_IN_CACHE_KEY)
@@ -71,6 +73,9 @@ class Http(ExternalSystem):
     headers: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
     api_key_env: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     concurrency: int = field(default=8, metadata=NOT_IN_CACHE_KEY)
+    # The identity contains these paths if they are set.
+    steps: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    confidence: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     context_hint = "put {context} or {passages} into its body"
 
     def __post_init__(self) -> None:
@@ -106,9 +111,15 @@ class Http(ExternalSystem):
             protocol="http",
             identity=self.versioned(self._identity(urls)),
             variables=variables_in([self.body, self.headers]),
-            wire=_MappedFormat(self.answer, self.passage_ids, self.contexts, self.headers),
+            wire=_MappedFormat(self.answer, self._paths, self.headers),
             concurrency=self.concurrency,
         )
+
+    @property
+    def _paths(self) -> dict[str, str]:
+        """Field of a reply -> its path, besides the answer."""
+        names = ("passage_ids", "contexts", "steps", "confidence")
+        return {name: path for name in names if (path := getattr(self, name))}
 
     def _identity(self, urls: Sequence[str]) -> str:
         """Return the parts that distinguish this service from another one."""
@@ -119,7 +130,7 @@ class Http(ExternalSystem):
             "body": self.body,
             "answer": self.answer,
             "passage_ids": self.passage_ids,
-            **({"contexts": self.contexts} if self.contexts else {}),
+            **self._paths,
             **{n: keyed_digest(v) for n, v in headers.items() if n not in _CREDENTIALS},
         }
         variables = variables_in([self.url, self.body, self.headers])
@@ -204,8 +215,7 @@ class _MappedFormat:
     """Sends the body of a request as it is, and finds the answer in the reply by its path."""
 
     answer: str
-    passage_ids: str
-    contexts: str
+    paths: Mapping[str, str]
     extra_headers: Mapping[str, str]
 
     def url(self, base_url: str) -> str:
@@ -255,10 +265,11 @@ class _MappedFormat:
             )
         own = {name: part[name] for part in payload for name in FIELDS if name in part}
         given: dict[str, Any] = own if self.answer == "answer" else {}
-        if self.passage_ids:
-            given["passage_ids"] = [str(item) for item in _listed(payload, self.passage_ids)]
-        if self.contexts:
-            given["contexts"] = _listed(payload, self.contexts)
+        for name, path in self.paths.items():
+            found = _listed(payload, path)
+            if name == "passage_ids":
+                found = list(map(str, found))
+            given[name] = found if name != "confidence" else found[0] if found else None
         return read_answer({**given, "answer": "".join(texts)}, "the service")
 
 

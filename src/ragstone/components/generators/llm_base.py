@@ -202,4 +202,5 @@ def _prediction(
         passage_ids=ended.passage_ids,
         contexts=own.contexts,
         confidence=own.confidence,
+        steps=own.steps,
     )

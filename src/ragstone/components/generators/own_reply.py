@@ -1,11 +1,13 @@
-"""The reply of your own system: its answer, its context, its usage and its confidence.
+"""The reply of your own system: its answer, context, steps, usage and confidence.
 
     {"answer": "In 1912.", "passage_ids": ["p7"], "contexts": [{"id": "p7", "text": "..."}],
+     "steps": [{"query": "When did it sink?", "passages": ["p7", "p2"]}],
      "usage": {"tokens_in": 210, "tokens_out": 4, "cost": 0.0002, "seconds": 0.8},
      "confidence": 0.9}
 
 `answer` is required, null for a failure. An item of `contexts` is a text or an object with `text`,
-`id` or both. `passages` is another name of `passage_ids`. Other fields are ignored.
+`id` or both. `passages` is another name of `passage_ids`. Other fields are ignored. The module
+`ragstone.data.readers.reported_steps` describes `steps`.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ragstone.calls.types import AttemptError, Reply, token_count
+from ragstone.data.readers.reported_steps import id_of, read_passage, read_steps
 from ragstone.data.readers.rows import FieldError, show
 from ragstone.types import Passage, Prediction, Reported
 
-FIELDS: Final = ("answer", "passage_ids", "passages", "contexts", "usage", "confidence")
+FIELDS: Final = ("answer", "passage_ids", "passages", "contexts", "steps", "usage", "confidence")
 """Fields of a reply that are read."""
 _USAGE: Final = {"tokens_in": int, "tokens_out": int, "cost": float, "seconds": float}
-_ID_NAMES: Final = ("id", "passage_id")
 
 
 class Sources(NamedTuple):
@@ -72,7 +74,11 @@ def read_answer(value: object, name: str) -> Reply:
 def _reply(answer: str, value: Mapping[str, Any]) -> Reply:
     sources, usage = read_sources(value), read_usage(value)
     reported = Reported(
-        sources.contexts, read_confidence(value), usage.get("cost"), usage.get("seconds")
+        contexts=sources.contexts,
+        confidence=read_confidence(value),
+        cost=usage.get("cost"),
+        seconds=usage.get("seconds"),
+        steps=read_steps(value),
     )
     return Reply(
         answer,
@@ -149,7 +155,7 @@ def _passage_ids(row: Mapping[str, Any]) -> tuple[str, ...] | None:
     if given is None:
         return None
     items = given if isinstance(given, list | tuple) else [None]
-    ids = [_id_of(item) if isinstance(item, Mapping) else item for item in items]
+    ids = [id_of(item) if isinstance(item, Mapping) else item for item in items]
     texts = tuple(item for item in ids if isinstance(item, str))
     if len(texts) < len(ids):
         raise FieldError(
@@ -165,23 +171,4 @@ def _contexts(row: Mapping[str, Any]) -> tuple[Passage, ...] | None:
         return None
     if not isinstance(given, list | tuple):
         raise FieldError(f"'contexts' must be a list of texts or objects, found {show(given)}")
-    return tuple(map(_context, given))
-
-
-def _context(item: object) -> Passage:
-    if isinstance(item, Passage):
-        return Passage(item.passage_id, item.full_text)
-    if isinstance(item, str):
-        return Passage("", item)
-    given = item if isinstance(item, Mapping) else {}
-    passage_id, text = _id_of(given) or "", given.get("text") or ""
-    if not (isinstance(passage_id, str) and isinstance(text, str) and (passage_id or text)):
-        raise FieldError(
-            "an item of 'contexts' must be a text, or an object with 'text', 'id' or both, found "
-            f"{show(item)}"
-        )
-    return Passage(passage_id, text)
-
-
-def _id_of(item: Mapping[str, Any]) -> Any:
-    return next((item[name] for name in _ID_NAMES if item.get(name) is not None), None)
+    return tuple(read_passage(item, "contexts") for item in given)

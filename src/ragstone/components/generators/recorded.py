@@ -11,6 +11,7 @@ from ragstone.components.generators.own_reply import read_confidence, read_sourc
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
 from ragstone.core.fingerprint import digest_file
 from ragstone.core.registry import locate
+from ragstone.data.readers.reported_steps import read_steps
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Generator, Services
@@ -100,6 +101,7 @@ def _read(row: Row) -> tuple[tuple[str, str], Prediction]:
         passage_ids=sources.passage_ids,
         contexts=sources.contexts,
         confidence=read_confidence(row),
+        steps=read_steps(row),
         **read_usage(row),
     )
     return (query_id, setting), prediction

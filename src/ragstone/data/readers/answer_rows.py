@@ -1,13 +1,13 @@
 """Rows of queries with the answers of one or several systems, from any table.
 
-A row has any of `query_id`, `query`, `gold_answers`, `contexts`, `passage_ids`, `answer` and
-`system`; ragas' names are known too. Other columns are labels of the query.
+A row has any of `query_id`, `query`, `gold_answers`, `contexts`, `passage_ids`, `steps`, `answer`
+and `system`; ragas' names are known too. Other columns are labels of the query.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -15,11 +15,12 @@ from typing import Any, Final
 
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.readers.parquet_columns import check_labels
+from ragstone.data.readers.reported_steps import passages_of, read_steps
 from ragstone.data.readers.rows import FieldError, Row, reading, show
 from ragstone.data.readers.table_columns import TableColumns, find_columns
 from ragstone.data.readers.table_files import read_table
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.types import Context, ContextPassage, Prediction, Query
+from ragstone.types import Context, ContextPassage, Hop, Prediction, Query
 
 _ID_LENGTH: Final = 12
 _SEEN_FIRST: Final = 100
@@ -125,9 +126,13 @@ def _add(row: Row, found: dict[str, SystemRows]) -> None:
     why = "" if answer is not None else str(reason or "the row has no answer")
     gold = tuple(take_texts(row, "gold_answers") or ())
     contexts, ids = take_texts(row, "contexts"), take_texts(row, "passage_ids")
-    row.pop("setting", None)
+    steps = read_steps(row)
+    if contexts is None and ids is None and steps is not None:
+        contexts, ids = _of_steps(steps)
+    for name in ("setting", "steps"):
+        row.pop(name, None)
     mine.predictions[query_id] = Prediction(
-        query_id, answer, why, passage_ids=None if ids is None else tuple(ids)
+        query_id, answer, why, passage_ids=None if ids is None else tuple(ids), steps=steps
     )
     labels = labels_from_json(check_labels(row).take_labels())
     mine.queries.append(Query(query_id, text, gold, labels=labels))
@@ -137,6 +142,14 @@ def _add(row: Row, found: dict[str, SystemRows]) -> None:
         pairs = zip(names, contexts, strict=True)
         passages = tuple(ContextPassage(i, shown, "retrieved") for i, shown in pairs)
         mine.contexts[query_id] = Context(query_id, "recorded", passages)
+
+
+def _of_steps(steps: Sequence[Hop]) -> tuple[list[str] | None, list[str]]:
+    """Return the texts and the ids of all steps; no text without those of all passages."""
+    found = passages_of(steps)
+    texts = [passage.text for passage in found]
+    ids = [passage.passage_id or str(place) for place, passage in enumerate(found, start=1)]
+    return texts if all(texts) else None, ids
 
 
 def take_query_id(row: Row, text: str) -> str:

@@ -28,6 +28,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "contexts": ("contexts", "context", "retrieved_contexts", "retrieval_context"),
     "passage_ids": ("passage_ids", "retrieved_context_ids"),
+    "steps": ("steps",),
     "answer": ("answer", "response", "actual_output", "generated_answer", "prediction"),
     "system": ("system",),
 }

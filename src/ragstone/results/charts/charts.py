@@ -11,7 +11,10 @@ from ragstone.results.by_label import label_table, labels_of
 from ragstone.results.charts.bars import bars_chart
 from ragstone.results.charts.means import lines_chart, rows_chart
 from ragstone.results.charts.parts import MOST_SERIES, ON_MIDDLE, ON_STRONG, Spec, mean_fields
+from ragstone.results.charts.reliability import reliability_chart
 from ragstone.results.charts.risk import risk_chart
+from ragstone.results.confidence import confidence_rows
+from ragstone.results.hops import hop_trials
 from ragstone.results.leaderboards import PART_NAMES, Board, bar_parts, leaderboard, retrieval_board
 from ragstone.results.reader import StoredResults
 from ragstone.results.refusals import refusal_rows
@@ -94,6 +97,38 @@ def refusals_chart(results: StoredResults) -> Spec | None:
                 row.found.coverage.mean or 0.0,
             )
             for row in refusal_rows(results)
+        }
+    )
+
+
+def budget_chart(results: StoredResults) -> Spec | None:
+    """Return the share of right answers within a number of search calls, one line per trial."""
+    trials = hop_trials(results)[:MOST_SERIES]
+    ticks = sorted({row.calls for trial in trials for row in trial.found.by_calls})
+    points = [
+        {"name": f"{trial.system} · {trial.setting}", "calls": str(row.calls)}
+        | {"place": ticks.index(row.calls), **mean_fields(row.within)}
+        for trial in trials
+        for row in trial.found.by_calls
+    ]
+    title = "search calls allowed"
+    what = f"Share of right answers ({results.correctness}) by search calls allowed"
+    return lines_chart(points, "calls", ticks, what, title=title) if points else None
+
+
+def confidence_chart(results: StoredResults) -> Spec | None:
+    """Return the reliability diagrams of stated confidences, one series per trial."""
+    return reliability_chart(
+        {f"{row.system} · {row.setting}": row.found.bins for row in confidence_rows(results)}
+    )
+
+
+def confidence_risk_chart(results: StoredResults) -> Spec | None:
+    """Return risk against coverage in the order of the stated confidences, a curve per trial."""
+    return risk_chart(
+        {
+            f"{row.system} · {row.setting}": (row.selective.curve(limits.RISK_POINTS), 1.0)
+            for row in confidence_rows(results)
         }
     )
 

@@ -62,7 +62,7 @@ ragstone.group = (pages, query, answers) => {
   const [[, { built, context }]] = answers;
   const shown = pages.contexts[context] ?? [];
   const several = answers.length > 1 ? "answers" : "answer";
-  const list = make("div", { class: "answers" }, shown.length > 0 && make("p", { class: "caps" }, several), answers.map(([system, answer]) => ragstone.answer(system, answer)));
+  const list = make("div", { class: "answers" }, shown.length > 0 && make("p", { class: "caps" }, several), answers.map(([system, answer]) => ragstone.answer(system, answer, ragstone.hops(pages, query, answer.hops))));
   if (shown.length === 0 && built === null) return make("div", { class: "group alone" }, list);
   return make("div", { class: "group" },
     make("div", {}, make("p", { class: "caps" }, `context: ${ragstone.counted(shown)}`), ragstone.passages(pages, query, shown), ragstone.before(pages, query, built)), list);
@@ -98,7 +98,7 @@ ragstone.passage = (pages, query, place, origin) => {
 ragstone.gradeOfId = (pages, query, id) =>
   query.grades.find(([place]) => pages.passages[place][0] === id)?.[1];
 
-ragstone.answer = (system, answer) => {
+ragstone.answer = (system, answer, hops) => {
   const { make } = ragstone;
   const facts = [
     answer.seconds !== null && `${answer.seconds.toPrecision(3)} s`,
@@ -111,8 +111,30 @@ ragstone.answer = (system, answer) => {
       ? make("p", { class: "none" }, `No answer: ${answer.reason || "no reason given"}`)
       : make("blockquote", { dir: "auto" }, answer.answer === "" ? make("span", { class: "muted" }, "(an empty answer)") : answer.answer),
     ragstone.scores(answer.scores),
+    answer.confidence !== null && make("p", { class: "muted small" }, `Confidence that the system states: ${ragstone.decimal(answer.confidence)}`),
     answer.own && make("p", { class: "muted small" }, `Passages reported by the system: ${answer.own.join(", ") || "none"}`),
-    facts.length > 0 && make("p", { class: "muted small" }, facts.join(" · ")));
+    facts.length > 0 && make("p", { class: "muted small" }, facts.join(" · ")),
+    hops);
+};
+
+// The searches of a system of several hops, folded: what each one asked and found.
+ragstone.hops = (pages, query, hops) => {
+  const { make } = ragstone;
+  if (hops === null) return null;
+  const gold = (place) => ragstone.gradeOfId(pages, query, pages.passages[place][0]) > 0;
+  return make("div", { class: "hops" },
+    make("p", { class: "caps" }, `${hops.length} ${hops.length === 1 ? "search" : "searches"}`),
+    hops.map(([text, places, tokens, seconds], hop) => {
+      const found = places.filter(gold).length;
+      const facts = [
+        ragstone.counted(places),
+        seconds !== null && `${seconds.toPrecision(3)} s`,
+        tokens !== null && `${tokens} tokens`,
+      ].filter(Boolean).join(" · ");
+      return make("details", { class: "hop" },
+        make("summary", {}, `${hop + 1}. `, make("span", { dir: "auto" }, text || "(no query)"), make("span", { class: "muted" }, ` ${facts}`), found > 0 && " ", found > 0 && make("span", { class: "tag gold" }, `${found} relevant`)),
+        ragstone.passages(pages, query, places.map((place) => [place, "retrieved"])));
+    }));
 };
 
 ragstone.scores = (scores) => {
