@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from ragstone.models.bundled import MODELS
 
-# CI draws the same examples every time, so that every failure can be repeated. Elsewhere they vary.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# No test depends on the speed of the machine. CI draws the same examples every time, so that every
+# failure can be repeated; elsewhere they vary.
+_ANY_SPEED = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("varied", _ANY_SPEED)
+settings.register_profile("ci", _ANY_SPEED, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "varied")
 
 SharedData: TypeAlias = Callable[[str], Path]
 """Name of a folder of the shared data -> its path; the test is skipped if there is none."""
