@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from glob import glob
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -14,6 +15,8 @@ from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.collections import with_corpora
 from ragstone.data.dataset import Dataset, DataSource
+from ragstone.data.documents.corpus import DocumentFiles, with_documents
+from ragstone.data.documents.files import is_pattern
 from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.data.readers.rows import Row, read_bytes
 from ragstone.data.readers.table_files import read_table
@@ -77,9 +80,10 @@ def load_dataset(
         raise ConfigError(f"data: the key 'path' must be a path, found {path!r}")
     try:
         named = {"name": spec.name or layout(Path(parameters["path"])), **parameters}
+        documents = _take_documents(named, folder)
         given = _take_corpora(named, folder)
         reader = registry.create("readers", named, where="data", folder=folder)
-        dataset = with_corpora(_read(reader), *given)
+        dataset = with_corpora(with_documents(_read(reader), documents), *given)
         return dataclasses.replace(dataset, source=_source(dataset.source, named))
     except OSError as error:
         problem = f"cannot read the data set {parameters.get('path')}: {error}"
@@ -101,6 +105,23 @@ def _take_corpora(named: dict[str, Any], folder: Path | None) -> tuple[Any, Any]
     if "collections" in fields:
         return None, None
     return named.pop("corpus", None), named.pop("collections", None)
+
+
+def _take_documents(named: dict[str, Any], folder: Path | None) -> DocumentFiles | None:
+    """Take `documents` and their `chunker` from a reader's parameters; None without them."""
+    if "documents" not in named:
+        return None
+    if "corpus" in named:
+        raise ConfigError("data: 'documents' and 'corpus' are both the passages; keep one of them")
+    written = named.pop("documents")
+    if not isinstance(written, str | Path):
+        raise ConfigError(f"data: the key 'documents' must be a path, found {written!r}")
+    chunker = named.pop("chunker", None)
+    if chunker is not None:
+        chunker = registry.create("chunkers", chunker, where="data, chunker", folder=folder)
+    questions = named.get("path")
+    left_out = [Path(questions)] if isinstance(questions, str | Path) else []
+    return DocumentFiles(str(_resolve(written, folder)), chunker, left_out)
 
 
 def _source(known: DataSource, named: Mapping[str, Any]) -> DataSource:
@@ -158,10 +179,14 @@ def _fields(name: str, folder: Path | None) -> frozenset[str]:
 def _found(path: Path, folder: Path | None) -> Path | None:
     path = path.expanduser()
     candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
-    return next(
-        (one for one in candidates if one.exists() or one.is_symlink()),
-        None,
-    )
+    return next((one for one in candidates if _is_found(one)), None)
+
+
+def _is_found(path: Path) -> bool:
+    """Return whether there is a file or folder, or a file that a pattern matches."""
+    if path.exists() or path.is_symlink():
+        return True
+    return is_pattern(str(path)) and bool(glob(str(path), recursive=True))
 
 
 def _resolve(written: str | Path, folder: Path | None) -> Path:
