@@ -1,4 +1,4 @@
-"""Small documents made by code: PDF, Word, PowerPoint, Excel, EPUB and mail, some of them hostile."""
+"""Small documents made by code: PDF, Word, PowerPoint, Excel and EPUB, some of them hostile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 from xml.sax.saxutils import escape
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -13,8 +14,8 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _MAIN = "application/vnd.openxmlformats-officedocument"
 
-Line = tuple[int, str]
-"""Size of the type, and text."""
+Line: TypeAlias = tuple[int, str]
+"""Size of the type or level of a heading, and text."""
 
 
 def pdf(
@@ -56,7 +57,9 @@ def pdf(
     if outline:
         last = first + len(outline) - 1
         count = len(outline)
-        objects[4] = f"<< /Type /Outlines /First {first} 0 R /Last {last} 0 R /Count {count} >>".encode()
+        objects[4] = (
+            f"<< /Type /Outlines /First {first} 0 R /Last {last} 0 R /Count {count} >>".encode()
+        )
     for place, (text, page) in enumerate(outline):
         beside = f"/Next {first + place + 1} 0 R" if place + 1 < len(outline) else ""
         objects[first + place] = (
@@ -99,7 +102,7 @@ def _pdf_file(objects: Mapping[int, bytes], extra: bytes) -> bytes:
     return bytes(made)
 
 
-def docx(*blocks: str | tuple[int, str] | Sequence[Sequence[str]]) -> bytes:
+def docx(*blocks: str | Line | list[list[str]]) -> bytes:
     """Return a Word file: a text is a paragraph, a level with a text a heading, rows a table."""
     body = "".join(_word_block(block) for block in blocks)
     levels = "".join(
@@ -119,12 +122,12 @@ def docx(*blocks: str | tuple[int, str] | Sequence[Sequence[str]]) -> bytes:
     )
 
 
-def _word_block(block: str | tuple[int, str] | Sequence[Sequence[str]]) -> str:
+def _word_block(block: str | Line | list[list[str]]) -> str:
     if isinstance(block, str):
         return f"<w:p><w:r><w:t>{escape(block)}</w:t></w:r></w:p>"
-    if isinstance(block[0], int):
+    if isinstance(block, tuple):
         style = f'<w:pPr><w:pStyle w:val="Heading{block[0]}"/></w:pPr>'
-        return f"<w:p>{style}<w:r><w:t>{escape(str(block[1]))}</w:t></w:r></w:p>"
+        return f"<w:p>{style}<w:r><w:t>{escape(block[1])}</w:t></w:r></w:p>"
     rows = ("".join(f"<w:tc>{_word_block(cell)}</w:tc>" for cell in row) for row in block)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
 
@@ -170,15 +173,17 @@ def _shape(kind: str, text: str) -> str:
 def xlsx(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
     """Return an Excel file: name of a sheet -> rows."""
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    numbers = range(1, len(sheets) + 1)
+    relations = {f"rId{n}": ("worksheet", f"worksheets/sheet{n}.xml") for n in numbers}
     names = "".join(
         f'<sheet name="{escape(name)}" sheetId="{n}" r:id="rId{n}"/>'
         for n, name in enumerate(sheets, start=1)
     )
     parts = {
-        "xl/workbook.xml": f'<workbook {space} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": _relations(
-            {f"rId{n}": ("worksheet", f"worksheets/sheet{n}.xml") for n in range(1, len(sheets) + 1)}
+        "xl/workbook.xml": (
+            f'<workbook {space} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>'
         ),
+        "xl/_rels/workbook.xml.rels": _relations(relations),
     }
     for number, rows in enumerate(sheets.values(), start=1):
         body = "".join(_excel_row(place, row) for place, row in enumerate(rows, start=1))
@@ -189,7 +194,7 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
         "xl/workbook.xml",
         f"{_MAIN}.spreadsheetml.sheet.main+xml",
         parts,
-        {f"xl/worksheets/sheet{n}.xml": f"{_MAIN}.spreadsheetml.worksheet+xml" for n in range(1, len(sheets) + 1)},
+        {f"xl/worksheets/sheet{n}.xml": f"{_MAIN}.spreadsheetml.worksheet+xml" for n in numbers},
     )
 
 
@@ -268,11 +273,16 @@ def zipped(parts: Mapping[str, str]) -> bytes:
 
 def zip_bomb() -> bytes:
     """Return a Word file of 300 KB whose text has 300 MB."""
-    made = io.BytesIO(docx("a"))
-    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
-        start = f"<w:document {_W}><w:body><w:p><w:r><w:t>".encode()
-        end = b"</w:t></w:r></w:p></w:body></w:document>"
-        archive.writestr("word/document.xml", start + b"a" * 300_000_000 + end)
+    made, name = io.BytesIO(), "word/document.xml"
+    with zipfile.ZipFile(io.BytesIO(docx())) as plain, zipfile.ZipFile(made, "w") as archive:
+        for other in plain.namelist():
+            if other != name:
+                archive.writestr(other, plain.read(other))
+        member = zipfile.ZipInfo(name)
+        member.compress_type = zipfile.ZIP_DEFLATED
+        with archive.open(member, "w") as file:
+            for _ in range(300):
+                file.write(b"a" * 1_000_000)
     return made.getvalue()
 
 
@@ -280,15 +290,14 @@ def encrypted_office() -> bytes:
     """Return what Office writes for a password: an OLE file with the stream EncryptedPackage."""
     free, end, fat = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
     header = struct.pack(
-        "<8s16sHHHHH6sIIIIIIIIII",
+        "<8s16sHHHHH6s9I",
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
         bytes(16),
         0x3E, 3, 0xFFFE, 9, 6,
         bytes(6),
-        0, 1, 1, 0, 4096, end, 0, end, 0, 0,
+        0, 1, 1, 0, 4096, end, 0, end, 0,
     )  # fmt: skip
-    header += struct.pack("<I", free) * ((512 - len(header)) // 4 - 109)
-    header = header.ljust(76, b"\0")[:76] + struct.pack("<109I", 0, *[free] * 108)
+    header += struct.pack("<109I", 0, *[free] * 108)
     # Sector 0 is the FAT, 1 the directory, 2 to 9 and 10 to 17 the two streams.
     chains = [fat, end, *range(3, 10), end, *range(11, 18), end]
     table = struct.pack("<128I", *chains, *[free] * (128 - len(chains)))

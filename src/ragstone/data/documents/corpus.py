@@ -137,7 +137,8 @@ class _Reading:
             )
         if self.without_text:
             names = listed(self.without_text, most)
-            yield f"{self.written}: {len(self.without_text):,} documents have no text: {names}"
+            count = f"{len(self.without_text):,} of {total:,}"
+            yield f"{self.written}: {count} documents have no text: {names}"
         if found.unknown:
             yield (
                 f"{self.written}: {found.unknown.total():,} other files are left out: "

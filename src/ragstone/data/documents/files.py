@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -31,7 +31,7 @@ class FoundFiles:
 
 
 def find_files(written: str, left_out: Collection[Path] = ()) -> FoundFiles:
-    """Return the files of a folder and of those in it, of a pattern such as `docs/**/*.pdf`, or one.
+    """Return the files of a folder at any depth, of a pattern such as `docs/**/*.pdf`, or one.
 
     Hidden files are left out.
 
@@ -48,8 +48,7 @@ def find_files(written: str, left_out: Collection[Path] = ()) -> FoundFiles:
     elif path.exists() or path.is_symlink() or not is_pattern(written):
         base, found = path.parent, iter([path])
     else:
-        base, pattern = _split(path)
-        found = base.glob(pattern)
+        base, found = _split(path)[0], matching(path)
     if not is_pattern(written) and not (path.exists() or path.is_symlink()):
         raise DatasetError(f"there is no file or folder {written} with documents", path=path)
     excluded = {one.resolve() for one in left_out}
@@ -70,6 +69,12 @@ def find_files(written: str, left_out: Collection[Path] = ()) -> FoundFiles:
 def is_pattern(written: str) -> bool:
     """Return whether a path has a wildcard."""
     return bool(_PATTERN.search(written))
+
+
+def matching(pattern: Path) -> Iterator[Path]:
+    """Yield what a pattern such as `docs/**/*.pdf` matches."""
+    base, below = _split(pattern)
+    return base.glob(below)
 
 
 def count_text(counts: Counter[str]) -> str:

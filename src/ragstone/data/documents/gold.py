@@ -14,8 +14,8 @@ from ragstone.text.words import words
 _WORDS: Final = 3
 """Words of a shingle: few texts share three words in order by chance."""
 _SHARE: Final = 0.4
-"""Share of the shingles of the shorter text. Less than one half, because of a text that is cut in two
-the shingles across the border are in neither part."""
+"""Share of the shingles of the shorter text. It is less than one half, because the shingles across
+the border of two passages are in neither of them."""
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,15 @@ from ragstone.data.documents.decoding import decode
 from ragstone.data.documents.pieces import IMAGES, ParsedFile, Piece, UnreadableFile, table_text
 from ragstone.data.documents.plain import guess_note
 
-_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE)
+_CHARSET: Final = re.compile(
+    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE
+)
 _HEAD: Final = 4096
 _TEXTS: Final = {"paragraph": "", "list_item": "- ", "code": ""}
 """Type of a node -> what its text begins with."""
 
 
-def parse_html(content: bytes, suffix: str) -> ParsedFile:
+def parse_html(content: bytes, _suffix: str) -> ParsedFile:
     """Return the blocks of a page; images count as not read, apart from their descriptions."""
     declared = _CHARSET.search(content[:_HEAD])
     text, guess = decode(content, declared[1].decode() if declared else "")
@@ -27,7 +29,7 @@ def parse_html(content: bytes, suffix: str) -> ParsedFile:
 
 
 def parse_page(text: str) -> ParsedFile:
-    """Return the blocks of a page's text; raise `UnreadableFile` if its elements nest too deeply."""
+    """Return the blocks of a page's text; raise `UnreadableFile` beyond the limits."""
     from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
     if len(text.encode()) > limits.MAX_HTML_BYTES:

@@ -11,7 +11,7 @@ from ragstone.data.documents.html import parse_page
 from ragstone.data.documents.pieces import ParsedFile, Piece, UnreadableFile
 
 
-def parse_mail(content: bytes, suffix: str) -> ParsedFile:
+def parse_mail(content: bytes, _suffix: str) -> ParsedFile:
     """Return the text of a message; its attachments count as not read."""
     try:
         message = cast("EmailMessage", message_from_bytes(content, policy=policy.default))
@@ -26,4 +26,6 @@ def parse_mail(content: bytes, suffix: str) -> ParsedFile:
     is_html = body is not None and body.get_content_type() == "text/html"
     found = parse_page(text).pieces if is_html else [Piece(text.replace("\r\n", "\n"))]
     first = Piece("\n".join(f"{name}: {value}" for name, value in heads.items() if value))
-    return ParsedFile([first, *found], heads["Subject"], Counter({"attachments that are not read": attachments}))
+    return ParsedFile(
+        [first, *found], heads["Subject"], Counter({"attachments that are not read": attachments})
+    )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FRONT_MATTER: Final = re.compile(r"\A---\n.*?\n(---|\.\.\.)\n", re.DOTALL)
 
 
-def parse_markdown(content: bytes, suffix: str) -> ParsedFile:
+def parse_markdown(content: bytes, _suffix: str) -> ParsedFile:
     """Return the blocks of a Markdown file; front matter is left out."""
     from markdown_it import MarkdownIt
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from anydoc import Block, Document, Inline
 
 _PRESENTATION: Final = "ppt/presentation.xml"
-_SLIDES: Final = re.compile(rb"(?P<before><p:sldIdLst\b[^>]*>)(?P<ids>.*?)(?=</p:sldIdLst>)", re.DOTALL)
+_SLIDES: Final = re.compile(
+    rb"(?P<before><p:sldIdLst\b[^>]*>)(?P<ids>.*?)(?=</p:sldIdLst>)", re.DOTALL
+)
 _SLIDE: Final = re.compile(rb"<p:sldId\b[^>]*?(?:/>|>.*?</p:sldId>)", re.DOTALL)
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final
+from typing import Final, Self
 
 import orjson
 
@@ -48,7 +48,10 @@ def parse_files(files: Mapping[str, Path]) -> Iterator[tuple[str, ParsedFile | s
     for suffix in sorted({path.suffix.lower() for path in files.values()}):
         FileParser(suffix).require()
     workers = min(available_cpus(), len(files))
-    with _Parsers(workers, _store.get()) as parsers, progress("Reading documents", len(files)) as bar:
+    with (
+        _Parsers(workers, _store.get()) as parsers,
+        progress("Reading documents", len(files)) as bar,
+    ):
         executor = ThreadPoolExecutor(workers)
         try:
             for name, found in zip(files, executor.map(parsers.parse, files.values()), strict=True):
@@ -65,7 +68,7 @@ class _Parsers:
     count: int
     store: Store | None
 
-    def __enter__(self) -> _Parsers:
+    def __enter__(self) -> Self:
         self._all = [ParsingProcess() for _ in range(self.count)]
         self._free: SimpleQueue[ParsingProcess] = SimpleQueue()
         for process in self._all:

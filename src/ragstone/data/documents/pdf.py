@@ -54,7 +54,7 @@ class _Source:
     notes: Counter[str]
 
 
-def parse_pdf(content: bytes, suffix: str) -> ParsedFile:
+def parse_pdf(content: bytes, _suffix: str) -> ParsedFile:
     """Return the text of a PDF's pages; images and pages without text are counted."""
     source = _read(content)
     layouts = _layouts(content)
@@ -204,7 +204,7 @@ def _titled(pieces: Sequence[Piece], entries: Sequence[_Entry]) -> list[Piece]:
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """Yield headings alone, and the pieces between them as one."""
-    for _, members in groupby(enumerate(pieces), key=lambda p: (p[1].level and p[0] + 1)):
+    for _, members in groupby(enumerate(pieces), key=lambda p: p[1].level and p[0] + 1):
         run = [piece for _, piece in members]
         yield replace(run[0], text="\n".join(piece.text for piece in run))
 

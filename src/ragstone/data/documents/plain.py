@@ -12,7 +12,7 @@ from ragstone.data.documents.pieces import ParsedFile, Piece, UnreadableFile, ta
 _SNIFFED = 10_000
 
 
-def parse_text(content: bytes, suffix: str) -> ParsedFile:
+def parse_text(content: bytes, _suffix: str) -> ParsedFile:
     """Return a file of plain text as one piece."""
     text, guess = decode(content)
     return ParsedFile([Piece(text)], notes=guess_note(guess))

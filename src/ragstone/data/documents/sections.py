@@ -25,15 +25,17 @@ class FileText:
     """First character and number of each page, in order; empty without pages."""
 
     def page_labels(self, start: int, end: int) -> dict[str, Label]:
-        """Return the label `page` of the text between two characters, and `last_page` if it differs.
+        """Return the labels of a stretch of text: `page`, and `last_page` if it differs.
 
         >>> FileText((), [(0, 1), (90, 2)]).page_labels(60, 120)
         {'page': 1, 'last_page': 2}
         """
         if not self.pages:
             return {}
-        first, last = self._page(start), self._page(end - 1)
-        return {"page": first} | ({"last_page": last} if last != first else {})
+        labels: dict[str, Label] = {"page": self._page(start), "last_page": self._page(end - 1)}
+        if labels["page"] == labels["last_page"]:
+            del labels["last_page"]
+        return labels
 
     def _page(self, place: int) -> int:
         return self.pages[max(0, bisect_right(self.pages, place, key=lambda p: p[0]) - 1)][1]
