@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from xml.sax.saxutils import escape
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -16,6 +17,44 @@ _MAIN = "application/vnd.openxmlformats-officedocument"
 
 Line: TypeAlias = tuple[int, str]
 """Size of the type or level of a heading, and text."""
+Block: TypeAlias = str | Line | list[list[str]]
+"""A paragraph, a heading, or rows."""
+Rows: TypeAlias = Sequence[Any]
+
+
+_WORDS = [
+    "the",
+    "ferry",
+    "leaves",
+    "from",
+    "harbour",
+    "north",
+    "every",
+    "morning",
+    "while",
+    "passengers",
+    "wait",
+    "under",
+    "old",
+    "lamps",
+    "and",
+    "read",
+    "papers",
+    "about",
+    "distant",
+    "islands",
+    "and",
+    "storms",
+    "that",
+    "never",
+    "come",
+]
+
+
+def prose(seed: int, lines: int) -> list[str]:
+    """Return lines of twelve words each, the same for a seed."""
+    words = random.Random(seed)  # noqa: S311 - no secret
+    return [" ".join(words.choice(_WORDS) for _ in range(12)) + "." for _ in range(lines)]
 
 
 def pdf(
@@ -102,7 +141,7 @@ def _pdf_file(objects: Mapping[int, bytes], extra: bytes) -> bytes:
     return bytes(made)
 
 
-def docx(*blocks: str | Line | list[list[str]]) -> bytes:
+def docx(*blocks: Block) -> bytes:
     """Return a Word file: a text is a paragraph, a level with a text a heading, rows a table."""
     body = "".join(_word_block(block) for block in blocks)
     levels = "".join(
@@ -122,7 +161,7 @@ def docx(*blocks: str | Line | list[list[str]]) -> bytes:
     )
 
 
-def _word_block(block: str | Line | list[list[str]]) -> str:
+def _word_block(block: Block) -> str:
     if isinstance(block, str):
         return f"<w:p><w:r><w:t>{escape(block)}</w:t></w:r></w:p>"
     if isinstance(block, tuple):
@@ -170,7 +209,7 @@ def _shape(kind: str, text: str) -> str:
     )
 
 
-def xlsx(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
+def xlsx(sheets: Mapping[str, Rows]) -> bytes:
     """Return an Excel file: name of a sheet -> rows."""
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     numbers = range(1, len(sheets) + 1)
@@ -198,7 +237,7 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[str | float]]]) -> bytes:
     )
 
 
-def _excel_row(place: int, row: Sequence[str | float]) -> str:
+def _excel_row(place: int, row: Sequence[Any]) -> str:
     cells = (
         f'<c r="{chr(65 + n)}{place}" t="inlineStr"><is><t>{escape(v)}</t></is></c>'
         if isinstance(v, str)

@@ -7,7 +7,7 @@ from importlib import util
 from typing import Any
 
 import pytest
-from tests.fakes.made_documents import docx, epub, pdf, pptx, xlsx
+from tests.fakes.made_documents import docx, epub, pdf, pptx, prose, xlsx
 
 from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
@@ -49,8 +49,10 @@ def test_pdf_has_pages_and_the_headings_of_its_outline() -> None:
 
 def test_pdf_headings_without_an_outline_come_from_the_layout() -> None:
     """Larger lines above a body of small type are headings; emphasis marks are not in the text."""
-    body = [(10, BODY[n % 9 : 80 + n % 9]) for n in range(12)]
-    pages = [[(22, title), *body, (10, "a*b and __init__")] for title in ("Ferries", "Prices now")]
+    pages = [
+        [(16, title), *((10, line) for line in prose(n, 14)), (10, "The *x* of __init__ is a*b.")]
+        for n, title in enumerate(("Ferries", "Prices now"))
+    ]
 
     found = parse(".pdf", pdf(pages))
 
@@ -58,7 +60,7 @@ def test_pdf_headings_without_an_outline_come_from_the_layout() -> None:
         ("Ferries", 1),
         ("Prices now", 2),
     ]
-    assert "a*b and __init__" in text(found)
+    assert text(found).count("The *x* of __init__ is a*b.") == 2
     assert found.title == ""
 
 
@@ -111,7 +113,9 @@ def test_slides_are_pages() -> None:
 
 def test_sheets_are_headings() -> None:
     """A workbook has a section per sheet, and a line per row."""
-    found = parse(".xlsx", xlsx({"Towns": [["City", "People"], ["Lisbon", 545]], "B": [["x"], [3]]}))
+    found = parse(
+        ".xlsx", xlsx({"Towns": [["City", "People"], ["Lisbon", 545]], "B": [["x"], [3]]})
+    )
 
     assert [heading for _, heading, _ in headings(found)] == ["Towns", "B"]
     assert "City: Lisbon | People: 545" in text(found)

@@ -43,6 +43,7 @@ def find_files(written: str, left_out: Collection[Path] = ()) -> FoundFiles:
         DatasetError: there is no such file, or none is a document.
     """
     path = Path(written).expanduser()
+    found: Iterator[Path]
     if path.is_dir():
         base, found = path, path.rglob("*")
     elif path.exists() or path.is_symlink() or not is_pattern(written):

@@ -63,7 +63,7 @@ def _pieces(nodes: Any, notes: Counter[str]) -> Iterator[Piece]:
         node = nodes[waiting.pop()]
         waiting += reversed(node.children)
         kind = node.content.node_type
-        content = getattr(node.content, f"{kind}_payload", None)
+        content: Any = getattr(node.content, f"{kind}_payload", None)
         if kind == "heading":
             yield Piece(content["text"], level=content["level"])
         elif kind in _TEXTS:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from email import message_from_bytes, policy
-from email.message import EmailMessage
-from typing import cast
 
 from ragstone.data.documents.html import parse_page
 from ragstone.data.documents.pieces import ParsedFile, Piece, UnreadableFile
@@ -14,7 +12,7 @@ from ragstone.data.documents.pieces import ParsedFile, Piece, UnreadableFile
 def parse_mail(content: bytes, _suffix: str) -> ParsedFile:
     """Return the text of a message; its attachments count as not read."""
     try:
-        message = cast("EmailMessage", message_from_bytes(content, policy=policy.default))
+        message = message_from_bytes(content, policy=policy.default)
         heads = {name: str(message[name] or "") for name in ("From", "To", "Date", "Subject")}
         body = message.get_body(("plain", "html"))
         text = str(body.get_content()) if body else ""

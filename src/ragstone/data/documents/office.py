@@ -26,7 +26,8 @@ def parse_office(content: bytes, suffix: str) -> ParsedFile:
     """Return the blocks of a file, whose format its content decides."""
     import anydoc
 
-    found = anydoc.format_from_bytes(content) or suffix.removeprefix(".")
+    named = anydoc.format_from_extension(suffix)
+    found = anydoc.format_from_bytes(content) or named
     if found == "pdf":
         raise UnreadableFile("it is a PDF with another name; rename it to .pdf")
     parts = _single_slides(content) if found == "pptx" else iter([content])

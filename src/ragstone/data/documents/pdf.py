@@ -28,6 +28,8 @@ _HYPHENS: Final = dict.fromkeys(map(ord, "\ufffe\x02"))
 """What pdfium writes for a hyphen at the end of a line: the word goes on."""
 _RIGHT_TO_LEFT: Final = 0.2
 """Share of letters from which liteparse's order is wrong (.59 of the words of an Arabic text)."""
+_FIRST_RIGHT_TO_LEFT: Final = "\u0590"
+"""The first character of the first block of such letters, Hebrew."""
 _KEPT: Final = 0.85
 """Share of pdfium's words that liteparse must have."""
 _LABEL: Final = 12
@@ -156,8 +158,8 @@ def _plain(text: str) -> str:
     """
     if not any(mark in text for mark in "*_\\`"):
         return text
-    (line,) = _inline_parser().parseInline(text.replace("\n", " ")) or [None]
-    return "".join(part.content for part in (line.children or [])) if line else text
+    lines = _inline_parser().parseInline(text.replace("\n", " "))
+    return "".join(part.content for line in lines for part in line.children or [])
 
 
 @cache
@@ -168,6 +170,8 @@ def _inline_parser() -> MarkdownIt:
 
 
 def _is_right_to_left(text: str) -> bool:
+    if max(text, default="") < _FIRST_RIGHT_TO_LEFT:
+        return False
     letters = [character for character in text if character.isalpha()]
     rtl = sum(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in letters)
     return rtl > _RIGHT_TO_LEFT * len(letters)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 
+from ragstone.core import limits
 from ragstone.data.documents.decoding import decode
 from ragstone.data.documents.pieces import ParsedFile, Piece, UnreadableFile, table_text
 
@@ -22,11 +23,13 @@ def parse_csv(content: bytes, suffix: str) -> ParsedFile:
     """Return a table: one line per row, each cell with the name of its column."""
     text, guess = decode(content)
     delimiter = "\t" if suffix == ".tsv" else _delimiter(text)
-    csv.field_size_limit(max(len(text), 1))
+    before = csv.field_size_limit(limits.MAX_LINE_BYTES)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise UnreadableFile(f"it is not valid CSV: {error}") from error
+    finally:
+        csv.field_size_limit(before)
     return ParsedFile([Piece(table_text(rows))], notes=guess_note(guess))
 
 

@@ -54,7 +54,12 @@ class ParsingProcess:
         process = self._process = self._process or _start()
         requests, replies = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         expired = threading.Event()
-        timer = threading.Timer(limits.PARSE_SECONDS, lambda: (expired.set(), process.kill()))
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        timer = threading.Timer(limits.PARSE_SECONDS, expire)
         timer.start()
         try:
             with suppress(BrokenPipeError):
