@@ -36,7 +36,7 @@ _LOOKED_FOR: Final = (
 _MIRAGE: Final = frozenset({"doc_pool", "source"})
 """Fields of MIRAGE's hub copy."""
 _NO_TABLES: Final = tuple(end for end in SUFFIXES if end not in {".csv", ".tsv"})
-"""Ends of the names of documents in a folder that is no data set."""
+"""Ends of the names of documents in a folder without a data set."""
 
 
 @runtime_checkable

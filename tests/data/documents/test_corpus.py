@@ -107,7 +107,7 @@ def test_titles_are_those_of_the_files(tmp_path: Path) -> None:
 
 
 def test_long_headings_are_paragraphs(tmp_path: Path) -> None:
-    """A paragraph in large type is no heading."""
+    """A paragraph in large type is not a heading."""
     long = "x" * (limits.MAX_HEADING_CHARACTERS + 1)
     folder = write(tmp_path, a_docx=docx((1, long), "a", (1, "Short"), "b"))
     found = passages(DocumentFiles(str(folder)).corpus())

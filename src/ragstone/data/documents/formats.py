@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -82,6 +83,7 @@ class FileParser(Component):
         return found
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return version(distribution)
