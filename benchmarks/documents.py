@@ -5,8 +5,8 @@
 Writes PDFs, and a third as many Word files, HTML pages and spreadsheets, and reads them: first
 with an empty store, then again with what the store kept. pypdf (`pip install pypdf`) reads the PDFs
 in one process, without headings and tables; the other side reads them in as many processes as there
-are cores, and in one. Each reading has a process of its own, whose peak memory is taken. Speeds are by
-processor time, which other work on the machine changes little.
+are cores, and in one. Each reading has a process of its own, whose peak memory is taken. Speeds are
+by processor time, which other work on the machine changes little.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from ragstone.core import limits
 from ragstone.core.fingerprint import fingerprint
 from ragstone.data.documents.decoding import decode
 from ragstone.data.documents.formats import SUFFIXES, FileParser
+from ragstone.data.documents.pdf import _is_right_to_left
 from ragstone.data.documents.pieces import IMAGES, ParsedFile, UnreadableFile, table_text
 from ragstone.errors import MissingDependency
 
@@ -90,6 +91,17 @@ def test_a_page_that_the_layout_loses_is_read_as_lines(monkeypatch: pytest.Monke
     found = parse(".pdf", content)
 
     assert text(found).splitlines() == [f"Line {n} of the page." for n in range(9)]
+
+
+def test_pages_that_are_rotated_or_written_from_right_to_left() -> None:
+    """The words of a rotated page have their order; Arabic and Hebrew are told from others."""
+    lines = prose(3, 6)
+    content = pdf([[(11, line) for line in lines]]).replace(b"/MediaBox", b"/Rotate 90 /MediaBox")
+    assert text(parse(".pdf", content)).split() == " ".join(lines).split()
+    assert _is_right_to_left("مرحبا بكم Guide")
+    assert _is_right_to_left("שלום")
+    assert not _is_right_to_left("A guide in English, with one word: سلام")
+    assert not _is_right_to_left("里斯本")
 
 
 def test_word_has_levels_tables_and_footnotes() -> None:

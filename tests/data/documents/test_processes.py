@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.fakes.made_documents import docx, pdf
+from tests.fakes.made_documents import docx, epub, pdf, pptx, xlsx
 
 from ragstone.core import limits
 from ragstone.data.documents.formats import FileParser
@@ -107,6 +108,32 @@ def test_text_is_limited_and_clean(process: ParsingProcess) -> None:
     with pytest.raises(UnreadableFile, match=r"20,000,001 characters, the maximum is 20,000,000"):
         process.parse(TEXT, long)
     assert process.parse(TEXT, b"  \n ").pieces == []
+
+
+def test_damaged_files_end_nothing(process: ParsingProcess) -> None:
+    """Cut and changed files of every kind are read, or have a reason on one line."""
+    draw, reasons = random.Random(1), list[str]()  # noqa: S311 - no secret
+    whole = {
+        ".pdf": pdf([[(11, "a text"), (20, "b")]], [("b", 0)]),
+        ".docx": docx((1, "a"), "b", [["c", "d"], ["e", "f"]]),
+        ".pptx": pptx(("a", "b")),
+        ".xlsx": xlsx({"A": [["a"], [1]]}),
+        ".epub": epub({"a.xhtml": "<h1>a</h1>"}),
+        ".html": b"<h1>a</h1><table><tr><td>b",
+        ".md": b"# a\n\n| b |\n|---|\n| c |\n",
+        ".eml": b"Subject: a\nContent-Type: multipart/mixed; boundary=B\n\n--B\n\nb\n--B--\n",
+    }
+    for suffix, content in whole.items():
+        for _ in range(8):
+            changed = bytearray(content[: draw.randint(1, len(content))])
+            for _ in range(draw.randint(0, 5)):
+                changed[draw.randrange(len(changed))] = draw.randrange(256)
+            try:
+                assert process.parse(FileParser(suffix), bytes(changed)).pieces is not None
+            except UnreadableFile as error:
+                reasons.append(str(error))
+    assert reasons
+    assert all(reason.strip() and "\n" not in reason for reason in reasons)
 
 
 def test_an_encrypted_file_says_so(process: ParsingProcess) -> None:

@@ -102,7 +102,7 @@ def _outline(file: Any) -> dict[int, list[_Entry]]:
     for item in file.get_toc():
         target, title = item.get_dest(), " ".join(item.get_title().split())
         page = None if target is None else target.get_index()
-        if title and page is not None:
+        if _key(title) and page is not None:
             found[page].append(_Entry(title, item.level + 1))
     return dict(found)
 

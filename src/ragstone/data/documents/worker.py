@@ -69,7 +69,7 @@ def _reply(suffix: str, content: bytes) -> bytes:
         kind = type(error).__name__
         if kind == "EncryptedError":
             return orjson.dumps({"error": "it is encrypted: save a copy without a password"})
-        reason = str(error)[: limits.MAX_CAUSE_CHARACTERS]
+        reason = " ".join(str(error).split())[: limits.MAX_CAUSE_CHARACTERS]
         return orjson.dumps({"error": f"{kind}: {_encodable(reason)}"})
 
 
