@@ -14,7 +14,9 @@ from ragstone.components.generators.external_base import first_reply_checked
 from ragstone.components.generators.given_function import GivenFunction
 from ragstone.core.atomic_files import write_document
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.store import Store
 from ragstone.data.dataset import Dataset
+from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.table import table_dataset
 from ragstone.errors import ConfigError
@@ -70,7 +72,8 @@ def evaluate(
     >>> results.evaluation()["Match"].mean
     1.0
     """
-    dataset = _dataset(data)
+    with parses_kept_in(Store(Path(store))):
+        dataset = _dataset(data)
     digest_folder.set(Path(store))
     options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
     entry = _entry(system, dataset, Path(store), options)

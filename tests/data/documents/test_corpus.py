@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -180,6 +182,17 @@ def test_a_folder_without_text_is_an_error(
     """The error has the reason of each file."""
     with pytest.raises(DatasetError, match=message):
         DocumentFiles(str(write(tmp_path, **files))).corpus()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_that_make_no_id(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A file whose name cannot be an id is told, and the rest is read."""
+    write(tmp_path, good_txt="x")
+    (tmp_path / "line\nbreak.txt").write_text("x")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt")).write_text("x")
+    assert DocumentFiles(str(tmp_path)).corpus().passage_ids == ["good.txt-0-1"]
+    assert "2 of 3 documents could not be read: line break.txt: its name has a tab" in caplog.text
+    assert "\\udcff.txt: its name has a tab" in caplog.text
 
 
 def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,23 @@ def test_a_parser_that_crashes(
     replace_parser(monkeypatch, tmp_path, "import os\nparser.decode = lambda c: os.abort()")
     with pytest.raises(UnreadableFile, match=r"crashed \(SIGABRT\)"):
         process.parse(TEXT, b"a")
+
+
+def test_a_stop_does_not_wait_for_the_parser(
+    process: ParsingProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A file that is being parsed fails now, and no other is begun: as after Ctrl-C."""
+    begun = tmp_path / "begun"
+    code = f"import time\ndef sleep(c):\n open({str(begun)!r}, 'w')\n time.sleep(600)\n"
+    replace_parser(monkeypatch, tmp_path, code + "parser.decode = sleep")
+    process.parse(FileParser(".docx"), docx("a"))
+    with ThreadPoolExecutor(1) as executor:
+        found = executor.submit(process.parse, TEXT, b"a")
+        while not begun.exists():
+            time.sleep(0.01)
+        process.stop()
+        with pytest.raises(UnreadableFile, match="its parser was stopped"):
+            found.result()
 
 
 def test_what_a_parser_prints_is_no_reply(

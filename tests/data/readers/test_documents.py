@@ -9,6 +9,7 @@ from tests.fakes.made_documents import docx, pdf
 
 from ragstone.data.load import load_dataset
 from ragstone.errors import ConfigError, DatasetError
+from ragstone.experiment.evaluate import evaluate
 from ragstone.experiment.experiment import load_experiment
 
 QUESTIONS = "question,answer\nWhen does the ferry leave?,7:40\n"
@@ -88,6 +89,14 @@ def test_wrong_keys(data: dict[str, object], message: str) -> None:
     """Each is an error that names the key."""
     with pytest.raises((ConfigError, DatasetError), match=message):
         load_dataset({"path": "docs/qa.csv", **data})
+
+
+def test_documents_in_python() -> None:
+    """`evaluate` takes them too, and keeps what was parsed in its store."""
+    data = {"path": "docs/qa.csv", "documents": "docs"}
+    results = evaluate(lambda _: "At 7:40.", data, ["Match"], store="kept")
+    assert results.evaluation()["Match"].mean == 1.0
+    assert len(list(Path("kept").rglob("pieces.json"))) == 2
 
 
 def test_a_run_keeps_what_it_parsed() -> None:

@@ -19,7 +19,7 @@ from ragstone.data.documents.gold import transferred
 from ragstone.data.documents.parsing import parse_files
 from ragstone.data.documents.pieces import ParsedFile
 from ragstone.data.documents.sections import file_text
-from ragstone.data.readers.rows import listed
+from ragstone.data.readers.rows import BREAKS, listed
 from ragstone.data.table_builder import judgements
 from ragstone.errors import DatasetError
 
@@ -97,8 +97,11 @@ class _Reading:
 
     def add(self, name: str, parsed: ParsedFile | str) -> None:
         """Add the passages of a file, or why it cannot be read."""
+        shown = name.encode(errors="backslashreplace").decode()
+        if shown != name or BREAKS.intersection(name):
+            parsed = "its name has a tab, a line break or bytes that are not UTF-8; rename it"
         if isinstance(parsed, str):
-            self.failed[name] = parsed
+            self.failed[" ".join(shown.split())] = parsed
             return
         for note, count in parsed.notes.items():
             if count:

@@ -58,6 +58,8 @@ def parse_files(files: Mapping[str, Path]) -> Iterator[tuple[str, ParsedFile | s
                 bar.advance()
                 yield name, found
         finally:
+            # After Ctrl-C no file is waited for.
+            parsers.stop()
             executor.shutdown(cancel_futures=True)
 
 
@@ -78,6 +80,11 @@ class _Parsers:
     def __exit__(self, *_: object) -> None:
         for process in self._all:
             process.close()
+
+    def stop(self) -> None:
+        """Let every file that is being parsed end now."""
+        for process in self._all:
+            process.stop()
 
     def parse(self, path: Path) -> ParsedFile | str:
         """Return what is in a file, or why it cannot be read."""

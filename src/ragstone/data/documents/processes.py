@@ -31,6 +31,7 @@ class ParsingProcess:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
 
     def parse(self, parser: FileParser, content: bytes) -> ParsedFile:
         """Return what is in a file.
@@ -51,6 +52,8 @@ class ParsingProcess:
 
     def _ask(self, parser: FileParser, content: bytes) -> dict[str, Any]:
         """Return the reply of the process, or why it ended."""
+        if self._is_stopped:
+            return {"error": "its parser was stopped"}
         process = self._process = self._process or _start()
         requests, replies = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         expired = threading.Event()
@@ -78,6 +81,12 @@ class ParsingProcess:
             return {"ended": _end_text(self.close())}
         found: dict[str, Any] = orjson.loads(line)
         return found
+
+    def stop(self) -> None:
+        """Let a `parse` in another thread end now, and every later one."""
+        self._is_stopped = True
+        if (process := self._process) is not None:
+            process.kill()
 
     def close(self) -> int:
         """End the process, and return its exit code."""
