@@ -194,6 +194,8 @@ def test_documents_are_the_corpus_of_an_own_system(caplog: pytest.LogCaptureFixt
     }
     (trial,) = experiment.run(reuse=True).trials
     assert {context.passage_ids for context in trial.contexts.values()} == {("peru.docx-0-34",)}
+    assert run("passport", "try.yaml", "-o", "p.json").exit_code == 0
+    assert " 0 different" in run("verify", "p.json", "--data", "qa.csv").stdout
 
 
 def test_a_retriever_searches_the_documents() -> None:
