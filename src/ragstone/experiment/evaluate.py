@@ -72,8 +72,7 @@ def evaluate(
     >>> results.evaluation()["Match"].mean
     1.0
     """
-    with parses_kept_in(Store(Path(store))):
-        dataset = _dataset(data)
+    dataset = _dataset(data, Path(store))
     digest_folder.set(Path(store))
     options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
     entry = _entry(system, dataset, Path(store), options)
@@ -92,10 +91,11 @@ def evaluate(
         return experiment.run()
 
 
-def _dataset(data: Any) -> Dataset:
+def _dataset(data: Any, store: Path) -> Dataset:
     if isinstance(data, list | tuple):
         return table_dataset(enumerate(data, start=1), Path("rows"))
-    return load_dataset(data)
+    with parses_kept_in(Store(store)):
+        return load_dataset(data)
 
 
 def _entry(
