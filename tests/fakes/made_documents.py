@@ -141,6 +141,23 @@ def _pdf_file(objects: Mapping[int, bytes], extra: bytes) -> bytes:
     return bytes(made)
 
 
+def looping_pdf() -> bytes:
+    """Return a PDF with a drawing that contains itself three times: no reader comes to its end."""
+    resources = b"/Resources << /XObject << /F 12 0 R >> >>"
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] %b /Contents 11 0 R >>"
+    objects = {
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Kids [10 0 R] /Count 1 >>",
+        5: b"<< >>",
+        10: page % resources,
+        11: _stream(b"", b"/F Do " * 50),
+        12: _stream(
+            b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] " + resources, b"/F Do /F Do /F Do"
+        ),
+    }
+    return _pdf_file(objects, b"")
+
+
 def docx(*blocks: Block) -> bytes:
     """Return a Word file: a text is a paragraph, a level with a text a heading, rows a table."""
     body = "".join(_word_block(block) for block in blocks)

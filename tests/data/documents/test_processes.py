@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.fakes.made_documents import docx, epub, pdf, pptx, xlsx
+from tests.fakes.made_documents import docx, epub, looping_pdf, pdf, pptx, xlsx
 
 from ragstone.core import limits
 from ragstone.data.documents.formats import FileParser
@@ -59,6 +59,16 @@ def test_a_file_that_hangs_its_parser_has_a_deadline(
         process.parse(TEXT, b"slow")
     monkeypatch.undo()
     assert process.parse(TEXT, b"b").pieces[0].text == "b"
+
+
+def test_a_pdf_that_contains_itself(
+    process: ParsingProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real file that keeps a real parser busy is ended at the deadline."""
+    process.parse(FileParser(".pdf"), pdf([[(11, "a")]]))
+    monkeypatch.setattr(limits, "PARSE_SECONDS", 1.0)
+    with pytest.raises(UnreadableFile, match="did not end within 1 seconds"):
+        process.parse(FileParser(".pdf"), looping_pdf())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
