@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.fakes.made_documents import docx, pdf, prose
 
 from ragstone.cli import root
+from ragstone.components.generators.gold import GoldAnswer
+from ragstone.components.retrievers.bm25 import BM25
 from ragstone.errors import ComponentError, ConfigError, RagstoneError
 from ragstone.experiment.experiment import load_experiment
+from ragstone.experiment.starter import Starter
 
 FUNCTION = """\
 from pathlib import Path
@@ -158,3 +162,76 @@ def test_the_interpreter_is_not_left(capsys: pytest.CaptureFixture[str]) -> None
     assert "leaves.py:answer raised SystemExit: 4" in found.stdout
     assert sys.stdout is not sys.stderr
     assert capsys.readouterr().out == ""
+
+
+def write_documents() -> None:
+    """Put documents, one of them unreadable, into a folder."""
+    Path("docs").mkdir()
+    Path("docs/peru.docx").write_bytes(docx((1, "Peru"), "The capital of Peru is Lima."))
+    Path("docs/oman.pdf").write_bytes(pdf([[(11, "The capital of Oman is Muscat.")]]))
+    Path("docs/cut.pdf").write_bytes(b"%PDF-1.5")
+    for number in range(4):
+        Path(f"docs/{number}.txt").write_text(" ".join(prose(number, 3)))
+
+
+def test_documents_are_the_corpus_of_an_own_system(caplog: pytest.LogCaptureFixture) -> None:
+    """The texts that the system reports are matched to the passages of the documents."""
+    write_documents()
+    Path("my_rag.py").write_text(
+        "def answer(query):\n"
+        "    return {'answer': 'Lima', 'contexts': ['PERU. The capital of Peru is Lima!']}\n"
+    )
+
+    found = run("try", "my_rag.py:answer", "qa.csv", "--documents", "docs", "--limit", "2")
+
+    assert found.exit_code == 0, found.output
+    assert "1 of 7 documents could not be read: cut.pdf: it is not a readable PDF" in caplog.text
+    experiment = load_experiment("try.yaml")
+    assert experiment.file.data == {
+        "path": "qa.csv",
+        "documents": "docs",
+        "chunker": "words(200)",
+    }
+    (trial,) = experiment.run(reuse=True).trials
+    assert {context.passage_ids for context in trial.contexts.values()} == {("peru.docx-0-34",)}
+    assert run("passport", "try.yaml", "-o", "p.json").exit_code == 0
+    assert " 0 different" in run("verify", "p.json", "--data", "qa.csv").stdout
+
+
+def test_a_retriever_searches_the_documents() -> None:
+    """Without an own system, the passages with a gold answer are counted; no model is called."""
+    write_documents()
+
+    found = run("try", "bm25", "qa.csv", "--documents", "docs/*.*", "-o", "r.yaml", "--json")
+
+    assert json.loads(found.stdout)["name"] == "r"
+    assert load_experiment("r.yaml").run().evaluation()["answer-in-context"].mean == 1.0
+    assert 'retriever: "bm25", generator: gold' in Path("r.yaml").read_text()
+
+
+def test_a_model_answers_from_the_documents() -> None:
+    """A generator that retrieves nothing gets a retriever, and answers without documents too."""
+    write_documents()
+    starter = Starter("gold", "qa.csv", Path("g.yaml"), documents="docs")
+
+    systems = starter.checked().systems
+
+    assert (systems[0].retriever, systems[0].generator) == (BM25(), GoldAnswer())
+    assert "settings: [none, retrieved(5)]" in starter.text
+    with pytest.raises(ConfigError, match="with documents also a retriever such as bm25"):
+        run("try", "bm25", "qa.csv")
+
+
+def test_a_folder_of_documents_needs_questions() -> None:
+    """The error names the option for documents."""
+    write_documents()
+    with pytest.raises(ConfigError, match=r"`ragstone try SYSTEM qa.csv --documents docs`"):
+        run("try", "my_rag.py:answer", "docs")
+
+
+def test_init_takes_documents() -> None:
+    """The written file has the questions, the documents and their chunker."""
+    write_documents()
+    options = ["--system", "my_rag.py:answer", "--data", "qa.csv", "--documents", "docs"]
+    assert run("init", *options).exit_code == 0
+    assert 'documents: "docs", chunker: "words(200)"' in Path("experiment.yaml").read_text()

@@ -7,16 +7,23 @@ from pathlib import Path
 
 import click
 
-from ragstone.cli.options import metrics_option, output_quiet, starter_options
+from ragstone.cli.options import documents_option, metrics_option, output_quiet, starter_options
 
 
 @click.command("init")
 @click.option("--system", help="Your system: my_rag.py:answer, an address, or recorded answers.")
 @click.option("--data", help="Questions with gold answers (CSV, JSON lines), or any data set.")
+@documents_option
 @metrics_option
 @starter_options("experiment.yaml")
 def command(
-    *, system: str | None, data: str | None, metrics: str | None, output: Path, force: bool
+    *,
+    system: str | None,
+    data: str | None,
+    documents: str | None,
+    metrics: str | None,
+    output: Path,
+    force: bool,
 ) -> None:
     """Write a commented experiment file for your own system.
 
@@ -37,7 +44,8 @@ def command(
     usual = ", ".join(METRICS)
     written = metrics or (_asked("--metrics", "Metrics", usual) if _is_terminal() else usual)
     chosen = tuple(split_specs(written, where="--metrics"))
-    starter = Starter(system, data, output, chosen, made_by="Written by: ragstone init")
+    made_by = "Written by: ragstone init"
+    starter = Starter(system, data, output, chosen, made_by=made_by, documents=documents or "")
     if not force:
         starter.require_free_path()
     with output_quiet():

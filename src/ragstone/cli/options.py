@@ -128,6 +128,11 @@ query_options: Final = together(
 metrics_option: Final = click.option(
     "--metrics", metavar="NAME,...", help="Metrics, separated by commas (default: Match,EM,F1)."
 )
+documents_option: Final = click.option(
+    "--documents",
+    metavar="DOCS",
+    help="Folder, file or pattern of the documents (PDF, Word, ...) that answer the questions.",
+)
 chart_option: Final = click.option(
     "--chart",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -9,6 +9,7 @@ import click
 
 from ragstone.cli.options import (
     POSITIVE,
+    documents_option,
     json_option,
     metrics_option,
     output_quiet,
@@ -20,6 +21,7 @@ from ragstone.cli.options import (
 @click.command("try")
 @click.argument("system")
 @click.argument("data")
+@documents_option
 @metrics_option
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many queries.")
 @starter_options("try.yaml")
@@ -28,6 +30,7 @@ def command(
     *,
     system: str,
     data: str,
+    documents: str | None,
     metrics: str | None,
     limit: int | None,
     output: Path,
@@ -36,25 +39,30 @@ def command(
     """Measure your own system on your questions, and write the experiment file that does it.
 
     SYSTEM is a Python function (my_rag.py:answer), the address of a service, or a file of recorded
-    answers. DATA is a file of questions with gold answers (CSV or JSON lines), or any data set.
-    One query is asked first: a reply of a wrong form stops the run.
+    answers. DATA is a file of questions with gold answers (CSV, Excel or JSON lines), or any data
+    set. One query is asked first: a reply of a wrong form stops the run.
+
+    With --documents, the documents are cut into passages, and the context that your system reports
+    is matched to them. SYSTEM may then also be a retriever, which searches them.
 
     \b
     Examples:
       ragstone try my_rag.py:answer qa.csv
       ragstone try http://localhost:9000/ask qa.jsonl --limit 50
       ragstone try answers.jsonl qa.csv --metrics F1,BLEU -o first.yaml
+      ragstone try my_rag.py:answer qa.csv --documents docs/
+      ragstone try bm25 qa.csv --documents "docs/**/*.pdf"
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.components.generators.external_base import first_reply_checked
     from ragstone.core.progress import shown_by
     from ragstone.core.spec import split_specs
-    from ragstone.experiment.evaluate import METRICS
     from ragstone.experiment.starter import Starter
 
-    chosen = tuple(split_specs(metrics, where="--metrics")) if metrics else METRICS
-    made_by = f"Written by: {shlex.join(['ragstone', 'try', system, data])}"
-    starter = Starter(system, data, output, chosen, limit, made_by)
+    chosen = tuple(split_specs(metrics, where="--metrics")) if metrics else ()
+    options = ["--documents", documents] if documents else []
+    made_by = f"Written by: {shlex.join(['ragstone', 'try', system, data, *options])}"
+    starter = Starter(system, data, output, chosen, limit, made_by, documents or "")
     if not force:
         starter.require_free_path()
     with output_quiet(), shown_by(open_bar), first_reply_checked():

@@ -19,6 +19,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "mtrag": "mtrag:MtragReader",
         "parquet": "parquet:ParquetReader",
         "hub": "hub:HubReader",
+        "documents": "documents:DocumentsReader",
     },
     "chunkers": {
         "sentences": "sentences:Sentences",

@@ -25,6 +25,25 @@ MAX_YAML_COLLECTIONS: Final = 20_000
 MAX_TRACE_SPANS: Final = 50_000
 """Spans of one trace, which are in memory together; an agent in a loop writes without end."""
 
+# Documents, parsed in a process of their own
+
+MAX_PARSED_FILE_BYTES: Final = 50 * 2**20
+"""A file of a folder of documents; a manual of 400 pages with figures has about 10 MB."""
+MAX_HTML_BYTES: Final = 10 * 2**20
+"""An HTML page: one of 50 MB takes its parser 17 seconds and 2 GB."""
+MAX_UNPACKED_BYTES: Final = 200 * 2**20
+"""The texts inside of a presentation, unpacked: a small archive may contain gigabytes."""
+MAX_PAGES: Final = 5000
+"""Pages of a PDF; about a minute of parsing."""
+MAX_TEXT_CHARACTERS: Final = 20_000_000
+"""Text of one file: seven times the Bible."""
+MAX_HEADING_CHARACTERS: Final = 200
+"""A heading; a longer one is a paragraph in large type."""
+PARSE_SECONDS: Final = 60.0
+"""Parsing of one file; some malformed files keep a parser busy for ever."""
+PARSE_BYTES: Final = 2 * 2**30
+"""Memory of a process that parses, on Linux: 4 KB of PDF may ask for more than that."""
+
 # Model calls: number and time
 
 MAX_CONCURRENT_CALLS: Final = 64

@@ -14,6 +14,9 @@ from ragstone.core.spec import Spec, parse_spec
 from ragstone.core.user_code import class_name, is_ours
 from ragstone.data.collections import with_corpora
 from ragstone.data.dataset import Dataset, DataSource
+from ragstone.data.documents.corpus import DocumentFiles, with_documents
+from ragstone.data.documents.files import is_pattern, matching
+from ragstone.data.documents.formats import SUFFIXES
 from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.data.readers.rows import Row, read_bytes
 from ragstone.data.readers.table_files import read_table
@@ -26,17 +29,14 @@ SAMPLE: Final = Path(__file__).parent / "sample"
 _LOOKED_FOR: Final = (
     "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
     "queries.parquet (or queries-*.parquet, queries/*.parquet), dataset.json (MIRAGE), one .json "
-    "file of the SQuAD form, or other .parquet files (MIRAGE's hub copy); the .json and .jsonl "
-    "may be .gz"
+    "file of the SQuAD form, other .parquet files (MIRAGE's hub copy), or documents (.pdf, .docx, "
+    ".md, ...); the .json and .jsonl may be .gz"
 )
 
 _MIRAGE: Final = frozenset({"doc_pool", "source"})
 """Fields of MIRAGE's hub copy."""
-_TEXTS: Final = frozenset({".txt", ".md"})
-_OWN_TEXTS: Final = (
-    'Write your own texts into a file corpus.jsonl, one per line: {"_id": "a", "text": "..."}; '
-    "`ragstone data chunk` cuts them into passages; queries.jsonl contains the queries"
-)
+_NO_TABLES: Final = tuple(end for end in SUFFIXES if end not in {".csv", ".tsv"})
+"""Ends of the names of documents in a folder without a data set."""
 
 
 @runtime_checkable
@@ -77,9 +77,10 @@ def load_dataset(
         raise ConfigError(f"data: the key 'path' must be a path, found {path!r}")
     try:
         named = {"name": spec.name or layout(Path(parameters["path"])), **parameters}
+        documents = _take_documents(named, folder)
         given = _take_corpora(named, folder)
         reader = registry.create("readers", named, where="data", folder=folder)
-        dataset = with_corpora(_read(reader), *given)
+        dataset = with_corpora(with_documents(_read(reader), documents), *given)
         return dataclasses.replace(dataset, source=_source(dataset.source, named))
     except OSError as error:
         problem = f"cannot read the data set {parameters.get('path')}: {error}"
@@ -101,6 +102,23 @@ def _take_corpora(named: dict[str, Any], folder: Path | None) -> tuple[Any, Any]
     if "collections" in fields:
         return None, None
     return named.pop("corpus", None), named.pop("collections", None)
+
+
+def _take_documents(named: dict[str, Any], folder: Path | None) -> DocumentFiles | None:
+    """Take `documents` and their `chunker` from a reader's parameters; None without them."""
+    if "documents" not in named:
+        return None
+    if "corpus" in named:
+        raise ConfigError("data: 'documents' and 'corpus' are both the passages; keep one of them")
+    written = named.pop("documents")
+    if not isinstance(written, str | Path):
+        raise ConfigError(f"data: the key 'documents' must be a path, found {written!r}")
+    chunker = named.pop("chunker", None)
+    if chunker is not None:
+        chunker = registry.create("chunkers", chunker, where="data, chunker", folder=folder)
+    questions = named.get("path")
+    left_out = [Path(questions)] if isinstance(questions, str | Path) else []
+    return DocumentFiles(str(_resolve(written, folder)), chunker, left_out)
 
 
 def _source(known: DataSource, named: Mapping[str, Any]) -> DataSource:
@@ -158,10 +176,14 @@ def _fields(name: str, folder: Path | None) -> frozenset[str]:
 def _found(path: Path, folder: Path | None) -> Path | None:
     path = path.expanduser()
     candidates = [path] if folder is None or path.is_absolute() else [path, folder / path]
-    return next(
-        (one for one in candidates if one.exists() or one.is_symlink()),
-        None,
-    )
+    return next((one for one in candidates if _is_found(one)), None)
+
+
+def _is_found(path: Path) -> bool:
+    """Return whether there is a file or folder, or a file that a pattern matches."""
+    if path.exists() or path.is_symlink():
+        return True
+    return is_pattern(str(path)) and any(matching(path))
 
 
 def _resolve(written: str | Path, folder: Path | None) -> Path:
@@ -181,7 +203,7 @@ def _resolve(written: str | Path, folder: Path | None) -> Path:
 
 def layout(path: Path) -> str:
     """Return the name of the reader for a path, by the names of its files."""
-    if is_there(path):
+    if not path.is_dir():
         return _layout_of_file(path)
     entries = sorted(entry for entry in path.iterdir() if is_there(entry))
     names = {entry.name.removesuffix(".gz") for entry in entries}
@@ -199,26 +221,28 @@ def layout(path: Path) -> str:
             f"{path} contains {len(documents)} JSON files; name one of them, for example "
             f"{path / documents[0]}; found {', '.join(documents)}"
         )
+    if any(entry.suffix.lower() in _NO_TABLES for entry in path.rglob("*")):
+        return "documents"
     there = ", ".join(sorted(names)) or "nothing"
-    texts = any(entry.suffix in _TEXTS for entry in entries)
-    way_out = f". {_OWN_TEXTS}" if texts else ""
-    raise DatasetError(
-        f"{path} contains no data set: looked for {_LOOKED_FOR}; found {there}{way_out}"
-    )
+    raise DatasetError(f"{path} contains no data set: looked for {_LOOKED_FOR}; found {there}")
 
 
 def _layout_of_file(path: Path) -> str:
     name = path.name.removesuffix(".gz")
+    if not is_there(path):
+        return "documents"  # The path is a pattern.
     if name.endswith(".json"):
         is_list = name != "dataset.json" and read_bytes(path).lstrip().startswith(b"[")
         return "mirage" if name == "dataset.json" else "table" if is_list else "squad"
     if name.endswith((".jsonl", ".parquet")):
         _, row = next(read_table(path), (0, Row()))
         return "mirage" if _MIRAGE & row.keys() else "table"
-    if name.endswith((".csv", ".tsv")):
+    if name.endswith((".csv", ".tsv", ".xlsx")):
         return "table"
+    if name.lower().endswith(SUFFIXES):
+        return "documents"
     raise DatasetError(
-        f"cannot tell the format of {path} from its name; expected .csv, .tsv, .json, .jsonl or "
-        ".parquet (a table of questions, SQuAD's form or MIRAGE's hub copy); save an Excel sheet "
-        "as CSV; for the other layouts, name the folder"
+        f"cannot tell the format of {path} from its name; expected .csv, .tsv, .xlsx, .json, "
+        ".jsonl or .parquet (a table of questions, SQuAD's form or MIRAGE's hub copy); for the "
+        "other layouts, name the folder; documents are the key 'documents' beside the questions"
     )

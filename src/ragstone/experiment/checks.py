@@ -26,7 +26,13 @@ def check_settings(
 ) -> None:
     """Raise `ConfigError` if a setting cannot be built from this data or by these systems."""
     if not dataset.query_table.num_rows:
-        raise ConfigError(f"the data set {dataset.name!r} has no query; an experiment needs one")
+        problem = f"the data set {dataset.name!r} has no query; an experiment needs one"
+        if dataset.source.reader == "documents":
+            problem += (
+                ". The questions on documents are another file: data: {path: qa.csv, documents: "
+                "docs}, or `ragstone try SYSTEM qa.csv --documents docs`"
+            )
+        raise ConfigError(problem)
     check_names("setting", [setting.setting for setting in settings], "leave one of them out")
     generating = [system for system in systems if system.generator]
     if generating and not settings:

@@ -15,7 +15,9 @@ from ragstone.components.generators.given_function import GivenFunction
 from ragstone.components.metrics.row_checks import check_metrics_of
 from ragstone.core.atomic_files import write_document
 from ragstone.core.fingerprint import fingerprint
+from ragstone.core.store import Store
 from ragstone.data.dataset import Dataset
+from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.data.readers.table import table_dataset
 from ragstone.errors import ConfigError
@@ -71,7 +73,7 @@ def evaluate(
     >>> results.evaluation()["Match"].mean
     1.0
     """
-    dataset = _dataset(data)
+    dataset = _dataset(data, Path(store))
     digest_folder.set(Path(store))
     options = {"concurrency": concurrency, "timeout": timeout, "batch": batch}
     entry = _entry(system, dataset, Path(store), options)
@@ -90,10 +92,11 @@ def evaluate(
         return experiment.run()
 
 
-def _dataset(data: Any) -> Dataset:
+def _dataset(data: Any, store: Path) -> Dataset:
     if isinstance(data, list | tuple):
         return table_dataset(enumerate(data, start=1), Path("rows"))
-    return load_dataset(data)
+    with parses_kept_in(Store(store)):
+        return load_dataset(data)
 
 
 def _entry(

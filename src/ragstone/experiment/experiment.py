@@ -23,6 +23,7 @@ from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
+from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
 from ragstone.experiment.checks import (
     check_answered,
@@ -80,7 +81,8 @@ class Experiment:
     @cached_property
     def dataset(self) -> Dataset:
         """The whole data set; arrays derived from it go into the experiment's store."""
-        loaded = load_dataset(self.file.data, folder=self.folder)
+        with parses_kept_in(self.store):
+            loaded = load_dataset(self.file.data, folder=self.folder)
         corpus = dataclasses.replace(loaded.corpus, store=self.store)
         return dataclasses.replace(loaded, corpus=corpus)
 

@@ -13,7 +13,8 @@ from typing import Final
 
 from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
-from ragstone.core.registry import known
+from ragstone.core.registry import find, known
+from ragstone.data.documents.corpus import CHUNKER
 from ragstone.errors import ConfigError
 from ragstone.experiment.evaluate import METRICS
 from ragstone.experiment.experiment import Experiment, load_experiment
@@ -24,12 +25,17 @@ _FILE: Final = """\
 # Run it again: ragstone run {path}
 # All keys: ragstone config schema
 name: {name}
-data: {data}  # a file of questions, a folder, or sample
+data: {data}
 {sample}systems:
-  {system}: {{generator: {generator}}}  # further systems: one line each
-settings: [system]  # the context of an answer is the one that your system reports
+  {system}: {{{parts}}}  # further systems: one line each
+settings: [{settings}]  # {note}
 metrics: [{metrics}]  # ragstone components metrics lists all
 """
+
+
+_RETRIEVED: Final = "retrieved(5)", "the first five passages; no model answers"
+_READ: Final = "none, retrieved(5)", "without documents, and with the first five passages"
+_FOUND: Final = ("answer-in-context",)
 
 
 @dataclass(frozen=True)
@@ -41,27 +47,39 @@ class Starter:
     data: str
     path: Path
     """The file to write."""
-    metrics: Sequence[str] = METRICS
+    metrics: Sequence[str] = ()
+    """Metrics; those of the kind of system if empty."""
     limit: int | None = None
     """Number of queries in a random sample; all if None."""
     made_by: str = ""
     """The command that writes the file, for its first line."""
+    documents: str = ""
+    """A folder, file or pattern of documents that answer the questions; "" without them."""
 
     @property
     def text(self) -> str:
         """The content of the file."""
-        name, generator = _generator(self.system)
+        system = _system(self.system, documents=bool(self.documents))
         sample = "" if self.limit is None else f"sample: {{limit: {self.limit}, seed: 0}}\n"
         return _FILE.format(
             made_by=self.made_by or "An own system on its questions.",
             path=shlex.quote(str(self.path)),
             name=json.dumps(_plain(self.path.stem)),
-            data=json.dumps(self.data, ensure_ascii=False),
+            data=self._data(),
             sample=sample,
-            system=json.dumps(name, ensure_ascii=False),
-            generator=generator,
-            metrics=", ".join(json.dumps(metric) for metric in self.metrics),
+            system=_quoted(system.name),
+            parts=system.parts,
+            settings=system.settings,
+            note=system.note,
+            metrics=", ".join(json.dumps(metric) for metric in self.metrics or system.metrics),
         )
+
+    def _data(self) -> str:
+        """Return the line of the data, with the chunker of documents pinned."""
+        if not self.documents:
+            return f"{_quoted(self.data)}  # a file of questions, a folder, or sample"
+        found = f"path: {_quoted(self.data)}, documents: {_quoted(self.documents)}"
+        return f"{{{found}, chunker: {_quoted(CHUNKER)}}}"
 
     def checked(self) -> Experiment:
         """Return the experiment after all its checks; the data are read, nothing is asked."""
@@ -84,24 +102,51 @@ class Starter:
         return write_document(self.path, self.text.encode(), "experiment file")
 
 
-def _generator(written: str) -> tuple[str, str]:
-    """Return a name for a system and its generator in YAML."""
-    quoted = json.dumps(written, ensure_ascii=False)
+@dataclass(frozen=True)
+class _System:
+    """A system as an experiment file names it, with the settings and metrics that fit it."""
+
+    name: str
+    parts: str
+    settings: str = "system"
+    note: str = "the context of an answer is the one that your system reports"
+    metrics: Sequence[str] = METRICS
+
+    @classmethod
+    def own(cls, name: str, generator: str) -> _System:
+        """Return a system that answers by itself."""
+        return cls(name, f"generator: {generator}")
+
+
+def _system(written: str, *, documents: bool) -> _System:
+    """Return the system of a name, an address, a file, or a component."""
+    quoted = _quoted(written)
     if _URL.match(written):
-        return "service", f"{{name: http, url: {quoted}}}"
+        return _System.own("service", f"{{name: http, url: {quoted}}}")
     if Path(written).is_file():
-        return Path(written).name.partition(".")[0], f"{{name: recorded, path: {quoted}}}"
-    if re.match(r"[\w-]+", written) and re.split(r"[(\s]", written)[0] in known("generators"):
-        return written.partition("(")[0], quoted
+        name = Path(written).name.partition(".")[0]
+        return _System.own(name, f"{{name: recorded, path: {quoted}}}")
+    component = re.split(r"[(\s]", written)[0]
+    if documents and component in known("retrievers"):
+        return _System(component, f"retriever: {quoted}, generator: gold", *_RETRIEVED, _FOUND)
+    if re.match(r"[\w-]+", written) and component in known("generators"):
+        if documents and not find("generators", component, where="SYSTEM").may_retrieve:
+            return _System(component, f"retriever: bm25, generator: {quoted}", *_READ)
+        return _System.own(component, quoted)
     module, colon, _ = written.rpartition(":")
     if colon and module:
-        return Path(module).name.removesuffix(".py"), f"{{name: callable, function: {quoted}}}"
+        name = Path(module).name.removesuffix(".py")
+        return _System.own(name, f"{{name: callable, function: {quoted}}}")
     raise ConfigError(
         f"{written!r} is not a system: there is no such file; write a function as "
         "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers "
-        "(JSON lines)",
+        "(JSON lines); with documents also a retriever such as bm25",
         value=written,
     )
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _plain(stem: str) -> str:

@@ -153,7 +153,8 @@ class _Check:
         written, reader = self._file()["data"], self.passport["data"].get("reader")
         if data is None or not reader or not Path(data).exists():
             return written if data is None else data
-        spec = parse_spec(written, where="data") if "(" in str(written) else written
+        is_spec = isinstance(written, str) and "(" in written
+        spec = parse_spec(written, where="data") if is_spec else written
         parameters = spec.parameters if isinstance(spec, Spec) else spec
         more = dict(parameters) if isinstance(parameters, Mapping) else {}
         return {**{k: v for k, v in more.items() if k}, "name": reader, "path": str(data)}

@@ -103,4 +103,4 @@ def test_two_columns_for_one_role_are_not_guessed(tmp_path: Path) -> None:
 def test_excel_has_a_way_out(tmp_path: Path) -> None:
     """The error names the formats that are read."""
     with pytest.raises(DatasetError, match=r"save the sheet as CSV"):
-        read_answer_rows(write(tmp_path, "", "rows.xlsx"))
+        read_answer_rows(write(tmp_path, "", "rows.xls"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ragstone.building.rechunk.documents import Documents, Joined, Span, document_id_of
 from ragstone.building.rechunk.qrels_transfer import THRESHOLD, Carrier, NotCarried
@@ -12,17 +11,14 @@ from ragstone.building.rechunk.spans import find_span
 from ragstone.core import limits
 from ragstone.core.component import Outcome, run_component
 from ragstone.core.progress import progress
-from ragstone.core.schemas import labels_to_json
 from ragstone.data.corpus import Corpus
+from ragstone.data.cut_passages import CutPassages
 from ragstone.data.dataset import Dataset
 from ragstone.data.document_level import judge_documents
-from ragstone.data.table_builder import judgements, passages
+from ragstone.data.table_builder import judgements
 from ragstone.errors import DatasetError
 from ragstone.protocols import Chunker, Services
 from ragstone.types import Passage
-
-if TYPE_CHECKING:
-    from arro3.core import Table
 
 _Judged = dict[str, list[Passage]]
 """Document id -> its judged passages that have no place yet."""
@@ -85,14 +81,14 @@ def rechunk(
     carrier, services = Carrier(dataset.qrels, threshold), Services()
     source = Documents(dataset.corpus if documents is None else documents)
     judged = {} if documents is None else _judged(dataset.corpus, carrier, documents)
-    corpus, empty, count = _NewCorpus(chunker), [], 0
+    corpus, empty, count = CutPassages(chunker), [], 0
     with progress("Cutting documents", len(source.corpus)) as bar:
         for joined in source:
             count += 1
             own = judged.pop(joined.document_id, ())
             old = joined.spans if documents is None else _found(own, joined, carrier)
             cut = run_component(chunker, services, joined.stretches)
-            new = [span for outcome in cut for span in corpus.add(outcome, joined)]
+            new = [span for outcome in cut for span in _added(outcome, joined, corpus)]
             carrier.carry(old, new)
             empty += [] if new else [joined.document_id]
             bar.advance(len(joined.spans))
@@ -121,55 +117,19 @@ def _document_of(corpus: Corpus) -> Callable[[str], str]:
     return document_id
 
 
-class _NewCorpus:
-    """Collects the new passages."""
+def _added(
+    outcome: Outcome[Sequence[Passage] | None], joined: Joined, corpus: CutPassages
+) -> Iterator[Span]:
+    """Add the passages of one stretch and yield their places.
 
-    def __init__(self, chunker: Chunker) -> None:
-        self._chunker, self._builder = chunker, passages()
-        self._seen = set[int]()
-        self._count = 0
-        self.longest = 0
-
-    def add(self, outcome: Outcome[Sequence[Passage] | None], joined: Joined) -> Iterator[Span]:
-        """Add the passages of one stretch and yield their places.
-
-        Raises `DatasetError` if the chunker failed, or a passage has no place or a repeated id.
-        """
-        if outcome.value is None:
-            raise DatasetError(f"cannot cut the document {joined.document_id!r}: {outcome.reason}")
-        for passage in outcome.value:
-            span = self._span(passage)
-            title = joined.title_at(span.start) if joined.titles else passage.title
-            labels = labels_to_json(passage.labels)
-            row = (passage.passage_id, passage.text, title, passage.document_id, labels)
-            self._builder.add(row)
-            self.longest = max(self.longest, len(passage.text))
-            yield span
-
-    def _span(self, passage: Passage) -> Span:
-        if not isinstance(passage, Passage):
-            raise DatasetError(
-                f"{self._chunker!r} gives {passage!r}, which is not a Passage; make passages by "
-                f"document.passage(start, end)"
-            )
-        passage_id, start, end = passage.passage_id, *map(passage.labels.get, ("start", "end"))
-        if not (isinstance(start, int) and isinstance(end, int)):
-            raise DatasetError(
-                f"{self._chunker!r} does not locate the passage {passage_id!r}: it must have the "
-                "labels start and end, as document.passage(start, end) sets them"
-            )
-        self._count += 1
-        self._seen.add(hash(passage_id))
-        if len(self._seen) < self._count:
-            raise DatasetError(
-                f"{self._chunker!r} gives the id {passage_id!r} to two passages; give each "
-                f"document its own id, and make passages by document.passage(start, end)"
-            )
-        return Span(passage_id, start, end)
-
-    def finish(self) -> Table:
-        """Return the table of all passages."""
-        return self._builder.finish()
+    Raises `DatasetError` if the chunker failed, or a passage has no place or a repeated id.
+    """
+    if outcome.value is None:
+        raise DatasetError(f"cannot cut the document {joined.document_id!r}: {outcome.reason}")
+    for cut in outcome.value:
+        passage, start, end = corpus.place(cut)
+        corpus.add(replace(passage, title=joined.title_at(start)) if joined.titles else passage)
+        yield Span(passage.passage_id, start, end)
 
 
 def _judged(corpus: Corpus, carrier: Carrier, documents: Corpus) -> _Judged:

@@ -32,7 +32,7 @@ _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class TableReader(Reader):
-    """Reads a CSV, TSV, JSON, JSON lines or Parquet file with one question per row.
+    """Reads a CSV, TSV, JSON, JSON lines, Parquet or Excel file with one question per row.
 
     Without a column of gold answers, `answer` is one. Texts in a column `context` (SQuAD's rows) or
     `reference_contexts` become the corpus, and are relevant to the query of their row. The answers
@@ -42,15 +42,17 @@ class TableReader(Reader):
         path: the file.
         columns: role (query_id, text, gold_answers, context) -> column, where the name of the
             column does not tell its role.
+        sheet: name of the sheet of an Excel file, if several have rows.
     """
 
     path: str | Path
     columns: Mapping[str, str] = field(default_factory=dict)
+    sheet: str = ""
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and line if it is malformed."""
         path = Path(self.path)
-        return table_dataset(read_table(path), path, self.columns)
+        return table_dataset(read_table(path, self.sheet), path, self.columns)
 
 
 def table_dataset(

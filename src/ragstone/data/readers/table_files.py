@@ -1,4 +1,4 @@
-"""Rows of CSV, TSV, JSON, JSON lines and Parquet files, by the name of the file."""
+"""Rows of CSV, TSV, JSON, JSON lines, Parquet and Excel files, by the name of the file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import orjson
 
 from ragstone.core import limits
 from ragstone.core.regular_files import open_regular
+from ragstone.data.readers.excel import EXCEL_END, excel_rows
 from ragstone.data.readers.parquet_columns import ParquetFile, batches
 from ragstone.data.readers.rows import (
     FieldError,
@@ -27,13 +28,15 @@ from ragstone.data.readers.rows import (
 )
 from ragstone.errors import DatasetError
 
-TABLE_ENDS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-"""Ends of the names of files that are read as tables, each but Parquet with `.gz` too."""
-_EXCEL: Final = (".xlsx", ".xls", ".xlsm", ".ods")
+TABLE_ENDS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet", EXCEL_END)
+"""Ends of the names of files that are read as tables; those of text with `.gz` too."""
+_SHEETS: Final = (".xls", ".xlsm", ".ods")
 
 
-def read_table(path: Path) -> Iterator[tuple[int, Row]]:
+def read_table(path: Path, sheet: str = "") -> Iterator[tuple[int, Row]]:
     """Yield number and fields of each row: of its line in a text file, else counted from 1.
+
+    `sheet` is the name of a sheet of an Excel file; it may be "" if only one has rows.
 
     Raises:
         DatasetError: the format is not one of these, or a row is malformed; with file and line.
@@ -47,7 +50,9 @@ def read_table(path: Path) -> Iterator[tuple[int, Row]]:
         return _json_list(path)
     if name.endswith(".parquet"):
         return _parquet_rows(path)
-    way_out = "save the sheet as CSV (UTF-8)" if name.endswith(_EXCEL) else "convert it to one"
+    if name.endswith(EXCEL_END):
+        return excel_rows(path, sheet)
+    way_out = "save the sheet as CSV (UTF-8)" if name.endswith(_SHEETS) else "convert it to one"
     raise DatasetError(
         f"{path} is not a table that can be read; known are {', '.join(TABLE_ENDS)}: {way_out}",
         path=path,
