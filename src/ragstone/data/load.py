@@ -16,7 +16,8 @@ from ragstone.data.collections import with_corpora
 from ragstone.data.dataset import Dataset, DataSource
 from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.data.readers.rows import Row, read_bytes
-from ragstone.data.readers.table_files import read_table
+from ragstone.data.readers.split_files import is_saved, splits_of
+from ragstone.data.readers.table_files import is_json_lines, json_table, read_table
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 from ragstone.version import __version__
 
@@ -30,8 +31,10 @@ _LOOKED_FOR: Final = (
     "may be .gz"
 )
 
-_MIRAGE: Final = frozenset({"doc_pool", "source"})
+_MIRAGE: Final = frozenset({"doc_pool", "num_doc_labels"})
 """Fields of MIRAGE's hub copy."""
+_SQUAD: Final = b'"paragraphs"'
+"""A field of SQuAD's form; a file that has it is not parsed to find its layout."""
 _TEXTS: Final = frozenset({".txt", ".md"})
 _OWN_TEXTS: Final = (
     'Write your own texts into a file corpus.jsonl, one per line: {"_id": "a", "text": "..."}; '
@@ -189,6 +192,8 @@ def layout(path: Path) -> str:
         return "ragstone"
     if any(any(path.glob(pattern.format("queries"))) for pattern in USUAL_FILES):
         return "parquet"
+    if "dataset.json" not in names and (found := _layout_of_splits(path)):
+        return found
     if "dataset.json" in names or any(path.rglob("*.parquet")):
         return "mirage"
     documents = [entry.name for entry in entries if entry.name.endswith((".json", ".json.gz"))]
@@ -207,14 +212,21 @@ def layout(path: Path) -> str:
     )
 
 
+def _layout_of_splits(path: Path) -> str:
+    """Return the layout of a folder of the package `datasets`; "" if it is none."""
+    if is_saved(path):
+        return "table"
+    first = next(iter(splits_of(path).values()), [])
+    found = _layout_of_file(first[0]) if first else ""
+    return "" if found == "squad" else found
+
+
 def _layout_of_file(path: Path) -> str:
     name = path.name.removesuffix(".gz")
     if name.endswith(".json"):
-        is_list = name != "dataset.json" and read_bytes(path).lstrip().startswith(b"[")
-        return "mirage" if name == "dataset.json" else "table" if is_list else "squad"
-    if name.endswith((".jsonl", ".parquet")):
-        _, row = next(read_table(path), (0, Row()))
-        return "mirage" if _MIRAGE & row.keys() else "table"
+        return "mirage" if name == "dataset.json" else _layout_of_json(path)
+    if name.endswith((".jsonl", ".parquet", ".arrow")):
+        return _layout_of_rows(path)
     if name.endswith((".csv", ".tsv")):
         return "table"
     raise DatasetError(
@@ -222,3 +234,17 @@ def _layout_of_file(path: Path) -> str:
         ".parquet (a table of questions, SQuAD's form or MIRAGE's hub copy); save an Excel sheet "
         "as CSV; for the other layouts, name the folder"
     )
+
+
+def _layout_of_json(path: Path) -> str:
+    content = read_bytes(path)
+    if _SQUAD in content:
+        return "squad"
+    if content.lstrip().startswith(b"[") or is_json_lines(content):
+        return "table"
+    return "squad" if json_table(path) is None else "table"
+
+
+def _layout_of_rows(path: Path) -> str:
+    _, row = next(iter(read_table(path)), (0, Row()))
+    return "mirage" if _MIRAGE & row.keys() else "table"

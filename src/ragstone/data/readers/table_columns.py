@@ -42,6 +42,9 @@ class TableColumns:
     """Role -> column."""
     guessed: Mapping[str, str]
     """Role -> column, if neither the user nor Ragstone's own name decides."""
+    format: str = ""
+    """The tool that writes such rows; "" for a plain table."""
+    is_format_guessed: bool = False
 
     def named(self, row: Mapping[str, object]) -> Row:
         """Return a row with the names of roles; other columns keep their names."""
@@ -50,11 +53,14 @@ class TableColumns:
 
     def note(self, path: Path) -> str:
         """Return what was guessed, and how to pin it; "" if nothing was."""
-        if not self.guessed:
+        if not self.guessed and not self.is_format_guessed:
             return ""
         listed = ", ".join(f"{role}={column}" for role, column in self.guessed.items())
-        pins = shlex.quote(listed.replace(", ", ","))
-        return f"{path.name}: the columns were guessed: {listed}; pin them with --columns {pins}"
+        pins = f"--columns {shlex.quote(listed.replace(', ', ','))}" if listed else ""
+        told = f"the columns were guessed: {listed}; pin them with" if listed else "pin it with"
+        if not self.is_format_guessed:
+            return f"{path.name}: {told} {pins}"
+        return f"{path.name}: the format is {self.format}; {told} --format {self.format} {pins}"
 
 
 def find_columns(
@@ -80,12 +86,8 @@ def find_columns(
         if column not in names:
             hint = did_you_mean(column, names)
             raise ConfigError(f"columns: {where} has no column {column!r} for {role}{hint}")
-    free = [name for name in names if name not in given.values()]
     found, guessed = dict(given), dict[str, str]()
-    for role, candidates in usual.items():
-        fitting = [name for name in free if _plain(name) in candidates]
-        if role in given or not fitting:
-            continue
+    for role, fitting in _candidates(names, given, usual):
         if len(fitting) > 1:
             pins = " or ".join(f"{role}={name}" for name in fitting)
             raise ConfigError(
@@ -94,9 +96,30 @@ def find_columns(
                 f"{{{role}: {fitting[0]}}})"
             )
         found[role] = fitting[0]
-        if fitting[0] != candidates[0]:
+        if fitting[0] != NAMES.get(role, (role,))[0]:
             guessed[role] = fitting[0]
     return TableColumns(found, guessed)
+
+
+def _candidates(
+    names: Collection[str], given: Mapping[str, str], usual: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield each role that is not given, with the columns that may have it.
+
+    The only other field of an object, `inputs.*`, counts if no column has one of the usual names.
+    """
+    free = [name for name in names if name not in given.values()]
+    exact = {
+        role: [name for name in free if {name, _plain(name)} & set(candidates)]
+        for role, candidates in usual.items()
+        if role not in given
+    }
+    used = {name for fitting in exact.values() for name in fitting}
+    for role, fitting in exact.items():
+        whole = tuple(one[:-1] for one in usual[role] if one.endswith(".*"))
+        others = [name for name in free if name.startswith(whole) and name not in used]
+        if fitting or others:
+            yield role, fitting or others
 
 
 def _plain(name: str) -> str:

@@ -1,19 +1,25 @@
-"""Rows of CSV, TSV, JSON, JSON lines and Parquet files, by the name of the file."""
+"""Rows of CSV, TSV, JSON, JSON lines, Parquet and Arrow files, by the name of the file."""
 
 from __future__ import annotations
 
 import ast
 import csv
+import io
+import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from ragstone.core import limits
+from ragstone.core.parsing import parse_json
 from ragstone.core.regular_files import open_regular
+from ragstone.data.readers.foreign_formats import FORMATS, rows_in
+from ragstone.data.readers.foreign_rows import is_promptfoo_table
 from ragstone.data.readers.parquet_columns import ParquetFile, batches
 from ragstone.data.readers.rows import (
     FieldError,
@@ -23,8 +29,8 @@ from ragstone.data.readers.rows import (
     json_rows,
     read_bytes,
     reading,
-    show,
 )
+from ragstone.data.readers.split_files import split_files
 from ragstone.errors import DatasetError
 
 TABLE_ENDS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -32,12 +38,18 @@ TABLE_ENDS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 _EXCEL: Final = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
-def read_table(path: Path) -> Iterator[tuple[int, Row]]:
+def read_table(path: Path, split: str = "") -> Iterator[tuple[int, Row]]:
     """Yield number and fields of each row: of its line in a text file, else counted from 1.
+
+    Args:
+        path: the file, or a folder of the package `datasets`.
+        split: the split of a folder with several.
 
     Raises:
         DatasetError: the format is not one of these, or a row is malformed; with file and line.
     """
+    if path.is_dir():
+        return (row for file in split_files(path, split) for row in read_table(file))
     name = path.name.removesuffix(".gz").lower()
     if name.endswith((".csv", ".tsv")):
         return _separated_rows(path, "\t" if name.endswith(".tsv") else ",")
@@ -47,6 +59,8 @@ def read_table(path: Path) -> Iterator[tuple[int, Row]]:
         return _json_list(path)
     if name.endswith(".parquet"):
         return _parquet_rows(path)
+    if name.endswith(".arrow"):
+        return _arrow_rows(path)
     way_out = "save the sheet as CSV (UTF-8)" if name.endswith(_EXCEL) else "convert it to one"
     raise DatasetError(
         f"{path} is not a table that can be read; known are {', '.join(TABLE_ENDS)}: {way_out}",
@@ -54,10 +68,34 @@ def read_table(path: Path) -> Iterator[tuple[int, Row]]:
     )
 
 
-def _json_list(path: Path) -> Iterator[tuple[int, Row]]:
+def json_table(path: Path) -> list[Any] | None:
+    """Return the items of a JSON file: a list, or the rows in the document of another tool."""
     document = json_document(path)
+    return rows_in(document) if isinstance(document, dict) else document
+
+
+def is_json_lines(content: bytes) -> bool:
+    """Return whether a file is JSON lines, which `datasets` writes to files called `.json` too."""
+    first, _, rest = content.lstrip().partition(b"\n")
+    if not (first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.strip()):
+        return False
+    try:
+        return isinstance(parse_json(first), dict)
+    except ValueError:
+        return False
+
+
+def _json_list(path: Path) -> Iterator[tuple[int, Row]]:
+    if is_json_lines(read_bytes(path)):
+        yield from json_rows(path)
+        return
+    document = json_table(path)
     if not isinstance(document, list):
-        raise DatasetError(f"{path}: expected a list of objects, found {show(document)}", path=path)
+        raise DatasetError(
+            f"{path}: expected a list of objects, or the rows of a known tool "
+            f"({', '.join(one.name for one in FORMATS)})",
+            path=path,
+        )
     for number, item in enumerate(document, start=1):
         with reading(path, f"item {number}"):
             row = Row.of(item)
@@ -68,6 +106,24 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
     for first, batch in batches(ParquetFile(str(path), partial(open_regular, path))):
         for number, row in enumerate(batch.to_struct_array().to_pylist(), start=first):
             yield number, Row(row)
+
+
+def _arrow_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the rows of an Arrow file in the form of a stream, as `datasets` writes them."""
+    from arro3.io import read_ipc_stream
+
+    with open_regular(path) as file:
+        try:
+            parts = (batch.to_struct_array().to_pylist() for batch in read_ipc_stream(file))
+            yield from enumerate(map(Row, chain.from_iterable(parts)), start=1)
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            kind = type(error)
+            if kind.__name__ == "PanicException" or kind.__module__.startswith("arro3"):
+                problem = f"{path} is not a complete Arrow file ({error}); get the file again"
+                raise DatasetError(problem, path=path) from error
+            raise
 
 
 def _separated_rows(path: Path, delimiter: str) -> Iterator[tuple[int, Row]]:
@@ -130,6 +186,9 @@ def _csv_problem(error: csv.Error, line: int) -> str:
 
 def _header(cells: list[str]) -> list[str]:
     names = [cell.strip() for cell in cells]
+    if is_promptfoo_table(names):
+        # One column per prompt and provider, each with the same columns after it.
+        return [n if n not in names[:i] else f"{n} {i}" for i, n in enumerate(names)]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise FieldError(f"two columns are called {twice!r}; rename one of them")
     return names
@@ -144,11 +203,31 @@ def _cell(text: str) -> Any:
     if not text:
         return None
     if text.startswith("[") and text.endswith("]"):
-        for parse in (orjson.loads, ast.literal_eval):
+        for parse in (orjson.loads, _python_list):
             try:
                 found = parse(text)
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
+            except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
                 continue
             if isinstance(found, list):
                 return found
+    if text.startswith(("[", "{")) and "array([" in text:
+        raise FieldError(
+            "a cell contains an object with an array as numpy prints it, which cannot be read; "
+            "write the table as JSON lines or Parquet"
+        )
     return text
+
+
+def _python_list(text: str) -> Any:
+    """Return a list in Python's spelling, or an array of texts as numpy prints it.
+
+    >>> _python_list("['a', 'b']"), _python_list("['a' 'b']")
+    (['a', 'b'], ['a', 'b'])
+    """
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    kept = [one for one in tokens if one.type in (tokenize.STRING, tokenize.OP)]
+    pairs = pairwise(one.type for one in kept)
+    if (tokenize.STRING, tokenize.STRING) in pairs:
+        # Python itself would join the texts, because there is no comma between them.
+        return [ast.literal_eval(one.string) for one in kept if one.type == tokenize.STRING]
+    return ast.literal_eval(text)
