@@ -19,7 +19,7 @@ from ragstone.cli.options import (
 
 @click.command("try")
 @click.argument("system")
-@click.argument("data")
+@click.argument("data", required=False)
 @metrics_option
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many queries.")
 @starter_options("try.yaml")
@@ -27,7 +27,7 @@ from ragstone.cli.options import (
 def command(
     *,
     system: str,
-    data: str,
+    data: str | None,
     metrics: str | None,
     limit: int | None,
     output: Path,
@@ -36,14 +36,17 @@ def command(
     """Measure your own system on your questions, and write the experiment file that does it.
 
     SYSTEM is a Python function (my_rag.py:answer), the address of a service, or a file of recorded
-    answers. DATA is a file of questions with gold answers (CSV or JSON lines), or any data set.
-    One query is asked first: a reply of a wrong form stops the run.
+    answers: a table, or rows of ragas, LangChain, LlamaIndex, DeepEval, promptfoo and others. DATA
+    is a file of questions with gold answers (CSV or JSON lines), or any data set; recorded answers
+    need none if their rows have the questions. One query is asked first: a reply of a wrong form
+    stops the run.
 
     \b
     Examples:
       ragstone try my_rag.py:answer qa.csv
       ragstone try http://localhost:9000/ask qa.jsonl --limit 50
       ragstone try answers.jsonl qa.csv --metrics F1,BLEU -o first.yaml
+      ragstone try ragas-rows.jsonl --metrics EM,F1,K-precision
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.components.generators.external_base import first_reply_checked
@@ -53,7 +56,7 @@ def command(
     from ragstone.experiment.starter import Starter
 
     chosen = tuple(split_specs(metrics, where="--metrics")) if metrics else METRICS
-    made_by = f"Written by: {shlex.join(['ragstone', 'try', system, data])}"
+    made_by = f"Written by: {shlex.join(['ragstone', 'try', system, *([data] if data else [])])}"
     starter = Starter(system, data, output, chosen, limit, made_by)
     if not force:
         starter.require_free_path()

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ragstone.components.generators.recorded import systems_in
 from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.registry import known
+from ragstone.data.readers.answer_rows import read_answer_rows
 from ragstone.errors import ConfigError
 from ragstone.experiment.evaluate import METRICS
 from ragstone.experiment.experiment import Experiment, load_experiment
@@ -25,8 +27,8 @@ _FILE: Final = """\
 # All keys: ragstone config schema
 name: {name}
 data: {data}  # a file of questions, a folder, or sample
-{sample}systems:
-  {system}: {{generator: {generator}}}  # further systems: one line each
+{sample}systems:  # further systems: one line each
+{systems}
 settings: [system]  # the context of an answer is the one that your system reports
 metrics: [{metrics}]  # ragstone components metrics lists all
 """
@@ -38,7 +40,8 @@ class Starter:
 
     system: str
     """`my_rag.py:answer`, an address, a file of recorded answers, or a generator."""
-    data: str
+    data: str | None
+    """Any data set; None for recorded answers whose rows have the questions."""
     path: Path
     """The file to write."""
     metrics: Sequence[str] = METRICS
@@ -50,18 +53,35 @@ class Starter:
     @property
     def text(self) -> str:
         """The content of the file."""
-        name, generator = _generator(self.system)
+        systems = "\n".join(
+            f"  {_quoted(name)}: {{generator: {generator}}}"
+            for name, generator in _generators(self.system).items()
+        )
         sample = "" if self.limit is None else f"sample: {{limit: {self.limit}, seed: 0}}\n"
         return _FILE.format(
             made_by=self.made_by or "An own system on its questions.",
             path=shlex.quote(str(self.path)),
             name=json.dumps(_plain(self.path.stem)),
-            data=json.dumps(self.data, ensure_ascii=False),
+            data=self._data,
             sample=sample,
-            system=json.dumps(name, ensure_ascii=False),
-            generator=generator,
+            systems=systems,
             metrics=", ".join(json.dumps(metric) for metric in self.metrics),
         )
+
+    @property
+    def _data(self) -> str:
+        """The data set in YAML; answers without gold answers are none themselves."""
+        if self.data is not None:
+            return _quoted(self.data)
+        if not Path(self.system).is_file():
+            raise ConfigError(
+                f"{self.system} needs a data set, such as a file of questions: name one after it; "
+                "only a file of recorded answers may have the questions in its rows"
+            )
+        columns = read_answer_rows(Path(self.system)).columns
+        if "gold_answers" in columns.of or columns.format:
+            return _quoted(self.system)
+        return f"{{path: {_quoted(self.system)}, columns: {{gold_answers: null}}}}"
 
     def checked(self) -> Experiment:
         """Return the experiment after all its checks; the data are read, nothing is asked."""
@@ -84,24 +104,31 @@ class Starter:
         return write_document(self.path, self.text.encode(), "experiment file")
 
 
-def _generator(written: str) -> tuple[str, str]:
-    """Return a name for a system and its generator in YAML."""
-    quoted = json.dumps(written, ensure_ascii=False)
+def _generators(written: str) -> dict[str, str]:
+    """Return name -> generator in YAML: one per system of a file of answers, else one."""
+    quoted = _quoted(written)
     if _URL.match(written):
-        return "service", f"{{name: http, url: {quoted}}}"
+        return {"service": f"{{name: http, url: {quoted}}}"}
     if Path(written).is_file():
-        return Path(written).name.partition(".")[0], f"{{name: recorded, path: {quoted}}}"
+        recorded, systems = f"name: recorded, path: {quoted}", systems_in(Path(written))
+        if len(systems) > 1:
+            return {name: f"{{{recorded}, system: {_quoted(name)}}}" for name in systems}
+        return {Path(written).name.partition(".")[0]: f"{{{recorded}}}"}
     if re.match(r"[\w-]+", written) and re.split(r"[(\s]", written)[0] in known("generators"):
-        return written.partition("(")[0], quoted
+        return {written.partition("(")[0]: quoted}
     module, colon, _ = written.rpartition(":")
     if colon and module:
-        return Path(module).name.removesuffix(".py"), f"{{name: callable, function: {quoted}}}"
+        name = Path(module).name.removesuffix(".py")
+        return {name: f"{{name: callable, function: {quoted}}}"}
     raise ConfigError(
         f"{written!r} is not a system: there is no such file; write a function as "
-        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers "
-        "(JSON lines)",
+        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers",
         value=written,
     )
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _plain(stem: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,15 +22,16 @@ from ragstone.data.readers.base import Reader
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.record_rows import messages_to_json
 from ragstone.data.readers.rows import FieldError, Ids, Row, reading
-from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
+from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns, tell
 from ragstone.data.readers.table_files import TABLE_ENDS, read_table
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import ConfigError
 from ragstone.types import Passage, Role
 
-_LOG: Final = logging.getLogger(__name__)
 _ID_LENGTH: Final = 12
 _OF_SYSTEMS: Final = ("answer", "contexts", "passage_ids", "system")
+_OF_REPLIES: Final = frozenset({"reason", "setting", "usage", "confidence"})
+"""Other fields of recorded answers, which are no labels."""
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},
     "context": ("context", "reference_contexts", "gold_contexts"),
@@ -51,14 +51,14 @@ class TableReader(Reader):
         path: the file, or a folder of the package `datasets`: of its method `save_to_disk`, or a
             copy of a repository of the hub.
         columns: role (query_id, text, gold_answers, context) -> column, where the name of the
-            column does not tell its role.
+            column does not tell its role; null if no column has it.
         format: name of the tool that wrote the rows, such as ragas; "" to recognise it, `plain`
             for none.
         split: the split of a folder with several, such as test.
     """
 
     path: str | Path
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str | None] = field(default_factory=dict)
     format: str = ""
     split: str = ""
 
@@ -71,7 +71,7 @@ class TableReader(Reader):
 def table_dataset(
     rows: Iterable[tuple[int, Mapping[str, Any]]],
     source: Path,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
     format_name: str = "",
 ) -> Dataset:
     """Return the data set of numbered rows, one question each.
@@ -91,9 +91,10 @@ def table_dataset(
         known, of_systems = _columns(names, columns or {}, source)
     else:
         known = _checked(find_columns(names, columns or {}, source, found.columns), names, source)
-        known, of_systems = with_format(known, found, format_name), [*_OF_SYSTEMS, "reason"]
+        known = with_format(known, found, format_name)
+        of_systems = [*_OF_SYSTEMS, *_OF_REPLIES]
     if note := known.note(source):
-        _LOG.warning("%s", note)
+        tell(note, source.absolute())
     made = _Tables()
     for number, row in all_rows:
         with reading(source, number):
@@ -108,7 +109,7 @@ def table_dataset(
 
 
 def _columns(
-    names: list[str], written: Mapping[str, str], source: Path
+    names: list[str], written: Mapping[str, str | None], source: Path
 ) -> tuple[TableColumns, list[str]]:
     """Return the columns of questions, and the names of those of systems."""
     given = {"text" if role == "query" else role: c for role, c in written.items()}
@@ -119,6 +120,7 @@ def _columns(
     found = find_columns(names, {**told, **given}, source, _USUAL)
     found = _checked(replace(found, guessed={**found.guessed, **told}), names, source)
     known = {name for role in _OF_SYSTEMS for name in NAMES[role]} - set(found.of.values())
+    known |= _OF_REPLIES if known & set(names) else set()
     return found, [name for name in names if name.lower() in known]
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from ragstone.data.readers.rows import Row
 from ragstone.errors import ConfigError, did_you_mean
 
+_LOG: Final = logging.getLogger(__name__)
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "query_id": ("query_id", "_id", "id", "qid", "question_id"),
     "text": ("query", "question", "user_input", "text", "input", "query_text"),
@@ -63,9 +66,15 @@ class TableColumns:
         return f"{path.name}: the format is {self.format}; {told} --format {self.format} {pins}"
 
 
+@lru_cache(maxsize=256)
+def tell(note: str, _path: Path) -> None:
+    """Log what was guessed of a file, once per process: several steps read the same file."""
+    _LOG.warning("%s", note)
+
+
 def find_columns(
     names: Collection[str],
-    given: Mapping[str, str],
+    given: Mapping[str, str | None],
     where: Path,
     usual: Mapping[str, tuple[str, ...]] = NAMES,
 ) -> TableColumns:
@@ -73,7 +82,7 @@ def find_columns(
 
     Args:
         names: the columns of the table.
-        given: role -> column, as the user wrote it.
+        given: role -> column, as the user wrote it; None if no column has the role.
         where: the file, for errors.
         usual: role -> usual names of its column.
 
@@ -83,10 +92,10 @@ def find_columns(
     for role, column in given.items():
         if role not in usual:
             raise ConfigError(f"columns: unknown role {role!r}{did_you_mean(role, usual)}")
-        if column not in names:
+        if column is not None and column not in names:
             hint = did_you_mean(column, names)
             raise ConfigError(f"columns: {where} has no column {column!r} for {role}{hint}")
-    found, guessed = dict(given), dict[str, str]()
+    found, guessed = {role: name for role, name in given.items() if name}, dict[str, str]()
     for role, fitting in _candidates(names, given, usual):
         if len(fitting) > 1:
             pins = " or ".join(f"{role}={name}" for name in fitting)
@@ -102,7 +111,7 @@ def find_columns(
 
 
 def _candidates(
-    names: Collection[str], given: Mapping[str, str], usual: Mapping[str, tuple[str, ...]]
+    names: Collection[str], given: Mapping[str, str | None], usual: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each role that is not given, with the columns that may have it.
 
