@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import os
 import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ from ragstone.errors import DatasetError
 
 TABLE_ENDS: Final = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Ends of the names of files that are read as tables, each but Parquet with `.gz` too."""
+_ARROW_END: Final = b"\xff\xff\xff\xff\0\0\0\0"
+"""The end of an Arrow stream."""
 _EXCEL: Final = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
@@ -113,17 +116,22 @@ def _arrow_rows(path: Path) -> Iterator[tuple[int, Row]]:
     from arro3.io import read_ipc_stream
 
     with open_regular(path) as file:
+        # A stream that is cut between two batches would be read without an error.
+        file.seek(max(0, file.seek(0, os.SEEK_END) - len(_ARROW_END)))
+        is_whole = file.read() == _ARROW_END
+        file.seek(0)
         try:
             parts = (batch.to_struct_array().to_pylist() for batch in read_ipc_stream(file))
             yield from enumerate(map(Row, chain.from_iterable(parts)), start=1)
         except GeneratorExit:
             raise
         except BaseException as error:
-            kind = type(error)
-            if kind.__name__ == "PanicException" or kind.__module__.startswith("arro3"):
-                problem = f"{path} is not a complete Arrow file ({error}); get the file again"
-                raise DatasetError(problem, path=path) from error
-            raise
+            # The Rust reader raises errors of its own, plain exceptions and panics.
+            if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+                raise
+            raise DatasetError(f"{path} is not a complete Arrow file ({error})") from error
+    if not is_whole:
+        raise DatasetError(f"{path} is not a complete Arrow file; get the file again", path=path)
 
 
 def _separated_rows(path: Path, delimiter: str) -> Iterator[tuple[int, Row]]:
