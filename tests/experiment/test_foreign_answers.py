@@ -71,3 +71,10 @@ def test_rows_of_every_format_score_like_the_function(name: str, tmp_path: Path)
     for metric, found in values(by_function).items():
         assert list(scored[metric].values()) == found
     assert len(set(values(by_function)["F1"])) > 1
+
+
+def test_rows_in_python_are_system_and_data(tmp_path: Path) -> None:
+    """A list of ragas' rows, as answers and as questions."""
+    results = ragstone.evaluate(ROWS, ROWS, METRICS, store=tmp_path / "a")
+    by_function = ragstone.evaluate(answer, ROWS, METRICS, store=tmp_path / "b")
+    assert values(results) == values(by_function)

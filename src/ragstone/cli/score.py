@@ -86,7 +86,6 @@ def command(
       ragstone score answers.jsonl --gold queries.jsonl --metrics Match --explain
     """
     from ragstone.components.metrics import parse
-    from ragstone.evaluation.score_files import evaluate_answers
 
     parse.check_variant(variant)
     written = parse.split_names(metrics)
@@ -100,15 +99,9 @@ def command(
             f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
             f"{', '.join(tables)}; name one with --system"
         )
+    metrics_of_all = list(dict.fromkeys(variants))
     found = {
-        name: evaluate_answers(
-            list(table.predictions.values()),
-            table.queries,
-            list(dict.fromkeys(variants)),
-            contexts=table.contexts,
-            clusters=clusters,
-            failures=failures,
-        )
+        name: _evaluated(table, metrics_of_all, clusters, failures)
         for name, table in tables.items()
     }
     for name, one in found.items():
@@ -118,6 +111,25 @@ def command(
         _explain(names, next(iter(found.values())), next(iter(tables.values())))
     else:
         _print(found, wanted)
+
+
+def _evaluated(
+    table: SystemRows,
+    metrics: Sequence[str],
+    clusters: Mapping[str, str] | None,
+    failures: Policy,
+) -> Evaluation:
+    """Return the scores of one system."""
+    from ragstone.evaluation.score_files import evaluate_answers
+
+    return evaluate_answers(
+        list(table.predictions.values()),
+        table.queries,
+        metrics,
+        contexts=table.contexts,
+        clusters=clusters,
+        failures=failures,
+    )
 
 
 def _print(found: Mapping[str, Evaluation], wanted: Mapping[str, str]) -> None:

@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import orjson
-
+from ragstone.core.parsing import parse_json
 from ragstone.data.readers.rows import FieldError, Row, show
 
 Numbered: TypeAlias = tuple[int, Mapping[str, Any]]
@@ -95,7 +94,7 @@ def _parsed(value: Any) -> Any:
     """Return the object in a cell, in JSON's or Python's spelling; any other value as it is."""
     if not isinstance(value, str) or not value.startswith("{"):
         return value
-    for parse in (orjson.loads, ast.literal_eval):
+    for parse in (parse_json, ast.literal_eval):
         try:
             return parse(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
