@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,10 @@ import ragstone
 from ragstone.data.load import layout
 from ragstone.data.readers import foreign_formats
 from ragstone.data.readers.answer_rows import read_answer_rows
-from ragstone.data.readers.foreign_formats import FORMATS, format_of
+from ragstone.data.readers.foreign_formats import FORMATS, ForeignFormat, format_of
+from ragstone.data.readers.foreign_rows import HISTORY
 from ragstone.data.readers.table import table_dataset
+from ragstone.data.readers.table_files import read_table
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Message
 
@@ -261,3 +265,33 @@ def test_the_layout_of_json_is_known_by_its_content(tmp_path: Path) -> None:
     assert layout(path) == "squad"
     with pytest.raises(DatasetError, match="a list of objects, or the rows of a known tool"):
         read_answer_rows(path)
+
+
+JUNK: list[Any] = [
+    *(None, 1, 1.5, True, "", "x", "{", "{'a': 1}", '{"a": [1]}', "[1]", "\t", "a\nb", {}, []),
+    *(["a"], [1], [None], [[]], {"a": 1}, {"question": "q"}, {"text": ["a"]}, [{"text": "a"}]),
+    *([{"content": "a", "type": "human"}], [{"role": "user", "content": [{"text": "a"}]}]),
+    *([{"page_content": 3}], [{"kwargs": {"page_content": "x", "id": "q"}}]),
+]
+OTHERS = ("history", "reason", "testCase", "prompt", "chat_history", "passage", "error", HISTORY)
+
+
+@pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
+def test_whatever_a_row_holds_the_error_is_one_of_ours(one: ForeignFormat, tmp_path: Path) -> None:
+    """Values of every kind in the columns of every format."""
+    chance = random.Random(one.name)  # noqa: S311 - test data
+    path = tmp_path / "rows.jsonl"
+    for _ in range(40):
+        names = [chance.choice(group) for group in one.needs]
+        names += [name for group in one.columns.values() for name in group if chance.random() < 0.2]
+        names += [name for name in OTHERS if chance.random() < 0.2]
+        row: dict[str, Any] = {}
+        for name in names:
+            first, is_list, field = name.replace("*", "other").partition("[].")
+            value = chance.choice(JUNK)
+            row[first] = [{field: value}] if is_list else value
+        path.write_text(json.dumps(row))
+        assert json.loads(path.read_text()) == row
+        for read in (read_answer_rows, lambda p: table_dataset(read_table(p), p)):
+            with contextlib.suppress(ConfigError, DatasetError):
+                read(path)

@@ -15,7 +15,7 @@ from typing import Final
 
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.readers.foreign_formats import ForeignFormat, format_of
-from ragstone.data.readers.foreign_rows import Numbered, item_id, item_text
+from ragstone.data.readers.foreign_rows import HISTORY, Numbered, item_id, item_text
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.rows import FieldError, Row, reading, show
 from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
@@ -172,7 +172,7 @@ def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
 
 def take_history(row: Row, known: TableColumns) -> list[tuple[Role, str]]:
     """Return the messages before the question, in the rows of a format that has them."""
-    return row.pop("history", None) or [] if known.format else []
+    return row.pop(HISTORY, None) or [] if known.format else []
 
 
 def take_query_id(row: Row, text: str, history: Iterable[Sequence[str]] = ()) -> str:

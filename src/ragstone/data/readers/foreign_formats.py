@@ -50,7 +50,7 @@ class ForeignFormat:
         """
         known = [name for names in self.columns.values() for name in names]
         with reading(source, self.name):
-            for number, row in self.gather(found):
+            for number, row in self.gather(map(rows.without_added, found)):
                 with reading(source, number):
                     opened = self.prepare(rows.with_opened(row, self.opened))
                 yield number, Row({n: v for n, v in opened.items() if self._keeps(n, known)})

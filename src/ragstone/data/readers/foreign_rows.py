@@ -13,8 +13,12 @@ from ragstone.data.readers.rows import FieldError, Row, show
 Numbered: TypeAlias = tuple[int, Mapping[str, Any]]
 """The number of a row in its file, and its fields."""
 
-ADDED: Final = ("history", "reason", "passage")
-"""Fields that are no columns: earlier messages, why an answer is missing, a passage by itself."""
+HISTORY: Final = "ragstone:history"
+"""Field with role and text of the messages before the question."""
+PASSAGE: Final = "ragstone:passage"
+"""Field with a passage; its row has no question."""
+ADDED: Final = (HISTORY, PASSAGE, "reason")
+"""Fields that are no columns: those above, and why an answer is missing."""
 _ROLES: Final = {"human": "user", "user": "user", "ai": "agent", "assistant": "agent"}
 _TEXTS: Final = ("text", "page_content", "kwargs.page_content", "node.text", "content", "passage")
 _ITEM_IDS: Final = ("kwargs.id", "id", "passage_id", "metadata.id", "node.id_", "id_", "doc_id")
@@ -66,6 +70,12 @@ def unchanged(row: Row) -> Row:
     return row
 
 
+def without_added(found: Numbered) -> Numbered:
+    """Return a row without the fields that only these functions may write."""
+    number, row = found
+    return number, {name: row[name] for name in row if name not in (HISTORY, PASSAGE)}
+
+
 def one_by_one(found: Iterable[Numbered]) -> Iterator[Numbered]:
     """Yield the rows themselves."""
     yield from found
@@ -94,12 +104,16 @@ def _parsed(value: Any) -> Any:
     """Return the object in a cell, in JSON's or Python's spelling; any other value as it is."""
     if not isinstance(value, str) or not value.startswith("{"):
         return value
-    for parse in (parse_json, ast.literal_eval):
+    for parse in (_json, ast.literal_eval):
         try:
             return parse(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
     return value
+
+
+def _json(text: str) -> Any:
+    return parse_json(text.encode())
 
 
 def item_text(item: Any) -> Any:
@@ -137,7 +151,7 @@ def _split_messages(row: Row, name: str) -> str | None:
     last = asked[-1]
     row[name] = messages[last][1]
     if last:
-        row["history"] = messages[:last]
+        row[HISTORY] = messages[:last]
     return messages[-1][1] if last < len(messages) - 1 else None
 
 
@@ -268,7 +282,7 @@ def langchain_row(row: Row) -> Row:
     """Take the messages before the question from `chat_history`, and the text of an answer."""
     history = row.pop("chat_history", None)
     if isinstance(history, list) and all(isinstance(one, Mapping) for one in history):
-        row["history"] = _messages(history)
+        row[HISTORY] = _messages(history)
     if "answer" in row:
         row["answer"] = _only(row["answer"])
     return row
@@ -318,4 +332,4 @@ def embedding_pairs(found: Iterable[Numbered]) -> Iterator[Numbered]:
             context = [{"id": i, "text": corpus[i]} for i in ids]
             yield number, Row(query_id=query_id, text=text, context=context)
         rest = set(corpus) - {i for ids in relevant.values() for i in ids}
-        yield from ((number, Row(passage={"id": i, "text": corpus[i]})) for i in sorted(rest))
+        yield from ((number, Row({PASSAGE: {"id": i, "text": corpus[i]}})) for i in sorted(rest))

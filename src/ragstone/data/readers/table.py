@@ -19,6 +19,7 @@ from ragstone.data.readers.answer_rows import (
     with_names,
 )
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.foreign_rows import PASSAGE
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.record_rows import messages_to_json
 from ragstone.data.readers.rows import FieldError, Ids, Row, reading
@@ -101,7 +102,7 @@ def table_dataset(
             named = known.named(row)
             history = take_history(named, known)
             systems = {name: named.pop(name) for name in of_systems if name in named}
-            if found is not None and "passage" in named:
+            if found is not None and PASSAGE in named:
                 made.add_passage(named)
             else:
                 made.add(named, systems, number, history)
@@ -166,7 +167,7 @@ class _Tables:
 
     def add_passage(self, row: Row) -> None:
         """Add a row that is a passage of no query."""
-        for passage in take_passages(row, "passage") or ():
+        for passage in take_passages(row, PASSAGE) or ():
             self._add_passage(passage, "")
 
     def _add_passage(self, passage: Passage, title: str) -> str:
