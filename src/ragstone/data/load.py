@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -27,8 +28,9 @@ SAMPLE: Final = Path(__file__).parent / "sample"
 _LOOKED_FOR: Final = (
     "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
     "queries.parquet (or queries-*.parquet, queries/*.parquet), dataset.json (MIRAGE), one .json "
-    "file of the SQuAD form, or other .parquet files (MIRAGE's hub copy); the .json and .jsonl "
-    "may be .gz"
+    "file of the SQuAD form, a folder of the package datasets (state.json, dataset_dict.json, or "
+    "files named by their split), or other .parquet files (MIRAGE's hub copy); the .json and "
+    ".jsonl may be .gz"
 )
 
 _MIRAGE: Final = frozenset({"doc_pool", "num_doc_labels"})
@@ -242,7 +244,10 @@ def _layout_of_json(path: Path) -> str:
         return "squad"
     if content.lstrip().startswith(b"[") or is_json_lines(content):
         return "table"
-    return "squad" if json_table(path) is None else "table"
+    # A damaged file is reported by the reader.
+    with suppress(DatasetError):
+        return "squad" if json_table(path) is None else "table"
+    return "squad"
 
 
 def _layout_of_rows(path: Path) -> str:
