@@ -44,9 +44,8 @@ def evaluate(
 
     Args:
         system: a function of the query, sync or async, that returns a text or a mapping with
-            `answer`; a list of rows with `query_id` (or the text as `query`) and `answer`, or
-            of another tool, such as ragas; a component; a generator or a system as in an
-            experiment file.
+            `answer`; rows with `query_id` (or the text as `query`) and `answer`, or of another tool
+            such as ragas; a component; a generator or a system as in an experiment file.
         data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
         metrics: as in an experiment file.
         settings: context settings; by default `system`, the context that an own system reports, and

@@ -70,7 +70,7 @@ class Recorded(Generator):
     def _table(self) -> SystemRows:
         """The rows of the system in a table that is not JSON lines of the form above."""
         table = read_answer_rows(self.path, self.columns, format_name=self.format)
-        if note := table.columns.note(self.path):
+        if note := table.columns.note(self.path, in_file=True):
             tell(note, self.path.absolute())
         if not self.system and len(table.systems) > 1:
             raise ConfigError(

@@ -94,7 +94,7 @@ def table_dataset(
         known = _checked(find_columns(names, columns or {}, source, found.columns), names, source)
         known = with_format(known, found, format_name)
         of_systems = [*_OF_SYSTEMS, *_OF_REPLIES]
-    if note := known.note(source):
+    if note := known.note(source, in_file=True):
         tell(note, source.absolute())
     made = _Tables()
     for number, row in all_rows:

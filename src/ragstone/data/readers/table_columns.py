@@ -54,16 +54,31 @@ class TableColumns:
         roles = {column: role for role, column in self.of.items()}
         return Row({roles.get(column, column): value for column, value in row.items()})
 
-    def note(self, path: Path) -> str:
-        """Return what was guessed, and how to pin it; "" if nothing was."""
+    def note(self, path: Path, *, in_file: bool = False) -> str:
+        """Return what was guessed, and how to pin it; "" if nothing was.
+
+        Args:
+            path: the file.
+            in_file: pin it in an experiment file, and not with options.
+        """
         if not self.guessed and not self.is_format_guessed:
             return ""
         listed = ", ".join(f"{role}={column}" for role, column in self.guessed.items())
-        pins = f"--columns {shlex.quote(listed.replace(', ', ','))}" if listed else ""
-        told = f"the columns were guessed: {listed}; pin them with" if listed else "pin it with"
-        if not self.is_format_guessed:
-            return f"{path.name}: {told} {pins}"
-        return f"{path.name}: the format is {self.format}; {told} --format {self.format} {pins}"
+        told = [
+            f"the format is {self.format}" if self.is_format_guessed else "",
+            f"the columns were guessed: {listed}" if listed else "",
+        ]
+        return f"{path.name}: {'; '.join(filter(None, told))}; pin {self._pins(in_file)}"
+
+    def _pins(self, in_file: bool) -> str:
+        named = self.format if self.is_format_guessed else ""
+        if in_file:
+            columns = ", ".join(f"{role}: {column}" for role, column in self.guessed.items())
+            parts = [f"format: {named}" if named else "", f"columns: {{{columns}}}" * bool(columns)]
+            return f"it beside the path, {{path: ..., {', '.join(filter(None, parts))}}}"
+        columns = ",".join(f"{role}={column}" for role, column in self.guessed.items())
+        parts = [f"--format {named}" if named else "", f"--columns {shlex.quote(columns)}"]
+        return f"it with {' '.join(filter(None, parts[: 1 + bool(columns)]))}"
 
 
 @lru_cache(maxsize=256)
