@@ -61,7 +61,7 @@ def test_splits_are_known_by_the_names_of_files(tmp_path: Path) -> None:
     for name in (
         *("data/train-00001-of-00002.parquet", "data/train-00000-of-00002.parquet"),
         *("test.jsonl", "qa_dev.csv", "validation/0000.parquet", "README.md", "latest.json"),
-        *("training.txt", "deep/er/test.jsonl"),
+        *("training.txt", "deep/er/test.jsonl", "eval_a.csv", "eval_b.csv", ".git/train.json"),
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -74,6 +74,8 @@ def test_splits_are_known_by_the_names_of_files(tmp_path: Path) -> None:
         "dev": ["qa_dev.csv"],
         "test": ["test.jsonl"],
         "validation": ["validation/0000.parquet"],
+        "eval_a": ["eval_a.csv"],
+        "eval_b": ["eval_b.csv"],
     }
 
 

@@ -18,11 +18,12 @@ from ragstone.errors import ConfigError, DatasetError, did_you_mean
 
 _STATE: Final = "state.json"
 _SPLITS: Final = "dataset_dict.json"
-_ROWS: Final = re.compile(r".+\.(parquet|jsonl|csv|tsv|json)(\.gz)?")
+_ROWS: Final = re.compile(r"[^.].*\.(parquet|arrow|jsonl|csv|tsv|json)(\.gz)?")
 _SHARD: Final = re.compile(r"([^/]+)-\d{5}-of-\d{5}(?:-[0-9a-f]+)?\..+")
 _WORD: Final = "(train|training|validation|valid|val|dev|test|testing|eval|evaluation)"
-_USUAL: Final = re.compile(rf"{_WORD}/[^/]+|(?:[^/]+[-_.])?{_WORD}(?:[-_][^/]+)?\.[^/]+")
-"""Names of files by their split: `test/0000.parquet`, `test.csv`, `qa_test.jsonl`."""
+_FOLDER: Final = re.compile(rf"{_WORD}/[^/]+")
+_FILE: Final = re.compile(rf"(?:[^/]+[-_.])?{_WORD}(?:[-_][^/]+)?\.[^/]+")
+"""Names of files by their split: `test/0000.parquet`; `test.csv`, `qa_test.jsonl`."""
 
 
 def is_saved(folder: Path) -> bool:
@@ -74,14 +75,21 @@ def splits_of(folder: Path) -> dict[str, list[Path]]:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise DatasetError(f"{folder / _SPLITS} has no list 'splits'", path=folder / _SPLITS)
         return {name: [folder / Path(name).name] for name in names}
-    found = dict[str, list[Path]]()
+    found, single = dict[str, list[Path]](), dict[str, list[Path]]()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         inner = name.removeprefix("data/")
-        if _ROWS.fullmatch(name) and is_there(path) and not name.startswith("."):
-            match = _SHARD.fullmatch(inner) or _USUAL.fullmatch(inner)
-            if split := next(filter(None, match.groups()), "") if match else "":
-                found.setdefault(split, []).append(path)
+        if not _ROWS.fullmatch(name) or not is_there(path):
+            continue
+        if match := _SHARD.fullmatch(inner) or _FOLDER.fullmatch(inner):
+            found.setdefault(match[1], []).append(path)
+        elif match := _FILE.fullmatch(inner):
+            single.setdefault(match[1], []).append(path)
+    for split, paths in single.items():
+        # Two files of one word, such as train_a.csv and train_b.csv, may be two sets.
+        names = [split] if len(paths) == 1 else [path.name.split(".")[0] for path in paths]
+        for split_name, path in zip(names, paths, strict=True):
+            found.setdefault(split_name, []).append(path)
     return found
 
 
