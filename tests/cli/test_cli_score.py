@@ -213,3 +213,28 @@ def test_gold_answers_may_be_a_table(tmp_path: Path) -> None:
     found = json.loads(score(str(answers), str(gold), "--metrics", "EM", "--json").stdout)
 
     assert (found["EM"]["n"], found["EM"]["mean"]) == (1, 0.0)
+
+
+FOREIGN = Path(__file__).parents[1] / "data" / "readers" / "foreign"
+
+
+def test_gold_answers_may_be_of_another_tool() -> None:
+    """In one file or in two of different tools, the scores are equal; the format can be pinned."""
+    names = ["--metrics", "EM,F1", "--json"]
+    answers, gold = str(FOREIGN / "deepeval.csv"), FOREIGN / "ragas.jsonl"
+    both = json.loads(score(answers, str(gold), *names).stdout)
+    own = json.loads(rows_score(gold, *names, "--format", "ragas").stdout)
+    assert both == own
+    examples = str(FOREIGN / "langsmith-examples.jsonl")
+    runs = str(FOREIGN / "langsmith-experiment.csv")
+    assert json.loads(score(runs, examples, *names).stdout) == own
+    with pytest.raises(ConfigError, match="unknown format 'rags'; did you mean 'ragas'"):
+        rows_score(gold, "--format", "rags")
+
+
+def test_the_systems_of_another_tool_have_a_table_each() -> None:
+    """A failure of one of them counts for it alone."""
+    result = rows_score(FOREIGN / "promptfoo.json", "--metrics", "F1", "--json")
+    found = json.loads(result.stdout)["systems"]
+    assert {name: one["F1"]["failed"] for name, one in found.items()} == {"first": 0, "second": 1}
+    assert "note: promptfoo.json: the format is promptfoo; " in result.stderr

@@ -235,3 +235,49 @@ def test_init_takes_documents() -> None:
     options = ["--system", "my_rag.py:answer", "--data", "qa.csv", "--documents", "docs"]
     assert run("init", *options).exit_code == 0
     assert 'documents: "docs", chunker: "words(200)"' in Path("experiment.yaml").read_text()
+
+
+FOREIGN = Path(__file__).parents[1] / "data" / "readers" / "foreign"
+
+
+@pytest.mark.parametrize("name", ["ragas.csv", "langsmith-runs.jsonl", "deepeval-test-run.json"])
+def test_rows_of_other_tools_are_system_and_data(name: str) -> None:
+    """One command without a data set; the scores are those of `ragstone score`, to the digit."""
+    names = ["--metrics", "EM,F1,K-precision"]
+    found = scores(str(FOREIGN / name), *names)
+    scored = json.loads(run("score", str(FOREIGN / name), *names, "--json").stdout)
+    assert found == {metric: one["mean"] for metric, one in scored.items()}
+    assert found["F1"] > 0 < found["K-precision"]
+
+
+def test_each_system_of_a_file_is_a_system_of_the_experiment() -> None:
+    """Promptfoo's providers; the second one failed once."""
+    found = run("try", str(FOREIGN / "promptfoo.json"), "--metrics", "F1", "--json")
+    rows = [row for row in json.loads(found.stdout)["leaderboard"] if row["metric"] == "F1"]
+    assert {row["system"]: row["failed"] for row in rows} == {"first": 0, "second": 1}
+    assert found.stderr.count("promptfoo.json: the format is promptfoo") <= 1
+    assert len(load_experiment("try.yaml").file.systems) == 2
+
+
+def test_answers_are_not_their_own_gold_answers() -> None:
+    """A file of answers without gold answers gets the metrics that need none."""
+    Path("rows.csv").write_text("question,answer\nWhere?,I do not know.\nWhen?,1912\n")
+    found = scores("rows.csv", "--metrics", "refusal")
+    assert found["refusal"] == 0.5
+    with pytest.raises(ConfigError, match="needs gold answers"):
+        run("try", "rows.csv", "--metrics", "EM", "--force")
+
+
+def test_a_function_needs_questions() -> None:
+    """The error names what is missing."""
+    with pytest.raises(ConfigError, match=r"my_rag.py:answer needs a data set"):
+        run("try", "my_rag.py:answer")
+
+
+def test_recorded_rows_without_ids_are_matched_by_their_text() -> None:
+    """To a data set with ids of its own; a column of the table may be pinned."""
+    Path("rows.csv").write_text("question,reply\nCapital of Peru?,Lima\nOf Oman?,Rome\n")
+    with pytest.raises(ConfigError, match="no column of answers"):
+        run("try", "rows.csv", "qa.csv", "--metrics", "EM")
+    system = "recorded(path=rows.csv, columns={answer: reply})"
+    assert scores(system, "qa.csv", "--metrics", "EM")["EM"] == 0.5

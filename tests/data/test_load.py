@@ -88,7 +88,7 @@ def test_a_user_s_own_reader_is_found_beside_the_experiment_file(here: Path) -> 
         (["conversations.jsonl.gz"], "ragstone"),
         (["corpus.jsonl", "dataset.json"], "ragstone"),
         (["dataset.json.gz", "oracle.json"], "mirage"),
-        (["data/train.parquet"], "mirage"),
+        (["data/rows.parquet"], "mirage"),
         (["squad.json"], "squad"),
         (["squad.json.gz", "README.md"], "squad"),
     ],

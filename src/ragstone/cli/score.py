@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     default="",
     help="Columns of ANSWERS by their role, as in text=question,gold_answers=ground_truth.",
 )
+@click.option(
+    "--format",
+    "format_name",
+    default="",
+    metavar="NAME",
+    help="Tool that wrote ANSWERS, such as ragas or promptfoo, or 'plain' (default: recognised).",
+)
 @click.option("--system", help="Score only the rows of this system (column system).")
 @click.option(
     "--metrics",
@@ -59,6 +66,7 @@ def command(
     answers: Path,
     gold: Path | None,
     columns: str,
+    format_name: str,
     system: str | None,
     metrics: str,
     judging: JudgeModel,
@@ -72,9 +80,10 @@ def command(
     """Score recorded answers with metrics, and with judges if --judge names their model.
 
     ANSWERS is a table (CSV, TSV, JSON, JSON lines, Parquet) with any of query_id, query,
-    gold_answers, contexts, passage_ids, answer and system, or ragas' columns. A query without a
-    row, or with an answer of null, is failed; --failures decides what counts for it. Checks that
-    the rows carry (column checks) are scored too.
+    gold_answers, contexts, passage_ids, answer and system, or a file of ragas, LangChain,
+    LangSmith, LlamaIndex, DeepEval, promptfoo, open-rag-eval or TREC RAG. A query without a row, or
+    with an answer of null, is failed; --failures decides what counts for it. Checks that the rows
+    carry (column checks) are scored too.
 
     \b
     Examples:
@@ -92,7 +101,8 @@ def command(
     wanted = {parse.with_variant(n, variant): str(parse.parse_metric(n)) for n in written}
     names = list(wanted)
     variants = [v for name in names for v in (parse.variants_of(name) if explain else [name])]
-    tables = _tables(answers, gold, columns, system, setting or "")
+    source = _Source(answers, columns, format_name, setting or "")
+    tables = _tables(source, gold, system)
     if len(tables) > 1 and (explain or per_query):
         raise click.UsageError(
             f"{'--explain' if explain else '--per-query'} is for one system, and the file has "
@@ -134,21 +144,36 @@ def _print(found: Mapping[str, Evaluation], wanted: Mapping[str, str]) -> None:
         print_result(lambda: by_system[name], lambda: only)
 
 
-def _tables(
-    path: Path, gold: Path | None, columns: str, system: str | None, setting: str
-) -> dict[str, SystemRows]:
+@dataclass(frozen=True)
+class _Source:
+    """A file of answers, and how it is read."""
+
+    path: Path
+    columns: str
+    format_name: str
+    setting: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is JSON lines with `query_id` and `answer`, and nothing else is asked for."""
+        from ragstone.components.generators.recorded import has_own_rows
+
+        return not self.columns and not self.format_name and has_own_rows(self.path)
+
+
+def _tables(source: _Source, gold: Path | None, system: str | None) -> dict[str, SystemRows]:
     """Return the answers and gold answers of each system; print what was guessed on stderr."""
     from ragstone.components.metrics.precomputed import read_answers, read_gold
     from ragstone.data.readers.answer_rows import SystemRows, read_answer_rows
     from ragstone.data.readers.table_columns import parse_columns
 
     queries = None if gold is None else read_gold(gold)
-    is_json_lines = path.name.removesuffix(".gz").endswith(".jsonl")
-    if queries is not None and is_json_lines and not columns and system is None:
-        given = read_answers(path, setting)
+    if queries is not None and system is None and source.is_plain:
+        given = read_answers(source.path, source.setting)
         return {"": SystemRows(queries, given.predictions, given.contexts)}
-    table = read_answer_rows(path, parse_columns(columns), setting)
-    if note := table.columns.note(path):
+    columns = parse_columns(source.columns)
+    table = read_answer_rows(source.path, columns, source.setting, source.format_name)
+    if note := table.columns.note(source.path):
         click.echo(f"note: {note}", err=True)
     chosen = table.systems if system is None else {system: table.of(system)}
     if queries is None:

@@ -20,7 +20,7 @@ from ragstone.cli.options import (
 
 @click.command("try")
 @click.argument("system")
-@click.argument("data")
+@click.argument("data", required=False)
 @documents_option
 @metrics_option
 @click.option("--limit", type=POSITIVE, help="Use a random sample of this many queries.")
@@ -29,7 +29,7 @@ from ragstone.cli.options import (
 def command(
     *,
     system: str,
-    data: str,
+    data: str | None,
     documents: str | None,
     metrics: str | None,
     limit: int | None,
@@ -39,8 +39,10 @@ def command(
     """Measure your own system on your questions, and write the experiment file that does it.
 
     SYSTEM is a Python function (my_rag.py:answer), the address of a service, or a file of recorded
-    answers. DATA is a file of questions with gold answers (CSV, Excel or JSON lines), or any data
-    set. One query is asked first: a reply of a wrong form stops the run.
+    answers: a table, or rows of ragas, LangChain, LlamaIndex, DeepEval, promptfoo and others. DATA
+    is a file of questions with gold answers (CSV, Excel or JSON lines), or any data set; recorded
+    answers need none if their rows have the questions. One query is asked first: a reply of a wrong
+    form stops the run.
 
     With --documents, the documents are cut into passages, and the context that your system reports
     is matched to them. SYSTEM may then also be a retriever, which searches them.
@@ -52,6 +54,7 @@ def command(
       ragstone try answers.jsonl qa.csv --metrics F1,BLEU -o first.yaml
       ragstone try my_rag.py:answer qa.csv --documents docs/
       ragstone try bm25 qa.csv --documents "docs/**/*.pdf"
+      ragstone try ragas-rows.jsonl --metrics EM,F1,K-precision
     """
     from ragstone.cli.progress_bars import open_bar
     from ragstone.components.generators.external_base import first_reply_checked
@@ -60,8 +63,8 @@ def command(
     from ragstone.experiment.starter import Starter
 
     chosen = tuple(split_specs(metrics, where="--metrics")) if metrics else ()
-    options = ["--documents", documents] if documents else []
-    made_by = f"Written by: {shlex.join(['ragstone', 'try', system, data, *options])}"
+    given = [*([data] if data else []), *(["--documents", documents] if documents else [])]
+    made_by = f"Written by: {shlex.join(['ragstone', 'try', system, *given])}"
     starter = Starter(system, data, output, chosen, limit, made_by, documents or "")
     if not force:
         starter.require_free_path()

@@ -135,6 +135,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     "exporters": {
         "inspector": "inspector:Inspector",
         "mtrageval": "mtrageval:MtragEval",
+        "ragas": "ragas:RagasRows",
         "scores": "scores:ScoreTable",
         "trec": "trec:Trec",
     },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -19,7 +20,8 @@ from ragstone.data.documents.files import is_pattern, matching
 from ragstone.data.documents.formats import SUFFIXES
 from ragstone.data.readers.parquet import USUAL_FILES
 from ragstone.data.readers.rows import Row, read_bytes
-from ragstone.data.readers.table_files import read_table
+from ragstone.data.readers.split_files import is_saved, splits_of
+from ragstone.data.readers.table_files import is_json_lines, json_table, read_table
 from ragstone.errors import ComponentError, ConfigError, DatasetError, RagstoneError
 from ragstone.version import __version__
 
@@ -29,14 +31,17 @@ SAMPLE: Final = Path(__file__).parent / "sample"
 _LOOKED_FOR: Final = (
     "queries.jsonl or conversations.jsonl (Ragstone's own layout and BEIR's), "
     "queries.parquet (or queries-*.parquet, queries/*.parquet), dataset.json (MIRAGE), one .json "
-    "file of the SQuAD form, other .parquet files (MIRAGE's hub copy), or documents (.pdf, .docx, "
-    ".md, ...); the .json and .jsonl may be .gz"
+    "file of the SQuAD form, a folder of the package datasets (state.json, dataset_dict.json, or "
+    "files named by their split), other .parquet files (MIRAGE's hub copy), or documents (.pdf, "
+    ".docx, .md, ...); the .json and .jsonl may be .gz"
 )
 
-_MIRAGE: Final = frozenset({"doc_pool", "source"})
+_MIRAGE: Final = frozenset({"doc_pool", "num_doc_labels"})
 """Fields of MIRAGE's hub copy."""
 _NO_TABLES: Final = tuple(end for end in SUFFIXES if end not in {".csv", ".tsv"})
 """Ends of the names of documents in a folder without a data set."""
+_SQUAD: Final = b'"paragraphs"'
+"""A field of SQuAD's form; a file that has it is not parsed to find its layout."""
 
 
 @runtime_checkable
@@ -211,20 +216,29 @@ def layout(path: Path) -> str:
         return "ragstone"
     if any(any(path.glob(pattern.format("queries"))) for pattern in USUAL_FILES):
         return "parquet"
+    if "dataset.json" not in names and (found := _layout_of_splits(path)):
+        return found
     if "dataset.json" in names or any(path.rglob("*.parquet")):
         return "mirage"
     documents = [entry.name for entry in entries if entry.name.endswith((".json", ".json.gz"))]
-    if len(documents) == 1:
-        return "squad"
-    if documents:
+    if len(documents) > 1:
         raise DatasetError(
             f"{path} contains {len(documents)} JSON files; name one of them, for example "
             f"{path / documents[0]}; found {', '.join(documents)}"
         )
-    if any(entry.suffix.lower() in _NO_TABLES for entry in path.rglob("*")):
-        return "documents"
+    if documents or any(entry.suffix.lower() in _NO_TABLES for entry in path.rglob("*")):
+        return "squad" if documents else "documents"
     there = ", ".join(sorted(names)) or "nothing"
     raise DatasetError(f"{path} contains no data set: looked for {_LOOKED_FOR}; found {there}")
+
+
+def _layout_of_splits(path: Path) -> str:
+    """Return the layout of a folder of the package `datasets`; "" if it is none."""
+    if is_saved(path):
+        return "table"
+    first = next(iter(splits_of(path).values()), [])
+    found = _layout_of_file(first[0]) if first else ""
+    return "" if found == "squad" else found
 
 
 def _layout_of_file(path: Path) -> str:
@@ -232,11 +246,9 @@ def _layout_of_file(path: Path) -> str:
     if not is_there(path):
         return "documents"  # The path is a pattern.
     if name.endswith(".json"):
-        is_list = name != "dataset.json" and read_bytes(path).lstrip().startswith(b"[")
-        return "mirage" if name == "dataset.json" else "table" if is_list else "squad"
-    if name.endswith((".jsonl", ".parquet")):
-        _, row = next(read_table(path), (0, Row()))
-        return "mirage" if _MIRAGE & row.keys() else "table"
+        return "mirage" if name == "dataset.json" else _layout_of_json(path)
+    if name.endswith((".jsonl", ".parquet", ".arrow")):
+        return _layout_of_rows(path)
     if name.endswith((".csv", ".tsv", ".xlsx")):
         return "table"
     if name.lower().endswith(SUFFIXES):
@@ -246,3 +258,20 @@ def _layout_of_file(path: Path) -> str:
         ".jsonl or .parquet (a table of questions, SQuAD's form or MIRAGE's hub copy); for the "
         "other layouts, name the folder; documents are the key 'documents' beside the questions"
     )
+
+
+def _layout_of_json(path: Path) -> str:
+    content = read_bytes(path)
+    if _SQUAD in content:
+        return "squad"
+    if content.lstrip().startswith(b"[") or is_json_lines(content):
+        return "table"
+    # A damaged file is reported by the reader.
+    with suppress(DatasetError):
+        return "squad" if json_table(path) is None else "table"
+    return "squad"
+
+
+def _layout_of_rows(path: Path) -> str:
+    _, row = next(iter(read_table(path)), (0, Row()))
+    return "mirage" if _MIRAGE & row.keys() else "table"

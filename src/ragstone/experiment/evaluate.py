@@ -19,6 +19,7 @@ from ragstone.core.store import Store
 from ragstone.data.dataset import Dataset
 from ragstone.data.documents.parsing import parses_kept_in
 from ragstone.data.load import load_dataset
+from ragstone.data.readers.foreign_formats import format_of
 from ragstone.data.readers.table import table_dataset
 from ragstone.errors import ConfigError
 from ragstone.experiment.experiment import load_experiment
@@ -46,8 +47,8 @@ def evaluate(
 
     Args:
         system: a function of the query, sync or async, that returns a text or a mapping with
-            `answer`; a list of rows with `query_id` (or the text as `query`) and `answer`; a
-            component; a generator or a system as in an experiment file.
+            `answer`; rows with `query_id` (or the text as `query`) and `answer`, or of another tool
+            such as ragas; a component; a generator or a system as in an experiment file.
         data: a path, `sample`, a data set, or a list of rows with `query` and `gold_answers`.
         metrics: as in an experiment file; those for checks that the data carry are added.
         settings: context settings; by default `system`, the context that an own system reports, and
@@ -135,10 +136,14 @@ def _name(function: Any) -> str:
 
 
 def _record(rows: Sequence[Any], dataset: Dataset, store: Path) -> Path:
-    """Write rows of answers as a file of the store, by their content, and return it."""
+    """Write rows of answers as a file of the store, by their content, and return it.
+
+    Rows of another tool stay as they are: the generator reads them.
+    """
     ids = {query.text: query.query_id for query in dataset.queries}
-    found = []
-    for number, row in enumerate(rows, start=1):
+    is_foreign = format_of(row for row in rows if isinstance(row, Mapping)) is not None
+    found = list(rows) if is_foreign else []
+    for number, row in enumerate([] if is_foreign else rows, start=1):
         if not isinstance(row, Mapping):
             raise ConfigError(f"row {number}: expected a mapping with 'answer', found {row!r}")
         query_id = row.get("query_id") or ids.get(str(row.get("query")))

@@ -6,15 +6,19 @@ import dataclasses
 import json
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from ragstone.components.generators.recorded import systems_in
 from ragstone.core.atomic_files import write_document
 from ragstone.core.parsing import parse_yaml
 from ragstone.core.registry import find, known
 from ragstone.data.documents.corpus import CHUNKER
+from ragstone.data.readers.answer_rows import read_answer_rows
+from ragstone.data.readers.table_columns import TableColumns
 from ragstone.errors import ConfigError
 from ragstone.experiment.evaluate import METRICS
 from ragstone.experiment.experiment import Experiment, load_experiment
@@ -26,8 +30,8 @@ _FILE: Final = """\
 # All keys: ragstone config schema
 name: {name}
 data: {data}
-{sample}systems:
-  {system}: {{{parts}}}  # further systems: one line each
+{sample}systems:  # further systems: one line each
+{systems}
 settings: [{settings}]  # {note}
 metrics: [{metrics}]  # ragstone components metrics lists all
 """
@@ -44,7 +48,8 @@ class Starter:
 
     system: str
     """`my_rag.py:answer`, an address, a file of recorded answers, or a generator."""
-    data: str
+    data: str | None
+    """Any data set; None for recorded answers whose rows have the questions."""
     path: Path
     """The file to write."""
     metrics: Sequence[str] = ()
@@ -60,6 +65,9 @@ class Starter:
     def text(self) -> str:
         """The content of the file."""
         system = _system(self.system, documents=bool(self.documents))
+        systems = "\n".join(
+            f"  {_quoted(name)}: {{{parts}}}" for name, parts in system.systems.items()
+        )
         sample = "" if self.limit is None else f"sample: {{limit: {self.limit}, seed: 0}}\n"
         return _FILE.format(
             made_by=self.made_by or "An own system on its questions.",
@@ -67,19 +75,50 @@ class Starter:
             name=json.dumps(_plain(self.path.stem)),
             data=self._data(),
             sample=sample,
-            system=_quoted(system.name),
-            parts=system.parts,
+            systems=systems,
             settings=system.settings,
             note=system.note,
-            metrics=", ".join(json.dumps(metric) for metric in self.metrics or system.metrics),
+            metrics=", ".join(json.dumps(metric) for metric in self._metrics or system.metrics),
         )
 
+    @property
+    def _metrics(self) -> Sequence[str]:
+        """The metrics that were named, or those for answers without gold answers."""
+        if self.metrics or self._own_questions is None or self._has_gold:
+            return self.metrics
+        has_context = {"contexts", "passage_ids"} & self._own_questions.of.keys()
+        return (*(("K-precision",) if has_context else ()), "refusal")
+
+    @cached_property
+    def _own_questions(self) -> TableColumns | None:
+        """The columns of recorded answers that are the data set too; None if data are named."""
+        if self.data is not None:
+            return None
+        if not Path(self.system).is_file():
+            raise ConfigError(
+                f"{self.system} needs a data set, such as a file of questions: name one after it; "
+                "only a file of recorded answers may have the questions in its rows"
+            )
+        return read_answer_rows(Path(self.system)).columns
+
+    @property
+    def _has_gold(self) -> bool:
+        own = self._own_questions
+        return own is None or bool(own.format) or "gold_answers" in own.of
+
     def _data(self) -> str:
-        """Return the line of the data, with the chunker of documents pinned."""
-        if not self.documents:
-            return f"{_quoted(self.data)}  # a file of questions, a folder, or sample"
-        found = f"path: {_quoted(self.data)}, documents: {_quoted(self.documents)}"
-        return f"{{{found}, chunker: {_quoted(CHUNKER)}}}"
+        """Return the line of the data, with the chunker of documents pinned.
+
+        Recorded answers may be the data set too; those without gold answers are none themselves.
+        """
+        path, columns = _quoted(self.data or self.system), ""
+        if self._own_questions and not self._has_gold:
+            columns = ", columns: {gold_answers: null}"
+        if self.documents:
+            found = f"path: {path}{columns}, documents: {_quoted(self.documents)}"
+            return f"{{{found}, chunker: {_quoted(CHUNKER)}}}"
+        note = "  # a file of questions, a folder, or sample"
+        return f"{{path: {path}{columns}}}" if columns else f"{path}{note}"
 
     def checked(self) -> Experiment:
         """Return the experiment after all its checks; the data are read, nothing is asked."""
@@ -103,44 +142,53 @@ class Starter:
 
 
 @dataclass(frozen=True)
-class _System:
-    """A system as an experiment file names it, with the settings and metrics that fit it."""
+class _Systems:
+    """Systems as an experiment file names them, with the settings and metrics that fit them."""
 
-    name: str
-    parts: str
+    systems: Mapping[str, str]
+    """Name -> its parts in YAML."""
     settings: str = "system"
     note: str = "the context of an answer is the one that your system reports"
     metrics: Sequence[str] = METRICS
 
     @classmethod
-    def own(cls, name: str, generator: str) -> _System:
+    def own(cls, name: str, generator: str) -> _Systems:
         """Return a system that answers by itself."""
-        return cls(name, f"generator: {generator}")
+        return cls({name: f"generator: {generator}"})
 
 
-def _system(written: str, *, documents: bool) -> _System:
-    """Return the system of a name, an address, a file, or a component."""
+def _recorded(path: Path, parts: str) -> _Systems:
+    """Return each system in a file of answers."""
+    names = systems_in(path)
+    if len(names) == 1:
+        return _Systems.own(path.name.partition(".")[0], f"{{{parts}}}")
+    own = {name: f"generator: {{{parts}, system: {_quoted(name)}}}" for name in names}
+    return _Systems(own)
+
+
+def _system(written: str, *, documents: bool) -> _Systems:
+    """Return the system of a name, an address, a component, or each of a file of answers."""
     quoted = _quoted(written)
     if _URL.match(written):
-        return _System.own("service", f"{{name: http, url: {quoted}}}")
+        return _Systems.own("service", f"{{name: http, url: {quoted}}}")
     if Path(written).is_file():
-        name = Path(written).name.partition(".")[0]
-        return _System.own(name, f"{{name: recorded, path: {quoted}}}")
+        return _recorded(Path(written), f"name: recorded, path: {quoted}")
     component = re.split(r"[(\s]", written)[0]
     if documents and component in known("retrievers"):
-        return _System(component, f"retriever: {quoted}, generator: gold", *_RETRIEVED, _FOUND)
+        parts = f"retriever: {quoted}, generator: gold"
+        return _Systems({component: parts}, *_RETRIEVED, _FOUND)
     if re.match(r"[\w-]+", written) and component in known("generators"):
         if documents and not find("generators", component, where="SYSTEM").may_retrieve:
-            return _System(component, f"retriever: bm25, generator: {quoted}", *_READ)
-        return _System.own(component, quoted)
+            return _Systems({component: f"retriever: bm25, generator: {quoted}"}, *_READ)
+        return _Systems.own(component, quoted)
     module, colon, _ = written.rpartition(":")
     if colon and module:
         name = Path(module).name.removesuffix(".py")
-        return _System.own(name, f"{{name: callable, function: {quoted}}}")
+        return _Systems.own(name, f"{{name: callable, function: {quoted}}}")
     raise ConfigError(
         f"{written!r} is not a system: there is no such file; write a function as "
-        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers "
-        "(JSON lines); with documents also a retriever such as bm25",
+        "my_rag.py:answer, the address of a service (http://...), or a file of recorded answers; "
+        "with documents also a retriever such as bm25",
         value=written,
     )
 

@@ -207,7 +207,7 @@ def test_answers_recorded_for_a_setting_are_used_there_only(tmp_path: Path) -> N
             "line 2: a second",
         ),
         ([{"answer": "a"}], "line 1: the field 'query_id' is missing"),
-        ([{"query_id": "q0", "response": "a"}], "the field 'answer' is missing; .*'response'"),
+        ([{"query_id": "q0", "reply": "a"}], "the field 'answer' is missing; .*'reply'"),
         ([{"query_id": "q0", "answer": 3}], "'answer' must be text, found 3"),
         ([{"query_id": "q0", "answer": "a", "passage_ids": "p"}], "must be a list of ids"),
         ([{"query_id": "q0", "answer": "a", "seconds": "fast"}], "'seconds' must be a number"),

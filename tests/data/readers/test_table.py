@@ -82,6 +82,7 @@ def test_rows_of_answers_are_a_data_set_too(tmp_path: Path) -> None:
         ("question\nWhere?\nWhere?\n", "line 3: the query id 'q-.*' occurs in line 2"),
         ("question\n", "contains no row"),
         ('question\n"Where?\n', r"line 2: a quote .* never ends"),
+        ("question,answers\nWhere?,{'text': array(['x'])}\n", r"line 2: .* array as numpy prints"),
     ],
 )
 def test_a_malformed_table_names_the_line(tmp_path: Path, text: str, message: str) -> None:
@@ -95,3 +96,21 @@ def test_rows_of_mirage_keep_their_reader(tmp_path: Path) -> None:
     assert layout(write(tmp_path, '{"query_id": "a", "doc_pool": []}', "train.jsonl")) == "mirage"
     assert layout(write(tmp_path, '{"query_id": "a", "query": "b"}', "train.jsonl")) == "table"
     assert layout(write(tmp_path, "[]", "train.json")) == "table"
+
+
+def test_no_column_may_have_a_role(tmp_path: Path) -> None:
+    """With null, the answers of a system are not taken for gold answers."""
+    path = write(tmp_path, "query,answer,confidence\nWhere?,Paris,0.5\n")
+    (query,) = ragstone.load_dataset(path).queries
+    assert query.gold_answers == ("Paris",)
+    (query,) = ragstone.load_dataset({"path": path, "columns": {"gold_answers": None}}).queries
+    assert (query.gold_answers, query.labels) == ((), {})
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
+    """As Excel writes it; a file in another encoding names its line."""
+    path = write(tmp_path, "\ufeffquestion,answer\nWhere?,Paris\n")
+    assert ragstone.load_dataset(path).queries[0].text == "Where?"
+    path.write_bytes("question,answer\na,b\nWo?,Köln\n".encode("latin-1"))
+    with pytest.raises(DatasetError, match=r"qa.csv, line 3: not UTF-8 at byte 6"):
+        ragstone.load_dataset(path)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ragstone.components.generators.own_reply import read_confidence, read_sources, read_usage
+from ragstone.components.generators.own_reply import read_sources
 from ragstone.core.component import NOT_IN_CACHE_KEY, Outcome
-from ragstone.core.fingerprint import digest_file
+from ragstone.core.fingerprint import digest_file, fingerprint
 from ragstone.core.registry import locate
+from ragstone.data.readers.answer_rows import SystemRows, query_id_of, read_answer_rows
+from ragstone.data.readers.foreign_formats import format_of
 from ragstone.data.readers.reported_steps import read_steps
+from ragstone.data.readers.reported_usage import read_confidence, read_usage
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
+from ragstone.data.readers.table_columns import NAMES, tell
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.protocols import Generator, Services
 from ragstone.types import Prediction, Task
@@ -29,11 +34,21 @@ class Recorded(Generator):
     `reason`, is a failure of the system. A query without a line is a failure too. Other fields are
     ignored.
 
+    Any other table of answers is read as by `ragstone score` (docs/data.md): CSV, Parquet, rows of
+    ragas and of other tools. A row without an id answers the query with its text.
+
     Args:
         path: path of the file; searched for beside the experiment file first.
+        system: read only the rows of this system, which a column names.
+        columns: role -> column of a table, where the name of the column does not tell its role.
+        format: name of the tool that wrote the table, such as ragas; "" to recognise it.
     """
 
+    # All but the path are part of the revision.
     path: Path = field(metadata=NOT_IN_CACHE_KEY)
+    system: str = field(default="", metadata=NOT_IN_CACHE_KEY)
+    columns: Mapping[str, str] = field(default_factory=dict, metadata=NOT_IN_CACHE_KEY)
+    format: str = field(default="", metadata=NOT_IN_CACHE_KEY)
     may_retrieve = True
 
     def __post_init__(self) -> None:
@@ -44,15 +59,38 @@ class Recorded(Generator):
 
     @cached_property
     def content_revision(self) -> str:
-        """SHA-256 of the file."""
-        return digest_file(self.path)
+        """SHA-256 of the file, and of what decides which of its rows and columns are read."""
+        digest = digest_file(self.path)
+        chosen = [self.system, dict(self.columns), self.format]
+        return fingerprint([digest, *chosen]) if any(chosen) else digest
+
+    @property
+    def _has_own_rows(self) -> bool:
+        return not self.columns and not self.format and has_own_rows(self.path)
+
+    @cached_property
+    def _table(self) -> SystemRows:
+        """The rows of the system in a table that is not JSON lines of the form above."""
+        table = read_answer_rows(self.path, self.columns, format_name=self.format)
+        if note := table.columns.note(self.path, in_file=True):
+            tell(note, self.path.absolute())
+        if not self.system and len(table.systems) > 1:
+            raise ConfigError(
+                f"{self.path} has the answers of {', '.join(map(repr, table.systems))}; name one "
+                f"with system: {next(iter(table.systems))}"
+            )
+        return table.of(self.system or next(iter(table.systems)))
 
     @cached_property
     def answers(self) -> Mapping[tuple[str, str], Prediction]:
         """(query_id, setting) -> prediction; the setting is "" if the line names none."""
+        if not self._has_own_rows:
+            return {(query_id, ""): p for query_id, p in self._table.predictions.items()}
         found: dict[tuple[str, str], Prediction] = {}
         lines: dict[tuple[str, str], int] = {}
         for number, row in json_rows(self.path):
+            if self.system and row.get("system") != self.system:
+                continue
             with reading(self.path, number):
                 key, prediction = _read(row)
                 if key in found:
@@ -64,6 +102,17 @@ class Recorded(Generator):
         if not found:
             raise DatasetError(f"{self.path}: no answers; expected one JSON object per line")
         return found
+
+    @cached_property
+    def _by_text(self) -> Mapping[str, Prediction]:
+        """Text of a query -> prediction, of the rows of a table that have no id."""
+        if self._has_own_rows:
+            return {}
+        return {
+            query.text: self._table.predictions[query.query_id]
+            for query in self._table.queries
+            if query.query_id == query_id_of(query.text)
+        }
 
     def generate(self, tasks: Sequence[Task], services: Services) -> Iterator[Outcome[Prediction]]:
         """Yield one prediction per task, in order.
@@ -84,8 +133,27 @@ class Recorded(Generator):
 
     def _find(self, task: Task) -> Prediction | None:
         query_id = task.query.query_id
-        own = self.answers.get((query_id, task.context.setting))
-        return own or self.answers.get((query_id, ""))
+        own = self.answers.get((query_id, task.context.setting)) or self.answers.get((query_id, ""))
+        if own is None and (same := self._by_text.get(task.query.text)) is not None:
+            return dataclasses.replace(same, query_id=query_id)
+        return own
+
+
+def has_own_rows(path: Path) -> bool:
+    """Return whether a file is JSON lines of the form of `Recorded`; else it is a table."""
+    if not path.name.removesuffix(".gz").endswith(".jsonl"):
+        return False
+    _, first = next(iter(json_rows(path)), (0, Row()))
+    has_ids = "query_id" in first or not first.keys() & set(NAMES["text"])
+    has_answers = "answer" in first or not first.keys() & set(NAMES["answer"])
+    return has_ids and has_answers and format_of([first]) is None
+
+
+def systems_in(path: Path) -> list[str]:
+    """Return the systems in a file of answers; [""] if no column names them."""
+    if has_own_rows(path):
+        return list(dict.fromkeys(str(row.get("system") or "") for _, row in json_rows(path)))
+    return list(read_answer_rows(path).systems)
 
 
 def _read(row: Row) -> tuple[tuple[str, str], Prediction]:

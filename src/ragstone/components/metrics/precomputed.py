@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 from ragstone.core.schemas import labels_from_json
 from ragstone.data.readers.answer_rows import take_texts
 from ragstone.data.readers.field_names import check_names
+from ragstone.data.readers.foreign_formats import format_of
 from ragstone.data.readers.record_rows import QUERY_FIELDS
 from ragstone.data.readers.rows import FieldError, Row, json_rows, reading
+from ragstone.data.readers.table_columns import NAMES
 from ragstone.errors import ConfigError, DatasetError
 from ragstone.types import Context, ContextPassage, Prediction, Query
 
@@ -90,12 +92,13 @@ def _context(query_id: str, texts: list[str]) -> Context:
 def read_gold(path: Path) -> list[Query]:
     """Return the queries of a data set's folder, of a table of questions, or of JSON lines.
 
-    Each line of JSON lines has the field `_id`, and optionally `answers`, `text` and labels.
+    Each line of JSON lines has the field `_id`, and optionally `answers`, `text` and labels; or it
+    is a row of a table of questions, such as one of another tool.
 
     Raises:
         DatasetError: a malformed line, no line at all, or a query listed twice.
     """
-    if path.is_dir() or path.name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet")):
+    if path.is_dir() or not path.name.removesuffix(".gz").endswith(".jsonl") or _is_table(path):
         from ragstone.data.load import load_dataset
 
         return load_dataset(path).queries
@@ -111,6 +114,13 @@ def read_gold(path: Path) -> list[Query]:
             '{"_id": "q1", "answers": ["1912"]}'
         )
     return list(found.values())
+
+
+def _is_table(path: Path) -> bool:
+    """Return whether JSON lines have questions without the field `_id`, or are of another tool."""
+    _, first = next(iter(json_rows(path)), (0, Row()))
+    has_text = bool(first.keys() & set(NAMES["text"]))
+    return ("_id" not in first and has_text) or format_of([first]) is not None
 
 
 def _query(row: Row) -> Query:

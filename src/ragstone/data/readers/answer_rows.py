@@ -7,20 +7,33 @@ and `system`; ragas' names are known too. Other columns are labels of the query.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
+from ragstone.core.parsing import parse_json
 from ragstone.core.schemas import labels_from_json
+from ragstone.data.readers.foreign_formats import ForeignFormat, format_of
+from ragstone.data.readers.foreign_rows import HISTORY, Numbered, item_id, item_text
 from ragstone.data.readers.parquet_columns import check_labels
 from ragstone.data.readers.reported_steps import passages_of, read_steps
+from ragstone.data.readers.reported_usage import read_confidence, read_usage
 from ragstone.data.readers.rows import FieldError, Row, reading, show
-from ragstone.data.readers.table_columns import TableColumns, find_columns
+from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
 from ragstone.data.readers.table_files import read_table
 from ragstone.errors import ConfigError, DatasetError
-from ragstone.types import Context, ContextPassage, Hop, Prediction, Query
+from ragstone.types import (
+    Context,
+    ContextPassage,
+    Hop,
+    Message,
+    Passage,
+    Prediction,
+    Query,
+    Role,
+)
 
 _ID_LENGTH: Final = 12
 _SEEN_FIRST: Final = 100
@@ -52,32 +65,37 @@ class AnswerTable:
         return self.systems[system]
 
 
-def query_id_of(text: str) -> str:
+def query_id_of(text: str, history: Iterable[Sequence[str]] = ()) -> str:
     """Return the id of a query that has none: it is the same in every file and order.
 
     >>> query_id_of("Where is Lisbon?")
     'q-bda9ed7e839a'
     """
-    return f"q-{hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]}"
+    whole = "\n".join([*(part for message in history for part in message), text])
+    return f"q-{hashlib.sha256(whole.encode()).hexdigest()[:_ID_LENGTH]}"
 
 
 def read_answer_rows(
-    path: Path, columns: Mapping[str, str] | None = None, setting: str = ""
+    path: Path, columns: Mapping[str, str] | None = None, setting: str = "", format_name: str = ""
 ) -> AnswerTable:
-    """Return the rows of a CSV, TSV, JSON, JSON lines or Parquet file.
+    """Return the rows of a table.
 
     Args:
-        path: the file.
+        path: the file, or a folder of the package `datasets`.
         columns: role -> column, where the name of the column does not tell its role.
         setting: read only the rows whose `setting` is this one.
+        format_name: name of the tool that wrote the rows; "" to recognise it.
 
     Raises:
-        ConfigError: two columns may have one role, or a column is not there.
+        ConfigError: two columns may have one role, or a column or the format is not there.
         DatasetError: a malformed row, no row, or two rows of one system for one query.
     """
     found = dict[str, SystemRows]()
-    first, rows = with_names(read_table(path), path)
-    known = find_columns(first, columns or {}, path)
+    first, rows, known_format = with_names(read_table(path), path, format_name)
+    known = find_columns(
+        first, columns or {}, path, known_format.columns if known_format else NAMES
+    )
+    known = with_format(known, known_format, format_name)
     if "answer" not in known.of:
         raise ConfigError(
             f"{path} has no column of answers; its columns are {', '.join(first) or 'none'}; name "
@@ -88,7 +106,7 @@ def read_answer_rows(
             named = known.named(row)
             if setting and named.get("setting") != setting:
                 continue
-            _add(named, found)
+            _add(named, found, known)
     if not found:
         only = f" of the setting {setting!r}" if setting else ""
         raise DatasetError(f"{path} contains no answer{only}")
@@ -96,25 +114,41 @@ def read_answer_rows(
 
 
 def with_names(
-    rows: Iterable[tuple[int, Mapping[str, Any]]], source: Path
-) -> tuple[list[str], Iterable[tuple[int, Mapping[str, Any]]]]:
-    """Return the columns of a table's first rows, and all rows.
+    rows: Iterable[Numbered], source: Path, format_name: str = ""
+) -> tuple[list[str], Iterable[Numbered], ForeignFormat | None]:
+    """Return the columns of a table's first rows, all rows, and the format of another tool.
 
     Raises:
+        ConfigError: the format is unknown.
         DatasetError: there is no row, or one is malformed.
     """
-    others = iter(rows)
-    head = list(islice(others, _SEEN_FIRST))
+    head, others = _first_rows(rows)
     if not head:
         raise DatasetError(f"{source} contains no row", path=source)
-    return list(dict.fromkeys(name for _, row in head for name in row)), chain(head, others)
+    found = format_of((row for _, row in head), format_name)
+    if found is not None:
+        head, others = _first_rows(found.read(chain(head, others), source))
+    return list(dict.fromkeys(name for _, row in head for name in row)), chain(head, others), found
 
 
-def _add(row: Row, found: dict[str, SystemRows]) -> None:
+def _first_rows(rows: Iterable[Numbered]) -> tuple[list[Numbered], Iterator[Numbered]]:
+    others = iter(rows)
+    return list(islice(others, _SEEN_FIRST)), others
+
+
+def with_format(known: TableColumns, found: ForeignFormat | None, named: str) -> TableColumns:
+    """Return columns with the format of their rows."""
+    if found is None:
+        return known
+    return replace(known, format=found.name, is_format_guessed=not named)
+
+
+def _add(row: Row, found: dict[str, SystemRows], known: TableColumns) -> None:
     """Add a row to those of its system."""
     mine = found.setdefault(str(row.pop("system", None) or ""), SystemRows())
     text = row.take_text("text", optional=True)
-    query_id = take_query_id(row, text)
+    history = take_history(row, known)
+    query_id = take_query_id(row, text, history)
     if query_id in mine.predictions:
         raise FieldError(
             f"query {query_id!r} has a second answer; keep one, give each row its own query_id, "
@@ -125,57 +159,97 @@ def _add(row: Row, found: dict[str, SystemRows]) -> None:
         raise FieldError(f"the answer must be text or null, found {show(answer)}")
     why = "" if answer is not None else str(reason or "the row has no answer")
     gold = tuple(take_texts(row, "gold_answers") or ())
-    contexts, ids = take_texts(row, "contexts"), take_texts(row, "passage_ids")
-    steps = read_steps(row)
+    contexts, ids = take_passages(row, "contexts"), take_texts(row, "passage_ids")
+    steps, spent = read_steps(row), _spent(row, known)
     if contexts is None and ids is None and steps is not None:
         contexts, ids = _of_steps(steps)
-    for name in ("setting", "steps"):
+    for name in ("setting", "steps", *(("context",) if known.format else ())):
         row.pop(name, None)
+    if contexts is not None and ids and len(ids) == len(contexts):
+        contexts = [Passage(i, shown.text) for i, shown in zip(ids, contexts, strict=True)]
     mine.predictions[query_id] = Prediction(
-        query_id, answer, why, passage_ids=None if ids is None else tuple(ids), steps=steps
+        query_id,
+        answer,
+        why,
+        passage_ids=None if ids is None else tuple(ids),
+        contexts=None if contexts is None else tuple(contexts),
+        steps=steps,
+        **spent,
     )
     labels = labels_from_json(check_labels(row).take_labels())
-    mine.queries.append(Query(query_id, text, gold, labels=labels))
+    messages = tuple(Message(role, said) for role, said in history)
+    mine.queries.append(Query(query_id, text, gold, messages, labels=labels))
     if contexts is not None:
-        named = ids if ids and len(ids) == len(contexts) else None
-        names = named or [str(place) for place in range(1, len(contexts) + 1)]
-        pairs = zip(names, contexts, strict=True)
-        passages = tuple(ContextPassage(i, shown, "retrieved") for i, shown in pairs)
+        passages = tuple(
+            ContextPassage(shown.passage_id or str(place), shown.text, "retrieved")
+            for place, shown in enumerate(contexts, start=1)
+        )
         mine.contexts[query_id] = Context(query_id, "recorded", passages)
 
 
-def _of_steps(steps: Sequence[Hop]) -> tuple[list[str] | None, list[str]]:
-    """Return the texts and the ids of all steps; no text without those of all passages."""
+def _spent(row: Row, known: TableColumns) -> dict[str, Any]:
+    """Return usage and confidence of a row; the fields of other tools have other meanings."""
+    if known.format:
+        return {}
+    given = {name: _value(row.pop(name, None)) for name in ("usage", "confidence")}
+    confidence = read_confidence(given)
+    usage = read_usage({"usage": given["usage"]})
+    return usage | ({} if confidence is None else {"confidence": confidence})
+
+
+def _value(cell: Any) -> Any:
+    """Return the value of a cell, which is JSON in the text of a CSV file."""
+    if not isinstance(cell, str):
+        return cell
+    try:
+        return parse_json(cell.encode()) if cell.strip() else None
+    except ValueError:
+        return cell
+
+
+def _of_steps(steps: Sequence[Hop]) -> tuple[list[Passage] | None, list[str] | None]:
+    """Return the passages of all steps if all have a text, and their ids if all have one."""
     found = passages_of(steps)
-    texts = [passage.text for passage in found]
-    ids = [passage.passage_id or str(place) for place, passage in enumerate(found, start=1)]
-    return texts if all(texts) else None, ids
+    ids = [passage.passage_id for passage in found]
+    is_known = all(passage.text for passage in found)
+    return list(found) if is_known else None, ids if all(ids) else None
 
 
-def take_query_id(row: Row, text: str) -> str:
+def take_history(row: Row, known: TableColumns) -> list[tuple[Role, str]]:
+    """Return the messages before the question, in the rows of a format that has them."""
+    return row.pop(HISTORY, None) or [] if known.format else []
+
+
+def take_query_id(row: Row, text: str, history: Iterable[Sequence[str]] = ()) -> str:
     """Return the id of a row, or the digest of its query."""
     value = row.pop("query_id", None)
     if value is None and text.strip():
-        return query_id_of(text)
+        return query_id_of(text, history)
     if value is None:
         raise FieldError("the row has neither a query_id nor the text of a query")
     return Row(query_id=str(value) if type(value) is int else value).take_id("query_id")
 
 
+def take_passages(row: Row, role: str) -> list[Passage] | None:
+    """Return the contexts of a column, with the ids that all of them have."""
+    given = row.get(role)
+    items = given if isinstance(given, list | tuple) else [given]
+    texts = take_texts(row, role)
+    if texts is None:
+        return None
+    ids = [item_id(item) for item in items]
+    ids = ids if len(ids) == len(texts) and all(ids) else [""] * len(texts)
+    return [Passage(i, text) for i, text in zip(ids, texts, strict=True)]
+
+
 def take_texts(row: Row, role: str) -> list[str] | None:
     """Return the texts of a column: a list of texts or of objects with `text`, or one text."""
+    take = item_id if role == "passage_ids" else item_text
     value = row.pop(role, None)
     if isinstance(value, list | tuple):
-        value = [_text_of(item, role) for item in value]
+        value = [take(item) if isinstance(item, Mapping) else item for item in value]
     elif isinstance(value, Mapping):
-        value = _text_of(value, role)
+        value = take(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     return Row({role: value}).take_texts(role)
-
-
-def _text_of(item: Any, role: str) -> Any:
-    if not isinstance(item, Mapping):
-        return item
-    name = "id" if role == "passage_ids" else "text"
-    return item.get(name, item.get("passage_id" if name == "id" else "page_content"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -61,7 +61,7 @@ def query_rows(row: Mapping[str, Any]) -> list[_Row]:
     query_id, text = row.take_id(), row.take_question("text")
     answers, rewrite = row.take_texts("answers") or [], row.take_text("rewrite", optional=True)
     history = [_message(message) for message in row.take_list("history", optional=True)]
-    return [(query_id, text, answers, _history(history), rewrite, row.take_labels())]
+    return [(query_id, text, answers, messages_to_json(history), rewrite, row.take_labels())]
 
 
 def passage_rows(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
@@ -92,7 +92,7 @@ def turn_rows(row: Mapping[str, Any]) -> Iterator[_Row]:
             )
             labels = _placed(Row({**row, **fields}), conversation, number).take_labels()
         gold = answers if answers is not None else [agent] if agent else []
-        yield f"{conversation}::{number}", text, gold, _history(history), rewrite, labels
+        yield f"{conversation}::{number}", text, gold, messages_to_json(history), rewrite, labels
         history.append(["user", text])
         if agent:
             history.append(["agent", agent])
@@ -128,5 +128,6 @@ def _message(value: Any) -> list[str]:
     return [_ROLES[role], value["text"]]
 
 
-def _history(messages: list[list[str]]) -> str:
+def messages_to_json(messages: Sequence[Sequence[str]]) -> str:
+    """Return role and text of messages as the JSON of a query's history; "" without messages."""
     return json.dumps(messages, ensure_ascii=False) if messages else ""

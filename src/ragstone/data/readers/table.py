@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ragstone.data.corpus import Corpus
 from ragstone.data.dataset import Dataset
-from ragstone.data.readers.answer_rows import take_query_id, take_texts, with_names
+from ragstone.data.readers.answer_rows import (
+    take_history,
+    take_passages,
+    take_query_id,
+    take_texts,
+    with_format,
+    with_names,
+)
 from ragstone.data.readers.base import Reader
+from ragstone.data.readers.foreign_rows import PASSAGE
 from ragstone.data.readers.parquet_columns import check_labels
+from ragstone.data.readers.record_rows import messages_to_json
 from ragstone.data.readers.rows import FieldError, Ids, Row, reading
-from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns
+from ragstone.data.readers.table_columns import NAMES, TableColumns, find_columns, tell
 from ragstone.data.readers.table_files import TABLE_ENDS, read_table
 from ragstone.data.table_builder import passages, qrels, queries
 from ragstone.errors import ConfigError
+from ragstone.types import Passage, Role
 
-_LOG: Final = logging.getLogger(__name__)
 _ID_LENGTH: Final = 12
 _OF_SYSTEMS: Final = ("answer", "contexts", "passage_ids", "system")
+_OF_REPLIES: Final = frozenset({"reason", "setting", "usage", "confidence"})
+"""Other fields of recorded answers, which are no labels."""
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     **{role: NAMES[role] for role in ("query_id", "text", "gold_answers")},
     "context": ("context", "reference_contexts", "gold_contexts"),
@@ -32,33 +42,41 @@ _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class TableReader(Reader):
-    """Reads a CSV, TSV, JSON, JSON lines, Parquet or Excel file with one question per row.
+    """Reads a table of one question per row: CSV, JSON, Parquet, Excel or a folder of `datasets`.
 
     Without a column of gold answers, `answer` is one. Texts in a column `context` (SQuAD's rows) or
     `reference_contexts` become the corpus, and are relevant to the query of their row. The answers
     and contexts of systems in rows of answers are left out. Any other column is a label.
 
     Args:
-        path: the file.
+        path: the file, or a folder of the package `datasets`: of its method `save_to_disk`, or a
+            copy of a repository of the hub.
         columns: role (query_id, text, gold_answers, context) -> column, where the name of the
-            column does not tell its role.
+            column does not tell its role; null if no column has it.
+        format: name of the tool that wrote the rows, such as ragas; "" to recognise it, `plain`
+            for none.
+        split: the split of a folder with several, such as test.
         sheet: name of the sheet of an Excel file, if several have rows.
     """
 
     path: str | Path
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    format: str = ""
+    split: str = ""
     sheet: str = ""
 
     def read(self) -> Dataset:
         """Return the data set; raise `DatasetError` with file and line if it is malformed."""
         path = Path(self.path)
-        return table_dataset(read_table(path, self.sheet), path, self.columns)
+        rows = read_table(path, split=self.split, sheet=self.sheet)
+        return table_dataset(rows, path, self.columns, self.format)
 
 
 def table_dataset(
     rows: Iterable[tuple[int, Mapping[str, Any]]],
     source: Path,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    format_name: str = "",
 ) -> Dataset:
     """Return the data set of numbered rows, one question each.
 
@@ -66,25 +84,36 @@ def table_dataset(
         rows: number and fields of each row.
         source: the file, or a name in its place, for errors and for the data set's name.
         columns: role -> column, as of `TableReader`.
+        format_name: name of the tool that wrote the rows, as `format` of `TableReader`.
 
     Raises:
-        ConfigError: a column is missing, or two may have one role.
+        ConfigError: a column is missing, two may have one role, or the format is unknown.
         DatasetError: there is no row, or one is malformed.
     """
-    names, all_rows = with_names(rows, source)
-    known, of_systems = _columns(names, columns or {}, source)
-    if note := known.note(source):
-        _LOG.warning("%s", note)
+    names, all_rows, found = with_names(rows, source, format_name)
+    if found is None:
+        known, of_systems = _columns(names, columns or {}, source)
+    else:
+        known = _checked(find_columns(names, columns or {}, source, found.columns), names, source)
+        known = with_format(known, found, format_name)
+        of_systems = [*_OF_SYSTEMS, *_OF_REPLIES]
+    if note := known.note(source, in_file=True):
+        tell(note, source.absolute())
     made = _Tables()
     for number, row in all_rows:
         with reading(source, number):
             named = known.named(row)
-            made.add(named, {name: named.pop(name, None) for name in of_systems}, number)
+            history = take_history(named, known)
+            systems = {name: named.pop(name) for name in of_systems if name in named}
+            if found is not None and PASSAGE in named:
+                made.add_passage(named)
+            else:
+                made.add(named, systems, number, history)
     return made.finish(_title(source))
 
 
 def _columns(
-    names: list[str], written: Mapping[str, str], source: Path
+    names: list[str], written: Mapping[str, str | None], source: Path
 ) -> tuple[TableColumns, list[str]]:
     """Return the columns of questions, and the names of those of systems."""
     given = {"text" if role == "query" else role: c for role, c in written.items()}
@@ -93,14 +122,20 @@ def _columns(
     is_gold = answer and not usual and "gold_answers" not in given
     told = {"gold_answers": answer} if is_gold else {}
     found = find_columns(names, {**told, **given}, source, _USUAL)
-    found = replace(found, guessed={**found.guessed, **told})
-    if "text" not in found.of:
-        raise ConfigError(
-            f"{source} has no column of questions; its columns are {', '.join(names) or 'none'}; "
-            f"name it with columns: {{text: COLUMN}}"
-        )
+    found = _checked(replace(found, guessed={**found.guessed, **told}), names, source)
     known = {name for role in _OF_SYSTEMS for name in NAMES[role]} - set(found.of.values())
+    known |= _OF_REPLIES if known & set(names) else set()
     return found, [name for name in names if name.lower() in known]
+
+
+def _checked(found: TableColumns, names: list[str], source: Path) -> TableColumns:
+    """Return columns that have one of questions; raise `ConfigError` without one."""
+    if "text" in found.of:
+        return found
+    raise ConfigError(
+        f"{source} has no column of questions; its columns are {', '.join(names) or 'none'}; name "
+        f"it with columns: {{text: COLUMN}}"
+    )
 
 
 class _Tables:
@@ -109,31 +144,47 @@ class _Tables:
     def __init__(self) -> None:
         self.passages, self.queries, self.qrels = passages(), queries(), qrels()
         self.query_ids = Ids()
-        self._passage_ids: set[str] = set()
+        self._digests: dict[str, str] = {}
 
-    def add(self, row: Row, of_system: Mapping[str, Any], number: int) -> None:
+    def add(
+        self,
+        row: Row,
+        of_system: Mapping[str, Any],
+        number: int,
+        history: Sequence[tuple[Role, str]] = (),
+    ) -> None:
         """Add a row; of a query that several systems answered, the first row counts."""
         text = row.take_question("text")
-        query_id = take_query_id(row, text)
+        query_id = take_query_id(row, text, history)
         if query_id in self.query_ids and "system" in of_system:
             return
         self.query_ids.add(query_id, f"line {number}")
         gold = [answer for answer in take_texts(row, "gold_answers") or [] if answer.strip()]
-        found = take_texts(row, "context")
+        found = take_passages(row, "context")
         title = row.take_text("title", optional=True) if found else ""
-        for context in dict.fromkeys(found or []):
-            self.qrels.add((query_id, self._add_passage(context, title), 1))
+        for passage_id in dict.fromkeys(self._add_passage(one, title) for one in found or []):
+            self.qrels.add((query_id, passage_id, 1))
         labels = check_labels(row).take_labels()
-        self.queries.add((query_id, text, list(dict.fromkeys(gold)), "", "", labels))
+        gold = list(dict.fromkeys(gold))
+        self.queries.add((query_id, text, gold, messages_to_json(history), "", labels))
 
-    def _add_passage(self, text: str, title: str) -> str:
-        """Add a passage unless it is there, and return its id: a digest of its text."""
+    def add_passage(self, row: Row) -> None:
+        """Add a row that is a passage of no query."""
+        for passage in take_passages(row, PASSAGE) or ():
+            self._add_passage(passage, "")
+
+    def _add_passage(self, passage: Passage, title: str) -> str:
+        """Add a passage unless it is there, and return its id: its own, or a digest of its text."""
+        text = passage.text
         if not text.strip():
             raise FieldError("the context is empty; leave the cell out, or write its text")
-        passage_id = f"p-{hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]}"
-        if passage_id not in self._passage_ids:
-            self._passage_ids.add(passage_id)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]
+        passage_id = passage.passage_id or f"p-{digest}"
+        if passage_id not in self._digests:
+            self._digests[passage_id] = digest
             self.passages.add((passage_id, text, title.replace("_", " "), title, ""))
+        elif self._digests[passage_id] != digest:
+            raise FieldError(f"two contexts have the id {passage_id!r} and different texts")
         return passage_id
 
     def finish(self, name: str) -> Dataset:
