@@ -140,9 +140,12 @@ def _checked(store: Path, *, repair: bool) -> StoreCheck:
 
 
 def _contents_text(contents: StoreContents) -> str:
-    headers = ("experiment", "started", "finished", "steps")
+    headers = ("experiment", "started", "finished", "steps", "earlier")
     rows = [
-        (one.name, one.started, one.problem or one.finished or "not finished", one.steps)
+        (
+            *(one.name, one.started, one.problem or one.finished or "not finished"),
+            *(one.steps, one.earlier),
+        )
         for one in contents.experiments
     ]
     title = f"{contents.path}: {size(contents.bytes)}, call log {size(contents.calls_bytes)}\n"

@@ -162,6 +162,8 @@ ABANDONED_STEP_SECONDS: Final = 24 * 3600
 """Age of an unfinished step that is removed; no process writes that long without a change."""
 KEPT_ORPHAN_DAYS: Final = 1.0
 """Age up to which `store prune` leaves a step that no record names: its run may still go on."""
+MAX_EARLIER_RECORDS: Final = 400
+"""Earlier records of an experiment that a store keeps, such as one a day for a year."""
 ABANDONED_DOWNLOAD_SECONDS: Final = 3600
 """Age of a partial model file that is removed; it is written in one go."""
 LOW_DISK_BYTES: Final = 2 * 2**30

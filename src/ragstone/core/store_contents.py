@@ -33,6 +33,8 @@ class StoredExperiment:
     """Number of step folders that the record refers to."""
     problem: str
     """Why the record cannot be read, or ""."""
+    earlier: int = 0
+    """Number of earlier finished records, whose steps are kept too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +135,11 @@ def references(path: Path) -> dict[str, None]:
 def _used(root: Path) -> set[str]:
     """Return the step folders that a record names, and the arrays that these steps used.
 
-    A damaged record counts, also one that was set aside: its next run needs the steps.
+    Earlier records count, so that a later comparison finds their scores. A damaged record counts,
+    also one that was set aside: its next run needs the steps.
     """
-    records = [*documents(root, "experiments"), *documents(root, "attempts")]
+    kinds = ("experiments", "attempts", "history")
+    records = [path for kind in kinds for path in documents(root, kind)]
     records += [path for path in (root / DAMAGED).glob("*.json-*") if path.is_file()]
     steps = {name for path in records for name in references(path)}
     manifests = (root / "steps" / name / MANIFEST for name in steps)
@@ -149,7 +153,12 @@ def _experiment(store: Store, path: Path) -> StoredExperiment:
     except DamagedFile as error:
         problem, record = error.what, error.document or {}
     return StoredExperiment(
-        path.stem, record.get("started"), record.get("finished"), len(references(path)), problem
+        path.stem,
+        record.get("started"),
+        record.get("finished"),
+        len(references(path)),
+        problem,
+        sum(1 for _ in (store.root / "history").glob(f"{path.stem}@*.json")),
     )
 
 

@@ -20,6 +20,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.steps import Step
+from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
     ATTEMPTS,
     KIND,
@@ -61,6 +62,8 @@ class Recorder:
         command: str = "",
     ) -> None:
         self._command = command
+        self.keeps_earlier = True
+        """Whether a finished record that is replaced is kept."""
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
         shared, named = steps.shared, steps.shared.collections
@@ -147,6 +150,8 @@ class Recorder:
             self._record = replace(self._finished, calls=self._record.calls)
         else:
             self._record = replace(self._record, data_source=self._dataset.source.facts())
+            if self._finished and self.keeps_earlier:
+                keep_earlier(self._store, self._finished)
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)
         return self._record
