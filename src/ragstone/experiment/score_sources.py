@@ -16,10 +16,11 @@ import json
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ragstone.core.fingerprint import fingerprint
 from ragstone.core.regular_files import is_there, open_regular
 from ragstone.errors import ConfigError, DatasetError, StoreError
 
@@ -87,11 +88,12 @@ class ScoreSource:
 
     @property
     def origin(self) -> tuple[str, ...] | None:
-        """The store, the experiment, its time, the system and the setting; None for a file."""
+        """The store, the experiment, its tables, the system and the setting; None for a file."""
         if self.results is None:
             return None
-        when = self.results.record.finished or ""
-        return (str(self.results.store.root.resolve()), self.results.name, when, *self.chosen)
+        record = self.results.record
+        tables = fingerprint([asdict(one) for one in (*record.trials, *record.rankings)])
+        return (str(self.results.store.root.resolve()), record.name, tables, *self.chosen)
 
 
 def read_sources(written: Sequence[str], store: Path = STORE) -> list[ScoreSource]:
@@ -186,7 +188,8 @@ def _results_of_experiment(place: Place) -> tuple[Results, str]:
     store = Store(Path(file.store))
     last = Results.load(store, file.name)
     part, at, when = place.part.rpartition("@")
-    if not at or _system_of(place.part, last.systems) is not None:
+    known = (*last.systems, *(f"{s}:{under}" for s in last.systems for under in last.settings))
+    if not at or place.part in known:
         if last.attempt:
             _LOG.warning("%s", attempt_text(last.attempt))
         _warn_of_changes(place.path, file.model_dump(), last)
