@@ -290,6 +290,10 @@ MILVUS_RANKING: Final = 16_384
 """Length of a ranking in passages; Milvus refuses longer ones."""
 MAX_PLANNED_QUERIES: Final = 1e9
 """Queries that a comparison may recommend; more means a difference of zero."""
+HISTORY_RUNS: Final = 50
+"""Runs of an experiment in a history; each takes as long as a passport."""
+SHOWN_HISTORY_CHANGES: Final = 3
+"""Changes of a run that a history shows in the terminal."""
 MAX_LOOKS: Final = 20
 """Planned looks of a gate; more looks save hardly any calls."""
 

@@ -118,6 +118,16 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
     )
 
 
+def render_page(name: str, **values: Any) -> str:
+    """Return the HTML of a page with charts: of the template `NAME.html`, started by `NAME.js`."""
+    style = _asset("report.css")
+    scripts = [*map(_library, LIBRARIES), *map(_asset, ("page.js", "charts.js", f"{name}.js"))]
+    template = _environment().get_template(f"{name}.html")
+    policy = _policy(style, scripts)
+    shown = {"style": style, "scripts": scripts, "policy": policy, "version": __version__}
+    return template.render(**shown, **values)
+
+
 def _populations(results: StoredResults) -> dict[str, Any]:
     return {
         "answered": population.answered(results),

@@ -70,7 +70,7 @@ class PytestGate:
 
 @pytest.fixture
 def ragstone(request: pytest.FixtureRequest) -> PytestGate:
-    """Gate a new version of a system: `ragstone.gate(new, baseline=old, metrics=..., margin=...)`."""
+    """Gate a new version: `ragstone.gate(new, baseline=old, metrics="F1", margin=0.02)`."""
     return PytestGate(request)
 
 
