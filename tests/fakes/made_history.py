@@ -21,8 +21,9 @@ def made_passports(
 
     `changes` maps the number of a run, from 0, to a change that stays in all later runs.
     """
-    names = {"systems": texts[:2]} if texts else {}
-    passport = make_passport(made_results(root, settings=["none", "gold"], texts=texts, **names))
+    systems = texts[:2] or ("bm25 + small", "dense + small")
+    results = made_results(root, systems=systems, settings=["none", "gold"], texts=texts)
+    passport = make_passport(results)
     passport["experiment"]["systems"] = [{"name": name} for name in passport["systems"]]
     found = []
     for run in range(runs):

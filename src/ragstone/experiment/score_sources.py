@@ -92,7 +92,8 @@ class ScoreSource:
         if self.results is None:
             return None
         record = self.results.record
-        tables = fingerprint([asdict(one) for one in (*record.trials, *record.rankings)])
+        trials, rankings = (list(map(asdict, kind)) for kind in (record.trials, record.rankings))
+        tables = fingerprint([trials, rankings])
         return (str(self.results.store.root.resolve()), record.name, tables, *self.chosen)
 
 

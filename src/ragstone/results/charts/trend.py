@@ -39,16 +39,13 @@ def trend_chart(history: History) -> Spec:
     for line in drawn:
         for point in line.known:
             marks.setdefault(point.finished, {}).update(dict.fromkeys(point.marks))
-    ruled = [
-        {"place": place[finished] - 0.5, "mark": ", ".join(kinds)}
-        for finished, kinds in marks.items()
-        if kinds
-    ]
+    changed = {finished: ", ".join(kinds) for finished, kinds in marks.items() if kinds}
+    ruled = [{"place": place[run] - 0.5, "mark": kinds} for run, kinds in changed.items()]
     points = [point for line in drawn for point in line.known]
     numbers = "; ".join(f"{v['name']} {v['run']}: {v['mean']:.3f}" for v in values)
-    changed = "; ".join(f"{v['mark']} before {runs[int(v['place'] + 0.5)]}" for v in ruled)
+    gaps = "; ".join(f"{kinds} before {moment(run)}" for run, kinds in changed.items())
     what = f"{history.metric} of {history.name} by run, with 95 % intervals. {numbers}."
-    what += f" Not comparable: {changed}." if changed else ""
+    what += f" Not comparable: {gaps}." if gaps else ""
     spec = parts.whole(what, [*values, *ruled], _layers(points, keys, len(runs)), 260, keys)
     labels = {"name": "labels", "value": _labels(runs, points)}
     return spec | {"params": [*spec["params"], labels]}
