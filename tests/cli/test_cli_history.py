@@ -100,7 +100,7 @@ def test_an_interrupted_run_is_told_and_is_no_point(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_store_without_a_finished_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first run that was interrupted is no history."""
+    """A first run that was interrupted has no history."""
     monkeypatch.setattr("ragstone.experiment.record.Recorder.finish", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run_version(1)

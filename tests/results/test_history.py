@@ -29,7 +29,7 @@ def new_corpus(passport: Passport) -> None:
 
 
 def new_licence(passport: Passport) -> None:
-    """Change a fact of the data set that is no content."""
+    """Change a fact of the data set that is not part of its content."""
     passport["data"]["licence"] = "other"
 
 

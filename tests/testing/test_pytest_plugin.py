@@ -81,7 +81,7 @@ def test_wrong(ragstone):
 
 
 def test_a_system_is_measured_and_gated_in_one_test(pytester: pytest.Pytester) -> None:
-    """`ragstone.evaluate` returns results, which are scores; an error is no verdict."""
+    """`ragstone.evaluate` returns results, which are scores; an error is not a verdict."""
     found = run(
         pytester,
         """

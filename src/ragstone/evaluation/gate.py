@@ -107,7 +107,7 @@ def gate(
 
 
 def _answered(scores: Evaluation, names: Sequence[str]) -> Evaluation:
-    """Return the scores; raise `CallError` if all of a metric failed, which is no verdict."""
+    """Return the scores; raise `CallError` if all of a metric failed."""
     held = table_to_scores(scores.table)
     for metric in names:
         column = [score for score in held if score.metric == metric]
