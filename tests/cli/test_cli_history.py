@@ -12,6 +12,8 @@ import yaml
 from click.testing import CliRunner
 
 from ragstone.cli import root
+from ragstone.cli.history import command
+from ragstone.core import limits
 from ragstone.core.store import Store
 from ragstone.errors import ConfigError, RagstoneError, StoreError
 from ragstone.experiment.experiment import load_experiment
@@ -70,6 +72,8 @@ def test_every_finished_run_is_a_point() -> None:
     assert [point["marks"] for point in line["points"]] == [[], [], ["data"], ["data"]]
     assert [point["n"] for point in line["points"]] == [20, 20, 20, 10]
     assert len(history("e.yaml", "--last", "2")["lines"][0]["points"]) == 2
+    defaults = command.make_context("history", ["e.yaml"]).params
+    assert defaults["last"] == limits.HISTORY_RUNS
 
 
 def test_passports_of_a_folder_are_a_history_without_a_store() -> None:

@@ -27,6 +27,12 @@ def scores(name, correct, queries=200, start=0):
 RULE = 'baseline=scores("old.jsonl", 150), metrics="EM", margin=0.03'
 
 
+@pytest.fixture(autouse=True)
+def _only_this_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not load the plugin twice where the package is installed."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 def run(pytester: pytest.Pytester, body: str, *arguments: str) -> pytest.RunResult:
     """Run one test in a process of its own, with the plugin."""
     pytester.makepyfile(f"{SCORES}\n{body}")

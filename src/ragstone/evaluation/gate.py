@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -83,27 +83,36 @@ def gate(
     >>> new = [Score(str(i), "EM", float(i % 4 > 0 or i % 8 == 0)) for i in range(200)]
     >>> print(gate(new, baseline=old, metrics="EM", margin=0.02).verdict)
     pass
-    >>> print(gate(old, baseline=new, metrics="EM", margin=0.02).verdict)
-    worse
     """
     names = [metrics] if isinstance(metrics, str) else list(dict.fromkeys(metrics))
     margins = _margins(names, margin)
     obrien_fleming(looks, ALPHA)
+    options: dict[str, Any] = {"lower_is_better": lower_is_better, "failures": failures}
 
     def read(scores: Scores) -> ScoredSystems:
         sides = {"baseline": baseline, "new": scores}
-        options: Any = {"lower_is_better": lower_is_better, "failures": failures}
         return _checked(scored_systems(sides, clusters=clusters, **options), names)
 
-    asked = new if isinstance(new, AskedSystem) else None
-    systems = read(asked.outline() if asked else cast("Scores", new))
-    notes = [*_other_data(systems, names, common=common)]
-    plan = _Plan(systems, margins, looks, seed)
-    if asked:
-        for line in (*notes, *plan.doubts()):
-            _LOG.warning("note: %s", line)
-    found = plan.result(lambda ids: read(_answered(asked.ask(ids), names)) if asked else systems)
-    return replace(found, notes=tuple(notes))
+    outline = new.outline() if isinstance(new, AskedSystem) else new
+    plan = _Plan(read(outline), margins, looks, seed)
+    notes = tuple(_other_data(plan.systems, names, common=common))
+    if isinstance(new, AskedSystem):
+        found = _asked(new, plan, notes, read)
+    else:
+        found = plan.result(lambda _: plan.systems)
+    return replace(found, notes=notes)
+
+
+def _asked(
+    new: AskedSystem,
+    plan: _Plan,
+    notes: Sequence[str],
+    read: Callable[[Evaluation], ScoredSystems],
+) -> GateResult:
+    """Return the verdict on a system that is asked; what is doubtful is told before."""
+    for line in (*notes, *plan.doubts()):
+        _LOG.warning("note: %s", line)
+    return plan.result(lambda ids: read(_answered(new.ask(ids), list(plan.margins))))
 
 
 def _answered(scores: Evaluation, names: Sequence[str]) -> Evaluation:

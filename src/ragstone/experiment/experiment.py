@@ -262,9 +262,10 @@ class Experiment:
             _LOG.warning("%s", not_applicable_text(counts))
         before = services.calls.usage
         recorder = Recorder(
-            self.store, self.file, self.dataset, systems, steps, command=self.command
+            *(self.store, self.file, self.dataset, systems, steps),
+            command=self.command,
+            keeps_earlier=self.batch is None,
         )
-        recorder.keeps_earlier = self.batch is None
         done: dict[Step, StoredTable] = {}
         for step in track(steps, "Steps", len(steps)):
             inputs = known_inputs(step, done)

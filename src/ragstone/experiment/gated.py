@@ -20,7 +20,7 @@ from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.experiment.record import cluster_of
 from ragstone.experiment.score_sources import (
     STORE,
-    Place,
+    ScorePlace,
     chosen,
     read_place,
     read_sources,
@@ -57,19 +57,21 @@ def gate_places(
         ConfigError: a wrong name or option; nothing was asked.
         RagstoneError: the run failed. The same call resumes it: no reply is asked for twice.
     """
-    place = Place.parse(split_name(new)[1])
+    place = ScorePlace.parse(split_name(new)[1])
     if not needs_run(place, forced=run):
         sides = [source.scores for source in read_sources([new, baseline], store)]
         return gate(sides[0], baseline=sides[1], **options)
-    earlier = read_place(Place.parse(split_name(baseline)[1]), store).scores
+    earlier = read_place(ScorePlace.parse(split_name(baseline)[1]), store).scores
     asked = GatedSystem.of(place, options["metrics"])
     with asked.experiment.open_calls() as calls, first_reply_checked():
+        # A query that failed at one look has no second chance at the next one.
+        calls.keep_new_failures()
         found = gate(replace(asked, calls=calls), baseline=earlier, **options)
     asked.finish()
     return replace(found, notes=(*found.notes, asked.where(place.path)))
 
 
-def needs_run(place: Place, *, forced: bool = False) -> bool:
+def needs_run(place: ScorePlace, *, forced: bool = False) -> bool:
     """Return whether the gate has to run an experiment: it has no finished run, or `forced`.
 
     Raises `ConfigError` if `forced` and the place is not a present experiment.
@@ -102,7 +104,7 @@ class GatedSystem:
     calls: Calls | None = None
 
     @classmethod
-    def of(cls, place: Place, metrics: str | Sequence[str]) -> GatedSystem:
+    def of(cls, place: ScorePlace, metrics: str | Sequence[str]) -> GatedSystem:
         """Return the system of a place; `ConfigError` if it has several and none is chosen."""
         experiment = load_experiment(place.path)
         systems = [system.name for system in experiment.systems]

@@ -60,10 +60,9 @@ class Recorder:
         steps: StepList,
         *,
         command: str = "",
+        keeps_earlier: bool = True,
     ) -> None:
-        self._command = command
-        self.keeps_earlier = True
-        """Whether a finished record that is replaced is kept."""
+        self._command, self._keeps_earlier = command, keeps_earlier
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
         shared, named = steps.shared, steps.shared.collections
@@ -150,7 +149,7 @@ class Recorder:
             self._record = replace(self._finished, calls=self._record.calls)
         else:
             self._record = replace(self._record, data_source=self._dataset.source.facts())
-            if self._finished and self.keeps_earlier:
+            if self._finished and self._keeps_earlier:
                 keep_earlier(self._store, self._finished)
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)

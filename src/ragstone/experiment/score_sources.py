@@ -39,7 +39,7 @@ _EXPERIMENTS: Final = frozenset({".yaml", ".yml"})
 
 
 @dataclass(frozen=True)
-class Place:
+class ScorePlace:
     """A file, the part of it that is chosen, and when; see the module."""
 
     path: Path
@@ -47,12 +47,12 @@ class Place:
     """`SYSTEM[:SETTING][@WHEN]` or `@WHEN`, as it is written."""
 
     @classmethod
-    def parse(cls, written: str) -> Place:
+    def parse(cls, written: str) -> ScorePlace:
         """Return the parts of a place; a file of exactly this name comes first.
 
-        >>> Place.parse("e.yaml:bm25:gold@2026-10-01")
-        Place(path=PosixPath('e.yaml'), part='bm25:gold@2026-10-01')
-        >>> Place.parse("e.yaml@v1.2").part, Place.parse("a.scores.jsonl").part
+        >>> ScorePlace.parse("e.yaml:bm25:gold@2026-10-01")
+        ScorePlace(path=PosixPath('e.yaml'), part='bm25:gold@2026-10-01')
+        >>> ScorePlace.parse("e.yaml@v1.2").part, ScorePlace.parse("a.scores.jsonl").part
         ('@v1.2', '')
         """
         match = None if Path(written).exists() else _PLACE.fullmatch(written)
@@ -145,11 +145,11 @@ def split_name(written: str) -> tuple[str, str]:
 
 def _read(written: str, store: Path) -> ScoreSource:
     name, place = split_name(written)
-    found = read_place(Place.parse(place), store)
+    found = read_place(ScorePlace.parse(place), store)
     return replace(found, name=name) if name else found
 
 
-def read_place(place: Place, store: Path = STORE) -> ScoreSource:
+def read_place(place: ScorePlace, store: Path = STORE) -> ScoreSource:
     """Return the scores of a place; see `read_sources`."""
     path = place.path
     if not is_there(path):
@@ -177,7 +177,7 @@ def read_place(place: Place, store: Path = STORE) -> ScoreSource:
     return ScoreSource(name, found, results, (system, setting))
 
 
-def _results_of_experiment(place: Place) -> tuple[Results, str]:
+def _results_of_experiment(place: ScorePlace) -> tuple[Results, str]:
     """Return the results at the time of the place, and the part of it without the time."""
     from ragstone.core.store import Store
     from ragstone.experiment.config import read_experiment_file
