@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -22,8 +23,11 @@ from ragstone.results.record import Record
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work in an empty folder."""
+    """Work in an empty folder, with a clock that goes a day further at each look."""
     monkeypatch.chdir(tmp_path)
+    days = itertools.count(1)
+    moment = "2026-03-{:02}T10:00:00+00:00"
+    monkeypatch.setattr("ragstone.experiment.record.utc_text", lambda: moment.format(next(days)))
 
 
 def run_version(version: int, *, gold: str = "yes", limit: int | None = None) -> None:

@@ -12,16 +12,14 @@ from dataclasses import asdict
 from typing import Final
 
 from ragstone.core import limits
-from ragstone.core.fingerprint import fingerprint
 from ragstone.core.store import Store
+from ragstone.core.times import utc_text
 from ragstone.data.readers.rows import listed
 from ragstone.errors import DamagedFile, StoreError
 from ragstone.results.record import EARLIER, Record
 from ragstone.results.wording import moment
 
 _LOG: Final = logging.getLogger(__name__)
-_DIGITS: Final = 8
-"""Digits of a record's digest in the name of its file: two runs may finish in one second."""
 
 
 def keep_earlier(store: Store, record: Record) -> None:
@@ -29,9 +27,10 @@ def keep_earlier(store: Store, record: Record) -> None:
 
     The oldest ones beyond `limits.MAX_EARLIER_RECORDS` are removed.
     """
-    stamp = (record.finished or record.started).replace(":", "")
-    digest = fingerprint(asdict(record))[:_DIGITS]
-    store.write_json(EARLIER, f"{record.name}@{stamp}-{digest}", asdict(record))
+    # Two runs may finish in one second: their files have the order in which they were kept.
+    times = (record.finished or record.started, utc_text(timespec="microseconds"))
+    stamp = "_".join(time.partition("+")[0].replace(":", "") for time in times)
+    store.write_json(EARLIER, f"{record.name}@{stamp}", asdict(record))
     for name in _names(store, record.name)[: -limits.MAX_EARLIER_RECORDS]:
         store.remove_json(EARLIER, name)
 
