@@ -17,6 +17,7 @@ from ragstone.evaluation.gate_result import GateResult
 from ragstone.experiment.experiment import load_experiment
 from ragstone.experiment.gated import gate_places
 from ragstone.experiment.record import Recorder
+from ragstone.experiment.score_sources import read_sources, source_changes
 from ragstone.results.record import Record
 from ragstone.results.results import Results
 
@@ -222,3 +223,15 @@ def test_an_earlier_date_or_release_is_a_baseline(caplog: pytest.LogCaptureFixtu
         with pytest.raises(ConfigError, match="are the same results"):
             gated("new.yaml", "new.yaml@v2")
         assert service.counts.total() == 2 * QUERIES
+
+
+def test_comparing_over_a_change_of_the_data_is_told() -> None:
+    """The first source is compared with each other one."""
+    rows = [{"query": f"question {i}?", "gold_answers": ["other"]} for i in range(QUERIES)]
+    Path("other.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    load_experiment(write("new", "callable(own.py:twin)", data="other.jsonl")).run()
+
+    sources = read_sources(["old.yaml", "new.yaml"])
+
+    assert source_changes(sources) == ["old and new: the gold answers of 60 queries differ"]
+    assert source_changes(sources[:1]) == []

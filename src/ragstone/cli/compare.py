@@ -68,9 +68,11 @@ def command(
     from ragstone.components.metrics.parse import split_names
     from ragstone.core.atomic_files import write_document
     from ragstone.evaluation.compare import compare
-    from ragstone.experiment.score_sources import read_sources
+    from ragstone.experiment.score_sources import read_sources, source_changes
 
     read = read_sources(sources, store)
+    for line in source_changes(read):
+        click.echo(f"note: {line}", err=True)
     label, groups = chosen_clusters(clusters, data)
     found = compare(
         *(source.scores for source in read),

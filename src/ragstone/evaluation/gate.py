@@ -15,7 +15,13 @@ from ragstone.data.readers.rows import listed
 from ragstone.errors import CallError, ConfigError
 from ragstone.evaluation.gate_result import GatedMetric, GateResult, Verdict, worst_verdict
 from ragstone.evaluation.score_files import Evaluation
-from ragstone.evaluation.scored_systems import Column, ScoredSystems, Scores, scored_systems
+from ragstone.evaluation.scored_systems import (
+    Column,
+    ScoredSystems,
+    Scores,
+    data_changes,
+    scored_systems,
+)
 from ragstone.statistics.failures import FAILURE_RATE, Scale, difference_between
 from ragstone.statistics.flipped import flipped_queries
 from ragstone.statistics.group_sequential import level_at, obrien_fleming
@@ -207,13 +213,7 @@ def _other_data(systems: ScoredSystems, names: Sequence[str], *, common: bool) -
         problems.append(f"only {len(both):,} of {most:,} queries are common")
     before, after = map(systems.evaluations.get, ("baseline", "new"))
     if before and after:
-        if before.corpus_digest != after.corpus_digest and before.corpus_digest:
-            problems.append("the corpora differ")
-        golds = before.gold_answers, after.gold_answers
-        shared = [q for q in both if q in golds[0] and q in golds[1]]
-        changed = [q for q in shared if golds[0][q] != golds[1][q]]
-        if changed:
-            problems.append(f"the gold answers of {len(changed):,} queries differ")
+        problems += data_changes(before, after)
     if problems and not common:
         raise ConfigError(
             f"the baseline is of other data: {'; '.join(problems)}. Evaluate both versions on the "

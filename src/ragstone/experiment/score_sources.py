@@ -119,6 +119,20 @@ def read_sources(written: Sequence[str], store: Path = STORE) -> list[ScoreSourc
     ]
 
 
+def source_changes(sources: Sequence[ScoreSource]) -> list[str]:
+    """Return how the data of each source differ from those of the first one."""
+    from ragstone.evaluation.score_files import Evaluation
+    from ragstone.evaluation.scored_systems import data_changes
+
+    first, *others = sources
+    return [
+        f"{first.name} and {other.name}: {change}"
+        for other in others
+        if isinstance(first.scores, Evaluation) and isinstance(other.scores, Evaluation)
+        for change in data_changes(first.scores, other.scores)
+    ]
+
+
 def _refuse_same(written: Sequence[str], sources: Sequence[ScoreSource]) -> None:
     """Raise `ConfigError` if two arguments name the same results, which never differ."""
     seen: dict[tuple[str, ...], str] = {}
