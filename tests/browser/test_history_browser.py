@@ -13,7 +13,7 @@ from tests.fakes.made_results import HOSTILE
 
 from ragstone.results.charts.trend import trend_chart
 from ragstone.results.history import make_history
-from ragstone.results.html import render_page
+from ragstone.results.html import chart_page
 
 DRAWN = "document.querySelectorAll('.chart svg .mark-line path').length"
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -29,7 +29,7 @@ def test_the_trend_fits_every_screen(chromium: str, tmp_path: Path, texts: tuple
     """Each of the four lines has two segments; the page runs no script of its texts."""
     history = make_history(made_passports(tmp_path, 8, {3: new_corpus}, texts), metric="F1")
     page_file = tmp_path / "history.html"
-    page_file.write_text(render_page("history", chart=trend_chart(history), history=history))
+    page_file.write_text(chart_page("history", chart=trend_chart(history), history=history))
 
     async def look() -> None:
         async with open_page(chromium) as page:

@@ -71,11 +71,11 @@ def _write(history: History, path: Path) -> None:
     from ragstone.core.atomic_files import write_document
     from ragstone.results.charts.render import write_chart
     from ragstone.results.charts.trend import trend_chart
-    from ragstone.results.html import render_page
+    from ragstone.results.html import chart_page
 
     chart = trend_chart(history)
     if _is_page(path):
-        page = render_page("history", chart=chart, history=history)
+        page = chart_page("history", chart=chart, history=history)
         write_document(path, page.encode(), "history")
     else:
         write_chart(chart, path)

@@ -13,8 +13,8 @@ import numpy as np
 from ragstone.core.schemas import table_to_scores
 from ragstone.data.readers.rows import listed
 from ragstone.errors import CallError, ConfigError
+from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate_result import GatedMetric, GateResult, Verdict, worst_verdict
-from ragstone.evaluation.score_files import Evaluation
 from ragstone.evaluation.scored_systems import (
     Column,
     ScoredSystems,

@@ -13,8 +13,8 @@ from ragstone.components.generators.external_base import first_reply_checked
 from ragstone.core.schemas import columns, scores_to_table
 from ragstone.core.store import Store
 from ragstone.errors import ConfigError, DamagedFile, StoreError, did_you_mean
+from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate import gate
-from ragstone.evaluation.score_files import Evaluation
 from ragstone.experiment.config import read_experiment_file
 from ragstone.experiment.experiment import Experiment, load_experiment
 from ragstone.experiment.record import cluster_of

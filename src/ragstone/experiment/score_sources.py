@@ -121,7 +121,7 @@ def read_sources(written: Sequence[str], store: Path = STORE) -> list[ScoreSourc
 
 def source_changes(sources: Sequence[ScoreSource]) -> list[str]:
     """Return how the data of each source differ from those of the first one."""
-    from ragstone.evaluation.score_files import Evaluation
+    from ragstone.evaluation.evaluation import Evaluation
     from ragstone.evaluation.scored_systems import data_changes
 
     first, *others = sources
