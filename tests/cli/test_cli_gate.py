@@ -104,7 +104,7 @@ def test_an_error_exits_4_and_never_1(tmp_path: Path) -> None:
 def test_an_unexpected_error_exits_4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that nobody raised on purpose is not a verdict either."""
     old = scores(tmp_path / "old.jsonl", 150)
-    monkeypatch.setattr("ragstone.evaluation.gate.gate", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("ragstone.experiment.gated.gate", lambda *_, **__: 1 / 0)
 
     assert gate(old, "--baseline", old, "--metric", "EM", "--margin", "0.1")[0] == 4
 
@@ -217,14 +217,64 @@ def test_two_files_of_one_experiment_are_refused(experiment: Path, tmp_path: Pat
         run("compare", *places)
 
 
-def test_a_file_that_changed_after_its_run_is_named(experiment: Path) -> None:
+def test_a_file_that_changed_after_its_run_is_named(
+    experiment: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The results are those of the earlier file; the key that differs is named."""
     place = f"{experiment}:bm25:retrieved(3)"
     arguments = ["gate", place, "--baseline", place, "--metric", "nDCG@10", "--margin", "0.9"]
-    assert "differs from the file" not in CliRunner().invoke(root, arguments).stderr
+    assert CliRunner().invoke(root, arguments).exit_code == 0
+    assert "differs from the file" not in caplog.text
 
     experiment.write_text(experiment.read_text().replace("k1=0.1", "k1=0.2"))
     changed = CliRunner().invoke(root, arguments)
 
     assert changed.exit_code == 0
-    assert "differs from the file of its results in systems;" in changed.stderr
+    assert "differs from the file of its results in systems;" in caplog.text
+
+
+def test_a_new_version_is_run_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exit code is that of its verdict; what its own code prints is not in the JSON."""
+    monkeypatch.chdir(tmp_path)
+    code = "def {name}(query):\n    print('asked')\n    return '{answer}'\n"
+    parts = [("good", "yes"), ("twin", "yes"), ("bad", "no")]
+    Path("own.py").write_text("".join(code.format(name=n, answer=a) for n, a in parts))
+    rows = [{"query": f"question {i}?", "gold_answers": ["yes"]} for i in range(60)]
+    Path("qa.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for name, _ in parts:
+        Path(f"{name}.yaml").write_text(
+            f"systems: {{mine: {{generator: 'callable(own.py:{name})'}}}}\ndata: qa.jsonl"
+            "\nstore: store\nsettings: [none]\nmetrics: [EM]\n"
+        )
+    run("run", "good.yaml")
+    options = ["--baseline", "good.yaml", "--metric", "EM", "--margin", "0.2", "--looks", "3"]
+
+    worse = CliRunner().invoke(root, ["gate", "bad.yaml", *options, "--json"])
+    found = json.loads(worse.stdout)
+
+    assert (worse.exit_code, found["verdict"]) == (1, "worse")
+    assert found["queries_used"] < found["queries"] == 60
+    assert gate("twin.yaml", *options)[0] == 0
+    assert gate("twin.yaml", *options, "--run", "--junit", "gate.xml")[0] == 0
+    assert Path("gate.xml").exists()
+    assert gate("good.yaml", *options, "--run")[0] == 0
+    assert gate("own.py", *options, "--run")[0] == 2
+
+
+def test_a_run_that_fails_exits_4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that is off has no verdict."""
+    monkeypatch.chdir(tmp_path)
+    old = scores(tmp_path / "old.jsonl", 10, 20)
+    Path("qa.jsonl").write_text(
+        "\n".join(json.dumps({"query_id": f"q{i}", "query": f"{i}?", "gold_answers": ["yes"]})
+                  for i in range(20))
+    )  # fmt: skip
+    Path("new.yaml").write_text(
+        "data: qa.jsonl\nstore: store\nsettings: [none]\nmetrics: [EM]\n"
+        "systems: {mine: {generator: {name: http, url: 'http://127.0.0.1:9/ask'}}}\n"
+    )
+
+    code, output = gate("new.yaml", "--baseline", old, "--metric", "EM", "--margin", "0.2")
+
+    assert code == 4
+    assert "127.0.0.1:9" in output

@@ -12,7 +12,7 @@ from arro3.core import Table
 
 from ragstone.core.schemas import SEARCHES, to_table
 from ragstone.core.store import Store
-from ragstone.core.store_contents import Leftover, StoreContents, prune
+from ragstone.core.store_contents import Leftover, StoreContents, earlier_records, prune
 from ragstone.core.stored_table import StoredTable
 from ragstone.types import Query
 
@@ -54,6 +54,23 @@ def make_old(path: Path) -> None:
     """Set the time of change of a file or folder and of all below it to 1970."""
     for one in (*path.rglob("*"), path):
         os.utime(one, (0, 0))
+
+
+def test_earlier_runs_keep_their_steps_until_they_are_forgotten(store: Store) -> None:
+    """Without `--forget` nothing of an earlier run is removed."""
+    orphan = next(one for one in StoreContents.of(store).orphans if "steps/" in one.path)
+    path = store.write_json("history", "one@2026-10-01", {"steps": [Path(orphan.path).name]})
+    make_old(path)
+
+    kept = StoreContents.of(store)
+    forgotten = earlier_records(store.root, 365)
+    pruned = StoreContents.of(store, forgotten=forgotten)
+
+    assert [one.path for one in forgotten] == ["history/one@2026-10-01.json"]
+    assert orphan.path not in {one.path for one in kept.orphans}
+    assert orphan.path in {one.path for one in pruned.orphans}
+    prune(store.root, forgotten)
+    assert earlier_records(store.root, 0) == []
 
 
 def test_experiments_and_orphans_are_listed(store: Store) -> None:

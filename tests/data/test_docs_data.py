@@ -64,7 +64,7 @@ FAULTS: dict[str, tuple[str, str | bytes]] = {
         "qrels.tsv",
         "query-id\tcorpus-id\tscore\nq1\tp1\t2\nq1\tp2\t0\nc1::1\tp1\t1\nc1::2\tp9\t1\n",
     ),
-    "no data set": ("notes.txt", "nothing"),
+    "no data set": ("song.ogg", "nothing"),
 }
 
 

@@ -112,6 +112,7 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         self.offline, self.replay_only = offline, replay_only
         self.keep_failed = keep_failed
         self._rejected_since = 0.0 if keep_failed else time.time()
+        self._failed_since = 0.0 if keep_failed else math.inf
         self._leases = Leases(log.path)
         self.run = new_run()
         """The run that replies of your own systems belong to; an experiment sets its own runs."""
@@ -234,11 +235,15 @@ class Calls(contextlib.AbstractContextManager["Calls"]):
         if keys and not self.replay_only:
             self.log.reject(keys, reason)
 
+    def keep_new_failures(self) -> None:
+        """Repeat no call that fails from now on; calls that failed before are repeated."""
+        self._failed_since = min(self._failed_since, time.time())
+
     def _stored(self, keys: Sequence[str]) -> dict[str, Outcome]:
         return self.log.outcomes(
             keys,
             rejected_since=self._rejected_since,
-            failed_since=0.0 if self.keep_failed else math.inf,
+            failed_since=self._failed_since,
         )
 
     @contextlib.contextmanager

@@ -106,13 +106,19 @@ def _runs(
     return found
 
 
-def finish(log: Path, experiment: str, runs: Collection[str]) -> None:
-    """Note that the runs are finished, and that others of the experiment were given up."""
+def finish(log: Path, experiment: str, runs: Collection[str] | None = None) -> None:
+    """Note that the runs are finished, and that others of the experiment were given up.
+
+    None stands for all that are under way.
+    """
     with _reading(log) as connection:
         if connection.execute(_UNDER_WAY, (experiment,)).fetchone() is None:
             return
     with _changing(log) as connection:
         under_way = "UPDATE runs SET state = ? WHERE experiment = ? AND state = 'under way'"
+        if runs is None:
+            connection.execute(under_way, ("finished", experiment))
+            return
         done = [("finished", experiment, run) for run in runs]
         connection.executemany(f"{under_way} AND run = ?", done)
         connection.execute(under_way, ("given up", experiment))

@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "passport": ("ragstone.cli.passport", "Write everything behind the numbers as one JSON file."),
     "verify": ("ragstone.cli.verify", "Compute the numbers of a passport again."),
     "diff": ("ragstone.cli.diff", "List what differs between two passports or experiments."),
+    "history": ("ragstone.cli.history", "Show a metric over releases and dates."),
     "export": ("ragstone.cli.export", "Write results in the formats of other tools."),
     "rank": ("ragstone.cli.rank", "Score rankings against relevance judgements."),
     "score": ("ragstone.cli.score", "Score recorded answers against gold answers."),

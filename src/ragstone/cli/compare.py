@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragstone.cli.options import FILE, json_option, print_result
-from ragstone.cli.sources import chosen_clusters, read_sources, source_options
+from ragstone.cli.sources import chosen_clusters, source_options
 from ragstone.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ragstone.cli.sources import ScoreSource
+    from ragstone.experiment.score_sources import ScoreSource
     from ragstone.types import Query
 
 
@@ -54,8 +54,9 @@ def command(
     """Compare systems on the queries that all of them have, metric by metric.
 
     SCORES are a file with the scores of one system (JSON lines with query_id, metric and value), a
-    finished experiment (e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING), or a passport or report
-    whose store is on this machine.
+    finished experiment (e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING; an earlier run of it by
+    date or release: e.yaml@2026-10-01, e.yaml:SYSTEM@v1.2), or a passport or report whose store is
+    on this machine.
 
     \b
     Examples:
@@ -70,9 +71,12 @@ def command(
     from ragstone.components.metrics.parse import split_names
     from ragstone.core.atomic_files import write_document
     from ragstone.evaluation.compare import compare
+    from ragstone.experiment.score_sources import read_sources, source_changes
     from ragstone.results.comparison_page import write_comparison
 
     read = read_sources(sources, store)
+    for line in source_changes(read):
+        click.echo(f"note: {line}", err=True)
     label, groups = chosen_clusters(clusters, data)
     found = compare(
         *(source.scores for source in read),

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ragstone.cli.options import FILE, json_option, print_result
-from ragstone.cli.sources import chosen_clusters, read_sources, source_options
+from ragstone.cli.options import FILE, json_option, output_quiet, print_result
+from ragstone.cli.progress_bars import open_bar
+from ragstone.cli.sources import chosen_clusters, source_options
+from ragstone.core.progress import shown_by
 from ragstone.errors import ConfigError, RagstoneError
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ _FAILED: Final = 4
     help="Planned looks: analyse the queries in this many batches, and stop at a decision.",
 )
 @click.option("--seed", type=int, default=0, help="Seed of the order of the batches.")
+@click.option("--run", is_flag=True, help="Run NEW, also if it has a finished run.")
 @click.option("--common", is_flag=True, help="Accept a baseline of other data.")
 @click.option("--junit", type=FILE, metavar="FILE", help="Write JUnit XML to this file.")
 @source_options
@@ -52,10 +55,13 @@ _FAILED: Final = 4
 def command(**options: Any) -> None:
     """Decide whether NEW may replace a baseline: pass, worse or undecided.
 
-    NEW and OLD are anything that `ragstone compare` takes: a file of scores, a finished experiment
-    (e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING), or a passport or report. A metric passes if
-    the lower bound of its change is above -MARGIN; else it is worse if the upper bound is below 0;
-    else it is undecided. Both bounds are one-sided, at 95 %.
+    NEW and OLD are anything that `ragstone compare` takes: a file of scores, an experiment
+    (e.yaml, e.yaml:SYSTEM or e.yaml:SYSTEM:SETTING; an earlier run as e.yaml@DATE or
+    e.yaml:SYSTEM@RELEASE), or a passport or report. A NEW experiment without a finished run is run;
+    with --looks it is asked in batches until the gate is decided. If a run was interrupted, run the
+    same command again to resume. A metric passes if the lower bound of its change is above -MARGIN;
+    else it is worse if the upper bound is below 0; else it is undecided. Both bounds are one-sided,
+    at 95 %.
 
     \b
     Exit codes:
@@ -69,10 +75,12 @@ def command(**options: Any) -> None:
     Examples:
       ragstone gate new.scores.jsonl --baseline old.scores.jsonl --metric F1 --margin 0.02
       ragstone gate e.yaml:new --baseline e.yaml:old --metric F1 --metric EM --margin 0.02
-      ragstone gate new.yaml --baseline old.yaml --metric F1 --margin 0.02 --junit gate.xml
+      ragstone gate new.yaml --baseline old.yaml --metric F1 --margin 0.02 --looks 5
+      ragstone gate e.yaml --run --baseline e.yaml@2026-10-01 --metric F1 --margin 0.02
     """
     try:
-        found = _decide(**options)
+        with shown_by(open_bar), output_quiet():
+            found = _decide(**options)
         print_result(found.to_dict, lambda: found)
     except ConfigError:
         raise
@@ -95,19 +103,17 @@ def _decide(
     clusters: str | None,
     data: str | None,
     lower_is_better: str | None,
-    store: Path,
     junit: Path | None,
     markdown: Path | None,
     **options: Any,
 ) -> GateResult:
     from ragstone.components.metrics.parse import split_names
     from ragstone.core.atomic_files import write_document
-    from ragstone.evaluation.gate import gate
+    from ragstone.experiment.gated import gate_places
 
-    sides = [source.scores for source in read_sources([new, baseline], store)]
-    found = gate(
-        sides[0],
-        baseline=sides[1],
+    found = gate_places(
+        new,
+        baseline,
         metrics=metrics,
         margin=margins,
         clusters=chosen_clusters(clusters, data)[1],

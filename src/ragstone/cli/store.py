@@ -93,22 +93,32 @@ def check_command(store: Path, *, repair: bool) -> None:
     metavar="DAYS",
     help="Minimum age of a folder that no experiment refers to, in days.",
 )
+@click.option(
+    "--forget",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="Remove the records of earlier runs that are older than this, and steps only they need.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
-def prune_command(store: Path, *, older_than: float, yes: bool) -> None:
+def prune_command(store: Path, *, older_than: float, forget: float | None, yes: bool) -> None:
     """List files that nothing needs, and remove them after confirmation.
 
     These are step and array folders that no experiment refers to, temporary folders of killed
-    processes, and damaged files that were set aside. Kept model replies stay.
+    processes, and damaged files that were set aside. Kept model replies stay, and so do earlier
+    runs of experiments without --forget.
 
     \b
-    Example:
+    Examples:
       ragstone store prune --older-than 30
+      ragstone store prune --forget 365
     """
     from ragstone.core.store import Store
-    from ragstone.core.store_contents import StoreContents, prune
+    from ragstone.core.store_contents import StoreContents, earlier_records, prune
 
-    chosen = StoreContents.of(Store(store)).prunable(older_than)
+    forgotten = [] if forget is None else earlier_records(store, forget)
+    contents = StoreContents.of(Store(store), forgotten=forgotten)
+    chosen = [*contents.prunable(older_than), *forgotten]
     freed = sum(one.bytes for one in chosen)
     if chosen and not yes:
         click.echo(_table(chosen), err=True)
@@ -140,9 +150,12 @@ def _checked(store: Path, *, repair: bool) -> StoreCheck:
 
 
 def _contents_text(contents: StoreContents) -> str:
-    headers = ("experiment", "started", "finished", "steps")
+    headers = ("experiment", "started", "finished", "steps", "earlier")
     rows = [
-        (one.name, one.started, one.problem or one.finished or "not finished", one.steps)
+        (
+            *(one.name, one.started, one.problem or one.finished or "not finished"),
+            *(one.steps, one.earlier),
+        )
         for one in contents.experiments
     ]
     title = f"{contents.path}: {size(contents.bytes)}, call log {size(contents.calls_bytes)}\n"

@@ -185,6 +185,8 @@ ABANDONED_STEP_SECONDS: Final = 24 * 3600
 """Age of an unfinished step that is removed; no process writes that long without a change."""
 KEPT_ORPHAN_DAYS: Final = 1.0
 """Age up to which `store prune` leaves a step that no record names: its run may still go on."""
+MAX_EARLIER_RECORDS: Final = 400
+"""Earlier records of an experiment that a store keeps, such as one a day for a year."""
 ABANDONED_DOWNLOAD_SECONDS: Final = 3600
 """Age of a partial model file that is removed; it is written in one go."""
 LOW_DISK_BYTES: Final = 2 * 2**30
@@ -325,6 +327,10 @@ MILVUS_RANKING: Final = 16_384
 """Length of a ranking in passages; Milvus refuses longer ones."""
 MAX_PLANNED_QUERIES: Final = 1e9
 """Queries that a comparison may recommend; more means a difference of zero."""
+HISTORY_RUNS: Final = 50
+"""Runs of an experiment in a history; each takes as long as a passport."""
+SHOWN_HISTORY_CHANGES: Final = 3
+"""Changes of a run that a history shows in the terminal."""
 MAX_LOOKS: Final = 20
 """Planned looks of a gate; more looks save hardly any calls."""
 

@@ -103,7 +103,7 @@ def _missing(store: Store) -> Iterator[tuple[str, str]]:
     """Yield each step folder that is not there although a record refers to it, with the record."""
     named = dict.fromkeys(folder.name for folder in folders(store.root / "steps"))
     for path in documents(store.root):
-        if path.parent.name == "experiments":
+        if path.parent.name in {"experiments", "history"}:
             for name in references(path):
                 if name not in named:
                     named[name] = None
@@ -111,8 +111,11 @@ def _missing(store: Store) -> Iterator[tuple[str, str]]:
 
 
 def _lost(name: str, experiment: str, *, repaired: bool) -> Damage:
-    what = f"it is missing; the experiment {experiment!r} refers to it, and its next run makes it"
-    return Damage(f"steps/{name}", f"{what} again", repaired)
+    what = f"it is missing; the experiment {experiment!r} refers to it"
+    if "@" in experiment:
+        what = f"it is missing; the earlier record {experiment!r} refers to it"
+        return Damage(f"steps/{name}", f"{what}, whose results are lost", repaired)
+    return Damage(f"steps/{name}", f"{what}, and its next run makes it again", repaired)
 
 
 def _damage(error: DamagedFile, store: Store, *, repaired: bool) -> Damage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -33,6 +33,8 @@ class StoredExperiment:
     """Number of step folders that the record refers to."""
     problem: str
     """Why the record cannot be read, or ""."""
+    earlier: int = 0
+    """Number of earlier finished records, whose steps are kept too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,14 @@ class StoreContents:
     __repr__ = one_line
 
     @classmethod
-    def of(cls, store: Store) -> StoreContents:
-        """Return the contents of a store; raise `StoreError` if there is no such folder."""
+    def of(cls, store: Store, *, forgotten: Collection[Leftover] = ()) -> StoreContents:
+        """Return the contents of a store; raise `StoreError` if there is no such folder.
+
+        `forgotten` are earlier records that need no step any more.
+        """
         root = store.root
         require_store(root)
-        used = _used(root)
+        used = _used(root, {root / one.path for one in forgotten})
         found = [folder for kind in FOLDERS for folder in folders(root / kind)]
         seconds = limits.ABANDONED_STEP_SECONDS
         unfinished = [p for place in (root, *_folders(root)) for p in abandoned(place, seconds)]
@@ -130,14 +135,22 @@ def references(path: Path) -> dict[str, None]:
         return {}
 
 
-def _used(root: Path) -> set[str]:
+def earlier_records(root: Path, days: float) -> list[Leftover]:
+    """Return the records of earlier runs that are older than `days`."""
+    found = [_leftover(root, path) for path in documents(root, "history")]
+    return [one for one in found if one.days > days]
+
+
+def _used(root: Path, forgotten: Collection[Path] = ()) -> set[str]:
     """Return the step folders that a record names, and the arrays that these steps used.
 
-    A damaged record counts, also one that was set aside: its next run needs the steps.
+    Earlier records count, so that a later comparison finds their scores. A damaged record counts,
+    also one that was set aside: its next run needs the steps.
     """
-    records = [*documents(root, "experiments"), *documents(root, "attempts")]
+    kinds = ("experiments", "attempts", "history")
+    records = [path for kind in kinds for path in documents(root, kind)]
     records += [path for path in (root / DAMAGED).glob("*.json-*") if path.is_file()]
-    steps = {name for path in records for name in references(path)}
+    steps = {name for path in records if path not in forgotten for name in references(path)}
     manifests = (root / "steps" / name / MANIFEST for name in steps)
     return steps.union(*(references(path) for path in manifests))
 
@@ -149,7 +162,12 @@ def _experiment(store: Store, path: Path) -> StoredExperiment:
     except DamagedFile as error:
         problem, record = error.what, error.document or {}
     return StoredExperiment(
-        path.stem, record.get("started"), record.get("finished"), len(references(path)), problem
+        path.stem,
+        record.get("started"),
+        record.get("finished"),
+        len(references(path)),
+        problem,
+        sum(1 for _ in (store.root / "history").glob(f"{path.stem}@*.json")),
     )
 
 

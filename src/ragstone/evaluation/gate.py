@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
-from typing import Final
+from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 
-from ragstone.core import limits
+from ragstone.core.schemas import table_to_scores
 from ragstone.data.readers.rows import listed
-from ragstone.errors import ConfigError
+from ragstone.errors import CallError, ConfigError
+from ragstone.evaluation.evaluation import Evaluation
 from ragstone.evaluation.gate_result import GatedMetric, GateResult, Verdict, worst_verdict
-from ragstone.evaluation.scored_systems import Column, ScoredSystems, Scores, scored_systems
+from ragstone.evaluation.scored_systems import (
+    Column,
+    ScoredSystems,
+    Scores,
+    data_changes,
+    scored_systems,
+)
 from ragstone.statistics.failures import FAILURE_RATE, Scale, difference_between
 from ragstone.statistics.flipped import flipped_queries
 from ragstone.statistics.group_sequential import level_at, obrien_fleming
-from ragstone.statistics.paired import POWER, Difference
+from ragstone.statistics.margins import ALPHA, chance_to_pass, queries_to_decide, small_margin
 from ragstone.statistics.summary import Policy
 from ragstone.types import Score
 
-ALPHA: Final = 0.05
-"""One-sided level of both bounds."""
 _FEW: Final = 0.5
 """Share of common queries below which the baseline is one of other data."""
-_NORMAL: Final = NormalDist()
+_LOG: Final = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class AskedSystem(Protocol):
+    """A new version that is asked in batches, as far as a gate needs it."""
+
+    def outline(self) -> Evaluation:
+        """Return what the scores will be of: a score without a value per query and metric."""
+        ...
+
+    def ask(self, query_ids: Sequence[str]) -> Evaluation:
+        """Return the scores of these queries; those of an earlier call are not asked again."""
+        ...
 
 
 def gate(
-    new: Scores,
+    new: Scores | AskedSystem,
     *,
     baseline: Scores,
     metrics: str | Sequence[str],
@@ -50,7 +68,8 @@ def gate(
     and undecided beats pass.
 
     Args:
-        new: the scores of the new version: anything that `ragstone.compare` takes.
+        new: the scores of the new version: anything that `ragstone.compare` takes; or a system
+            that is asked look by look, until the verdict is found.
         baseline: the scores of the version to compare it with.
         metrics: a metric or several.
         margin: the largest loss that is acceptable, of all metrics or one of each.
@@ -70,22 +89,47 @@ def gate(
     >>> new = [Score(str(i), "EM", float(i % 4 > 0 or i % 8 == 0)) for i in range(200)]
     >>> print(gate(new, baseline=old, metrics="EM", margin=0.02).verdict)
     pass
-    >>> print(gate(old, baseline=new, metrics="EM", margin=0.02).verdict)
-    worse
     """
     names = [metrics] if isinstance(metrics, str) else list(dict.fromkeys(metrics))
     margins = _margins(names, margin)
     obrien_fleming(looks, ALPHA)
-    systems = scored_systems(
-        {"baseline": baseline, "new": new},
-        clusters=clusters,
-        lower_is_better=lower_is_better,
-        failures=failures,
-    )
-    systems = _checked(systems, names)
-    notes = [*_other_data(systems, names, common=common)]
-    plan = _Plan(systems, margins, looks, seed)
-    return replace(plan.result(), notes=tuple(notes))
+    options: dict[str, Any] = {"lower_is_better": lower_is_better, "failures": failures}
+
+    def read(scores: Scores) -> ScoredSystems:
+        sides = {"baseline": baseline, "new": scores}
+        return _checked(scored_systems(sides, clusters=clusters, **options), names)
+
+    outline = new.outline() if isinstance(new, AskedSystem) else new
+    plan = _Plan(read(outline), margins, looks, seed)
+    notes = tuple(_other_data(plan.systems, names, common=common))
+    if isinstance(new, AskedSystem):
+        found = _asked(new, plan, notes, read)
+    else:
+        found = plan.result(lambda _: plan.systems)
+    return replace(found, notes=notes)
+
+
+def _asked(
+    new: AskedSystem,
+    plan: _Plan,
+    notes: Sequence[str],
+    read: Callable[[Evaluation], ScoredSystems],
+) -> GateResult:
+    """Return the verdict on a system that is asked; what is doubtful is told before."""
+    for line in (*notes, *plan.doubts()):
+        _LOG.warning("note: %s", line)
+    return plan.result(lambda ids: read(_answered(new.ask(ids), list(plan.margins))))
+
+
+def _answered(scores: Evaluation, names: Sequence[str]) -> Evaluation:
+    """Return the scores; raise `CallError` if all of a metric failed."""
+    held = table_to_scores(scores.table)
+    for metric in names:
+        column = [score for score in held if score.metric == metric]
+        if column and all(score.status == "failed" for score in column):
+            reason = next((score.reason for score in column if score.reason), "no reason is known")
+            raise CallError(f"the new version failed on all {len(column):,} queries: {reason}")
+    return scores
 
 
 def _checked(systems: ScoredSystems, names: Sequence[str]) -> ScoredSystems:
@@ -114,41 +158,6 @@ def decide(change: tuple[float, float] | None, margin: float) -> Verdict:
     if low > -margin:
         return "pass"
     return "worse" if high < 0 else "undecided"
-
-
-def queries_to_decide(
-    found: Difference, change: float, margin: float, *, level: float = ALPHA, span: float = 1.0
-) -> int | None:
-    """Return about how many queries in all decide, with a probability of 80 %.
-
-    This is under the assumption that the observed change is the true one.
-
-    Args:
-        found: the difference on the queries so far.
-        change: the difference, with its sign turned if lower is better.
-        margin: the largest acceptable loss.
-        level: one-sided level of the bounds.
-        span: the greatest possible difference of a query.
-
-    Returns:
-        The number, or None with a single cluster or if no realistic number is enough.
-    """
-    if found.standard_error is None:
-        return None
-    quantile = -_NORMAL.inv_cdf(level)
-    distance = max(change + margin, -change)
-    needed = ((quantile + _NORMAL.inv_cdf(POWER)) * found.standard_error / distance) ** 2
-    # Equal values do not show that all others are equal: Tango's bound without any difference.
-    unseen = quantile**2 * max(span / distance - 1, 0.0) * found.n / found.clusters
-    total = max(math.ceil(found.n * needed), math.ceil(unseen), found.n + 1)
-    return total if total <= limits.MAX_PLANNED_QUERIES else None
-
-
-def chance_to_pass(found: Difference, margin: float, level: float = ALPHA) -> float | None:
-    """Return the approximate probability that an equal system passes on as many queries."""
-    if not found.standard_error:
-        return None
-    return _NORMAL.cdf(margin / found.standard_error + _NORMAL.inv_cdf(level))
 
 
 def _margins(names: Sequence[str], margin: float | Sequence[float]) -> dict[str, float]:
@@ -184,6 +193,12 @@ def _ids(systems: ScoredSystems, names: Iterable[str]) -> dict[str, dict[str, No
     }
 
 
+def _both(systems: ScoredSystems, names: Iterable[str]) -> list[str]:
+    """Return the queries of both sides, in the order of the baseline."""
+    ids = _ids(systems, names)
+    return [q for q in ids["baseline"] if q in ids["new"]]
+
+
 def _other_data(systems: ScoredSystems, names: Sequence[str], *, common: bool) -> Iterator[str]:
     """Yield how the data differ; raise `ConfigError` if the baseline is of other data."""
     ids = _ids(systems, names)
@@ -198,13 +213,7 @@ def _other_data(systems: ScoredSystems, names: Sequence[str], *, common: bool) -
         problems.append(f"only {len(both):,} of {most:,} queries are common")
     before, after = map(systems.evaluations.get, ("baseline", "new"))
     if before and after:
-        if before.corpus_digest != after.corpus_digest and before.corpus_digest:
-            problems.append("the corpora differ")
-        golds = before.gold_answers, after.gold_answers
-        shared = [q for q in both if q in golds[0] and q in golds[1]]
-        changed = [q for q in shared if golds[0][q] != golds[1][q]]
-        if changed:
-            problems.append(f"the gold answers of {len(changed):,} queries differ")
+        problems += data_changes(before, after)
     if problems and not common:
         raise ConfigError(
             f"the baseline is of other data: {'; '.join(problems)}. Evaluate both versions on the "
@@ -224,20 +233,31 @@ class _Plan:
     seed: int
     done: dict[str, GatedMetric] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Find the range and the direction of each metric, which are the same at every look."""
-        self.scales = {metric: self.systems.scale(metric) for metric in self.margins}
+    def doubts(self) -> Iterator[str]:
+        """Yield a line for each margin that the queries can hardly decide."""
+        both = _both(self.systems, self.margins)
+        level = level_at(1.0, self.looks, ALPHA)
+        for metric, margin in self.margins.items():
+            column, scale = self.systems.columns(metric)["baseline"], self.systems.scale(metric)
+            counted = [scale.counted(column[q]) for q in both if q in column]
+            values = [found[0] for found in counted if found]
+            if text := small_margin(values, margin, level):
+                yield f"{metric}: {text}"
 
-    def result(self) -> GateResult:
-        """Look until a metric is worse or all metrics are decided."""
+    def result(self, ask: Callable[[Sequence[str]], ScoredSystems]) -> GateResult:
+        """Look until a metric is worse or all metrics are decided.
+
+        `ask` returns the scores of the queries of a look, those of earlier looks included.
+        """
         batches = self._batches()
         used = 0
         for look, ids in enumerate(batches, start=1):
             used = len(ids)
             share = used / len(batches[-1])
+            scored = ask(list(ids))
             for metric in self.margins:
                 if metric not in self.done or self.done[metric].verdict == "undecided":
-                    self.done[metric] = self._look(metric, ids, share, look)
+                    self.done[metric] = self._look(scored, metric, ids, share, look)
             verdict = worst_verdict(one.verdict for one in self.done.values())
             if verdict in {"worse", "pass"}:
                 break
@@ -257,8 +277,7 @@ class _Plan:
 
     def _batches(self) -> list[dict[str, None]]:
         """Return the common queries of each look, those of earlier looks included."""
-        ids = _ids(self.systems, self.margins)
-        both = [q for q in ids["baseline"] if q in ids["new"]]
+        both = _both(self.systems, self.margins)
         if self.looks == 1:
             return [dict.fromkeys(both)]
         groups: dict[Hashable, list[str]] = {}
@@ -270,9 +289,11 @@ class _Plan:
         ends = sorted({math.ceil(len(units) * k / self.looks) for k in range(1, self.looks + 1)})
         return [dict.fromkeys(q for unit in order[:end] for q in units[unit]) for end in ends]
 
-    def _look(self, metric: str, ids: Mapping[str, None], share: float, look: int) -> GatedMetric:
+    def _look(
+        self, scored: ScoredSystems, metric: str, ids: Mapping[str, None], share: float, look: int
+    ) -> GatedMetric:
         """Return the verdict on the queries of one look."""
-        columns, scale = self.systems.columns(metric), self.scales[metric]
+        columns, scale = scored.columns(metric), scored.scale(metric)
         old, new = ({q: s for q, s in columns[n].items() if q in ids} for n in ("baseline", "new"))
         level = level_at(share, self.looks, ALPHA)
         found = difference_between(old, new, scale, self.systems.clusters, confidence=1 - 2 * level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -148,6 +148,16 @@ def scored_systems(
     lower = {FAILURE_RATE, *lower_is_better}
     answered = {name: texts for name, (_, texts) in read.items()}
     return ScoredSystems(tables, evaluations, groups, label, lower, failures, answered)
+
+
+def data_changes(before: Evaluation, after: Evaluation) -> Iterator[str]:
+    """Yield how the data of two evaluations differ, as far as both know them."""
+    if before.corpus_digest and after.corpus_digest not in ("", before.corpus_digest):
+        yield "the corpora differ"
+    golds = before.gold_answers, after.gold_answers
+    changed = [q for q in golds[0] if q in golds[1] and golds[0][q] != golds[1][q]]
+    if changed:
+        yield f"the gold answers of {len(changed):,} queries differ"
 
 
 def _selected(scores: Scores, name: str) -> Scores:

@@ -21,6 +21,7 @@ from ragstone.components.metrics.parse import parse_metric
 from ragstone.core.component import error_log
 from ragstone.core.progress import track
 from ragstone.core.registry import beside, create
+from ragstone.core.schemas import columns
 from ragstone.core.store import Store
 from ragstone.core.stored_table import StoredTable
 from ragstone.data.documents.parsing import parses_kept_in
@@ -72,6 +73,8 @@ class Experiment:
     """The folder of the experiment file, in which your own components are looked for."""
     command: str = ""
     """The command that runs the experiment; "" if it is not of a file."""
+    batch: frozenset[str] | None = None
+    """Ids of the answered queries that this run is of; None for all. The run stays under way."""
 
     def __repr__(self) -> str:
         """Return one line: the name, the data and the sizes."""
@@ -136,6 +139,13 @@ class Experiment:
         check_names("metric", given + names, "leave one of them out")
         return made
 
+    def of_queries(self, query_ids: Collection[str]) -> Experiment:
+        """Return this experiment on some of its answered queries, with the same data and parts."""
+        part = dataclasses.replace(self, batch=frozenset(query_ids))
+        shared = ("dataset", "store", "systems", "settings", "noise", "metrics", "judges")
+        vars(part).update({name: getattr(self, name) for name in shared})
+        return part
+
     def check(self) -> None:
         """Raise a `ConfigError` or `DatasetError` for anything that would fail later on."""
         ranking, answer = self.metrics
@@ -157,6 +167,9 @@ class Experiment:
         answered = selected.dataset
         if self.file.sample.limit is not None:
             answered = answered.sample(self.file.sample.limit, self.file.sample.seed)
+        if self.batch is not None:
+            ids = columns(answered.query_table)["query_id"]
+            answered = answered.select([i for i, q in enumerate(ids) if q in self.batch])
         ranked = {"sample": answered, "matching": dataset, "all": self.dataset}
         corpus = dataset.corpus
         return SharedInputs(
@@ -232,7 +245,7 @@ class Experiment:
                 _LOG.warning("%s", line)
             self._check_ready(planned, services)
             record = self._run(systems, steps, frozenset(chosen), services, store)
-            if record.finished and not only:
+            if record.finished and not only and self.batch is None:
                 finish(opened.log.path, self.file.name, {found.run for found in runs.values()})
             return Results(self.store, record)
 
@@ -251,7 +264,9 @@ class Experiment:
             _LOG.warning("%s", not_applicable_text(counts))
         before = services.calls.usage
         recorder = Recorder(
-            self.store, self.file, self.dataset, systems, steps, command=self.command
+            *(self.store, self.file, self.dataset, systems, steps),
+            command=self.command,
+            keeps_earlier=self.batch is None,
         )
         done: dict[Step, StoredTable] = {}
         for step in track(steps, "Steps", len(steps)):

@@ -20,6 +20,7 @@ from ragstone.core.stored_table import StoredTable
 from ragstone.core.times import utc_text
 from ragstone.errors import DamagedFile, NewerFile, StoreError
 from ragstone.experiment.steps import Step
+from ragstone.results.earlier import keep_earlier
 from ragstone.results.record import (
     ATTEMPTS,
     KIND,
@@ -59,8 +60,9 @@ class Recorder:
         steps: StepList,
         *,
         command: str = "",
+        keeps_earlier: bool = True,
     ) -> None:
-        self._command = command
+        self._command, self._keeps_earlier = command, keeps_earlier
         self._computed: set[Step] = set()
         self._store, self._dataset, self._steps = store, dataset, steps
         shared, named = steps.shared, steps.shared.collections
@@ -147,6 +149,8 @@ class Recorder:
             self._record = replace(self._finished, calls=self._record.calls)
         else:
             self._record = replace(self._record, data_source=self._dataset.source.facts())
+            if self._finished and self._keeps_earlier:
+                keep_earlier(self._store, self._finished)
             self._record.save(self._store)
         self._store.remove_json(ATTEMPTS, self._record.name)
         return self._record

@@ -97,6 +97,12 @@ def render_report(results: StoredResults, *, queries: int | None = limits.REPORT
     )
 
 
+def chart_page(name: str, **values: Any) -> str:
+    """Return the HTML of a page with charts: of the template `NAME.html`, started by `NAME.js`."""
+    scripts = [*map(_library, LIBRARIES), *map(asset, ("page.js", "charts.js", f"{name}.js"))]
+    return render_page(f"{name}.html", asset("report.css"), scripts, **values)
+
+
 def _populations(results: StoredResults) -> dict[str, Any]:
     return {
         "answered": population.answered(results),

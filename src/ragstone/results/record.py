@@ -23,6 +23,7 @@ from ragstone.statistics.summary import Policy
 _LOG: Final = logging.getLogger(__name__)
 KIND: Final = "experiments"
 ATTEMPTS: Final = "attempts"
+EARLIER: Final = "history"
 FORMAT: Final = 3
 
 
@@ -250,15 +251,15 @@ class Record:
         store.write_json(KIND, self.name, asdict(self))
 
     @classmethod
-    def load(cls, store: Store, name: str) -> Record:
-        """Return the record of the last experiment with this name.
+    def load(cls, store: Store, name: str, *, earlier: str = "") -> Record:
+        """Return the record of the last experiment with this name, or an earlier one by its file.
 
         Raises `StoreError` if there is none, or if it has another format or is damaged.
         """
         from pydantic import TypeAdapter, ValidationError
 
         try:
-            document = store.read_json(KIND, name)
+            document = store.read_json(*((EARLIER, earlier) if earlier else (KIND, name)))
         except DamagedFile as error:
             if error.document is None or error.document.get("format") == FORMAT:
                 raise

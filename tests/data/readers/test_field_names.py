@@ -97,10 +97,10 @@ def test_turns_and_passages_have_their_own_fields(tmp_path: Path) -> None:
 
 
 def test_answers_have_their_own_fields(tmp_path: Path) -> None:
-    """`contexts` would otherwise leave the context unknown."""
-    path = written(tmp_path / "a.jsonl", {"query_id": "q", "answer": "Bo", "contexts": ["Bo."]})
+    """`contxts` would otherwise leave the context unknown."""
+    path = written(tmp_path / "a.jsonl", {"query_id": "q", "answer": "Bo", "contxts": ["Bo."]})
 
-    with pytest.raises(DatasetError, match=r"line 1: .*'contexts' is unknown; did you mean 'cont"):
+    with pytest.raises(DatasetError, match=r"line 1: .*'contxts' is unknown; did you mean 'cont"):
         read_answers(path)
 
 

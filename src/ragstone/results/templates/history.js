@@ -1,0 +1,5 @@
+// Starts the page of a history.
+"use strict";
+
+ragstone.startTheme();
+ragstone.drawCharts();

@@ -1,0 +1,35 @@
+"""Margins that queries can hardly decide, told before a system is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragstone.statistics.margins import small_margin
+
+
+@pytest.mark.parametrize(
+    ("values", "margin", "told"),
+    [
+        # Equal answers alone need 2.7 x 49 queries: Tango's bound without any difference.
+        ([1.0] * 130, 0.02, "about 0%"),
+        ([1.0] * 140, 0.02, ""),
+        ([0.0, 1.0] * 200, 0.02, "about "),
+        ([0.0, 1.0] * 900, 0.02, ""),
+        ([], 0.5, "0 queries can hardly decide"),
+    ],
+)
+def test_a_small_margin_is_told(values: list[float], margin: float, told: str) -> None:
+    """The more the values vary, the more queries a margin needs."""
+    found = small_margin(values, margin)
+
+    assert bool(found) == bool(told)
+    assert told in found
+
+
+def test_the_number_of_queries_is_enough() -> None:
+    """With as many queries as the text names, nothing is told."""
+    values = [0.0, 1.0, 1.0] * 40
+    needed = int(small_margin(values, 0.03).rpartition("about ")[2].split()[0].replace(",", ""))
+
+    assert small_margin((values * 20)[: needed // 3 * 3 + 3], 0.03) == ""
+    assert small_margin((values * 20)[: needed // 3 * 3 - 3], 0.03) != ""
