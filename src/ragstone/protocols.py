@@ -161,6 +161,18 @@ class Retriever(Component):
         """The retrievers whose rankings are fused; empty if the retriever is not a fusion."""
         return ()
 
+    @property
+    def declared_release(self) -> str | None:
+        """The declared version of an index that others may change; "" if none is declared.
+
+        None if everything that decides the rankings is part of the cache key.
+        """
+        return None
+
+    def of_run(self, run: str) -> Self:
+        """Return the retriever with rankings of its own for a run; "" is for all runs."""
+        return self
+
     def retrieve(
         self, searches: Sequence[Search], services: Services
     ) -> Iterable[Outcome[Ranking | None]]:
