@@ -46,6 +46,7 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
     "retrievers": {
         "bm25": "bm25:BM25",
         "dense": "dense:Dense",
+        "elasticsearch": "elasticsearch:Elasticsearch",
         "fusion": "fusion:Fusion",
         "late-interaction": "late_interaction:LateInteraction",
         "milvus": "milvus:Milvus",

@@ -114,20 +114,22 @@ def asking_lines(
             calls[name] = calls.get(name, 0) + most
     for name, count in calls.items():
         if count:
-            line = f"{name}: at most {count:,} calls for answers"
             run = found[Asked(name, "generator")]
-            if run.continues:
-                line += f"; continues the run of {moment(runs.started(run.run))}"
-            if run.before:
-                line += f"; --reuse keeps the answers of {moment(runs.started(run.before))}"
-            elif run.again:
+            line = f"{name}: at most {count:,} calls for answers{_since(run, 'answers')}"
+            if run.again and not run.before:
                 line += "; asked again by each run, unless `release` names its version"
             yield line
     for asked, run in found.items():
         if asked.part == "retriever" and run.again:
-            line = f"{asked.system}: searches an index that may have changed"
-            if run.continues:
-                line += f"; continues the run of {moment(runs.started(run.run))}"
-            if run.before:
-                line += f"; --reuse keeps the rankings of {moment(runs.started(run.before))}"
-            yield f"{line}; `release` in the retriever keeps them from run to run"
+            yield (
+                f"{asked.system}: searches an index that may have changed"
+                f"{_since(run, 'rankings')}; `release` in the retriever names its version"
+            )
+
+
+def _since(run: SystemRun, what: str) -> str:
+    """Return when an interrupted run began that is continued, and what `--reuse` keeps."""
+    text = f"; continues the run of {moment(runs.started(run.run))}" if run.continues else ""
+    if run.before:
+        text += f"; --reuse keeps the {what} of {moment(runs.started(run.before))}"
+    return text
