@@ -41,7 +41,7 @@ def _owners() -> dict[str, str]:
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
     names = {"PyStemmer": "Stemmer", "vl-convert-python": "vl_convert"}
     packages = {
-        re.split("[>=]", requirement)[0]: extra
+        re.split(r"[\[>=]", requirement)[0]: extra
         for extra, requirements in project["optional-dependencies"].items()
         for requirement in requirements
     }

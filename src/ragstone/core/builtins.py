@@ -51,6 +51,8 @@ _FILES: Final[Mapping[str, Mapping[str, str]]] = {
         "late-interaction": "late_interaction:LateInteraction",
         "milvus": "milvus:Milvus",
         "oracle": "oracle:Oracle",
+        "pgvector": "pgvector:Pgvector",
+        "qdrant": "qdrant:Qdrant",
         "run-file": "run_file:RunFile",
         "sparse": "sparse:Sparse",
     },

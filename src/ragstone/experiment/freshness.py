@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ragstone.calls import runs
 from ragstone.core.fingerprint import fingerprint
@@ -94,12 +94,14 @@ def _definition(asked: Asked, part: Generator | Retriever) -> str:
 
 def of_runs(systems: Sequence[System], found: Mapping[Asked, SystemRun]) -> list[System]:
     """Return the systems, each with the replies of its runs."""
-    return [
-        replace(
-            system, **{asked.part: part.of_run(found[asked].run) for asked, part in _parts(system)}
-        )
-        for system in systems
-    ]
+
+    def made(system: System) -> System:
+        parts: dict[str, Any] = {
+            asked.part: part.of_run(found[asked].run) for asked, part in _parts(system)
+        }
+        return replace(system, **parts)
+
+    return [made(system) for system in systems]
 
 
 def asking_lines(

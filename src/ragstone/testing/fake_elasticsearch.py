@@ -12,7 +12,6 @@ close to these and not equal to them.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +24,6 @@ from ragstone.indexes.elastic_client import authorization
 from ragstone.testing.fake_elastic_search import Refused, search
 from ragstone.testing.threaded_server import ThreadedServer
 
-_PARTS: Final = re.compile(r"^/([^/]+)(?:/(_\w+))?$")
 _VERSIONS: Final = {"elasticsearch": "8.17.0", "opensearch": "2.19.0"}
 
 
@@ -91,10 +89,9 @@ class FakeElasticsearch(ThreadedServer):
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Return the response to a request."""
         raw = await request.content.read()
-        parts = _PARTS.match(request.path)
-        index, verb = parts.groups() if parts else ("", "")
+        index, _, verb = request.path.strip("/").partition("/")
         if index.startswith("_"):
-            index, verb = "", request.path.split("/", 2)[1]
+            index, verb = "", f"{index}/{verb}"
         self.asked[verb or request.method] += 1
         fault = next(self._scripted, "ok") if verb == "_msearch" else "ok"
         if fault == "cut" and request.transport is not None:
@@ -115,9 +112,9 @@ class FakeElasticsearch(ThreadedServer):
         if expected and request.headers.get("Authorization") != expected:
             raise Refused(401, "security_exception", "unable to authenticate")
 
-    def _answer(self, method: str, index: str, verb: str | None, raw: bytes) -> Any:
+    def _answer(self, method: str, index: str, verb: str, raw: bytes) -> Any:
         if not index:
-            return self._about(verb or "")
+            return self._about(verb)
         if method == "PUT" and not verb:
             return self._create(index, orjson.loads(raw))
         name = self.aliases.get(index, index)
@@ -125,7 +122,7 @@ class FakeElasticsearch(ThreadedServer):
             raise Refused(404, "index_not_found_exception", f"no such index [{index}]")
         return self._answer_of(name, verb, raw)
 
-    def _answer_of(self, name: str, verb: str | None, raw: bytes) -> Any:
+    def _answer_of(self, name: str, verb: str, raw: bytes) -> Any:
         """Return the response of an index that exists."""
         held = self.indexes[name]
         if verb == "_mapping":
@@ -143,10 +140,10 @@ class FakeElasticsearch(ThreadedServer):
         raise Refused(400, "illegal_argument_exception", f"{verb} is not supported here")
 
     def _about(self, verb: str) -> Any:
-        if verb == "_cat":
-            # The list of aliases is longer by one key, which the client of indexes ignores.
-            aliases = [{"alias": a, "index": i} for a, i in self.aliases.items()]
-            return [*({"index": name, "alias": name} for name in self.indexes), *aliases]
+        if verb == "_cat/indices":
+            return [{"index": name} for name in self.indexes]
+        if verb == "_cat/aliases":
+            return [{"alias": alias, "index": name} for alias, name in self.aliases.items()]
         version: dict[str, Any] = {"number": self.version or _VERSIONS[self.flavour]}
         if self.flavour == "opensearch":
             version["distribution"] = "opensearch"

@@ -79,7 +79,6 @@ class Elasticsearch(ExternalIndex):
     timeout: float = field(default=60.0, metadata=NOT_IN_CACHE_KEY)
     concurrency: int = field(default=4, metadata=NOT_IN_CACHE_KEY)
     engine_name = "elasticsearch"
-    longest = limits.ELASTIC_RANKING
     sizes = ("top_k", "batch", "candidates", "concurrency")
 
     def __post_init__(self) -> None:
@@ -101,6 +100,11 @@ class Elasticsearch(ExternalIndex):
                 if getattr(self, name) != own:
                     raise ConfigError(f"{name} names a field of an index of yours; add index")
         _ = self._embedder, self._fusion, self._endpoint("")
+
+    @property
+    def longest(self) -> int:
+        """Maximum length of a ranking."""
+        return limits.ELASTIC_RANKING
 
     @property
     def existing(self) -> str:

@@ -43,8 +43,6 @@ class ExternalIndex(Retriever):
     run: str = field(default="", metadata=SET_BY_A_RUN)
 
     engine_name: ClassVar[str]
-    longest: ClassVar[int | None] = None
-    """Maximum length of a ranking; None if there is no bound."""
     needs_model = True
 
     def __post_init__(self) -> None:
@@ -59,6 +57,11 @@ class ExternalIndex(Retriever):
                 "release is the version of an index of yours; name the index, or leave release out",
                 key="release",
             )
+
+    @property
+    def longest(self) -> int | None:
+        """Maximum length of a ranking; None if there is no bound."""
+        return None
 
     @property
     @abstractmethod
