@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from tests.support import rankings
 
+from ragstone import testing
 from ragstone.calls.client import Calls
 from ragstone.calls.scheduler import RetryPolicy
 from ragstone.components.retrievers.bm25 import BM25
@@ -53,7 +54,8 @@ class UnitLength:
             np.random.default_rng(list(text.encode())).standard_normal(self.unit) for text in texts
         ]
         rows = np.array(drawn, dtype=np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: npt.NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
 
 EMBEDDER = f"{__name__}:UnitLength"
@@ -413,6 +415,13 @@ def test_the_address_of_an_own_index_is_not_in_the_key() -> None:
     assert _key() == _key(url="http://b.example:9200", api_key_env="X", batch=3, timeout=5)
     named = {"index": "wiki", "identity": "production"}
     assert _key(**named) == _key(**named, url="http://b.example:9200")
+
+
+@pytest.mark.parametrize("query", ["bm25", "dense", "hybrid"])
+def test_the_contract_of_retrievers(query: Any) -> None:
+    """The check for all retrievers accepts it."""
+    with FakeElasticsearch() as server:
+        testing.check_retriever(Elasticsearch(server.url, query=query, embedder=EMBEDDER))
 
 
 def test_nothing_to_search(calls: Calls) -> None:

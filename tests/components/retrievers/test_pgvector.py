@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from tests.support import rankings
 
+from ragstone import testing
 from ragstone.components.retrievers.dense import Dense
 from ragstone.components.retrievers.pgvector import Pgvector
 from ragstone.core.fingerprint import cache_key_parts
@@ -58,7 +59,7 @@ def uri(server: str) -> Iterator[str]:
     """The address of a database without tables."""
     with psycopg.connect(server, autocommit=True) as connection:
         yield server
-        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("DROP SCHEMA public CASCADE; DROP SCHEMA IF EXISTS docs CASCADE")
         connection.execute("CREATE SCHEMA public")
 
 
@@ -73,7 +74,7 @@ def _same(found: Sequence[Ranking], expected: Sequence[Ranking]) -> None:
 
 def _add(uri: str, table: str, corpus: Corpus, kind: str = "vector(24)") -> None:
     """Add a table as a user may have one."""
-    vectors = OfText().embed(corpus.full_texts()) if len(corpus) else []
+    vectors: Any = OfText().embed(corpus.full_texts()) if len(corpus) else []
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         connection.execute("CREATE SCHEMA IF NOT EXISTS docs")
@@ -210,6 +211,11 @@ def test_only_a_table_of_yours_has_an_address_in_its_key() -> None:
     yours = replace(own, table="wiki")
     assert cache_key_parts(yours) != cache_key_parts(replace(yours, uri="postgresql://b/db"))
     assert (own.declared_release, yours.declared_release) == (None, "")
+
+
+def test_the_contract_of_retrievers(uri: str) -> None:
+    """The check for all retrievers accepts it."""
+    testing.check_retriever(Pgvector(uri, embedder=EMBEDDER))
 
 
 def test_an_absent_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 from tests.support import rankings
 
+from ragstone import testing
 from ragstone.components.retrievers.dense import Dense
 from ragstone.components.retrievers.qdrant import Qdrant
 from ragstone.core.fingerprint import cache_key_parts
@@ -119,7 +120,7 @@ def test_a_collection_of_yours_is_read(tmp_path: Path, named: str) -> None:
         ({"collection": "wikis"}, r"no collection 'wikis'; did you mean 'wiki'\?"),
         ({"collection": "empty"}, "'empty' is empty"),
         ({"vector_field": "text"}, "no vector 'text'"),
-        ({"id_field": "pid"}, "no 'pid' with passage ids; .*Known: passage_id; name it with"),
+        ({"id_field": "pid"}, "no 'pid' with passage ids.*Known: passage_id; name it with"),
         ({"id_field": ""}, r"84 of the 84 passages .* not in the corpus .*id_field"),
         ({"embedder": f"{EMBEDDER}(unit=8)"}, "24 dimensions, and those .* have 8"),
     ],
@@ -173,8 +174,9 @@ def test_offline_reaches_no_other_machine() -> None:
         rankings(retriever, SEARCHES, _corpus())
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_folder_in_use_is_reported(tmp_path: Path) -> None:
-    """One process at a time may open it."""
+    """One process at a time may open it; the client leaves its own file open then."""
     client = qdrant_client.QdrantClient(path=str(tmp_path / "q"))
     with pytest.raises(CallError, match="another process may have the folder open"):
         rankings(Qdrant(str(tmp_path / "q"), embedder=EMBEDDER), SEARCHES, _corpus())
@@ -190,6 +192,11 @@ def test_only_a_collection_of_yours_has_an_address_in_its_key() -> None:
     assert cache_key_parts(yours) != cache_key_parts(replace(yours, uri="http://h:1"))
     assert yours.declared_release == ""
     assert yours.of_run("run 1") != yours.of_run("run 2")
+
+
+def test_the_contract_of_retrievers(tmp_path: Path) -> None:
+    """The check for all retrievers accepts it."""
+    testing.check_retriever(Qdrant(str(tmp_path / "q"), embedder=EMBEDDER))
 
 
 def test_an_absent_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
