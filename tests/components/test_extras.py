@@ -20,6 +20,7 @@ _COMPONENTS: Final = [(kind, name) for kind, table in BUILT_IN.items() for name 
 _OPTIONAL: Final[Mapping[str, set[str]]] = {
     "bm25": {"stem"},  # only with a stemmer
     "fusion": {"stem"},  # of bm25
+    "elasticsearch": {"stem"},  # of fusion
     "cross-encoder": {"hf"},  # sentence-transformers installs torch
     "BERTScore-P": {"local"},  # only with the bundled encoder
     "BERTScore-R": {"local"},
